@@ -1,0 +1,3 @@
+export interface ManagedPolicy {
+  file?: string;
+}

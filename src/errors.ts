@@ -1,0 +1,295 @@
+/**
+ * The one table of everything that can go wrong. The CLI's exit codes, the gateway's HTTP statuses and
+ * docs/errors.md all come from here, so a code means the same at every door.
+ */
+export const errorTable = {
+  "usage-invalid": {
+    httpStatus: 400,
+    exitCode: 2,
+    retryable: false,
+    meaning: "The command line or the arguments of a library call make no sense.",
+    hint: "Run the command with --help to see what it takes.",
+  },
+  "config-invalid": {
+    httpStatus: 422,
+    exitCode: 3,
+    retryable: false,
+    meaning: "A configuration, or one server in it, has mistakes.",
+    hint: "Run `plugboard config validate` to see every mistake with its file and line.",
+  },
+  "config-unreadable": {
+    httpStatus: 500,
+    exitCode: 3,
+    retryable: false,
+    meaning: "A configuration file cannot be read, parsed or safely written.",
+    hint: "Check that the file exists, is a regular file you may read, and is valid JSON, TOML or YAML.",
+  },
+  "value-missing": {
+    httpStatus: 424,
+    exitCode: 3,
+    retryable: false,
+    meaning: "A server's configuration refers to a variable, secret or file that is not there.",
+    hint: "Set the named variable or secret, or give it a default: ${NAME:-default}.",
+  },
+  "policy-denied": {
+    httpStatus: 403,
+    exitCode: 7,
+    retryable: false,
+    meaning: "The machine's managed policy does not allow this server.",
+    hint: "Ask the administrator of this machine; `plugboard explain <server>` names the rule.",
+  },
+  untrusted: {
+    httpStatus: 403,
+    exitCode: 7,
+    retryable: false,
+    meaning: "The server comes from a project file whose content you have not trusted yet.",
+    hint: "Look at it and allow it with `plugboard trust <server>`.",
+  },
+  "server-unknown": {
+    httpStatus: 404,
+    exitCode: 4,
+    retryable: false,
+    meaning: "No server of that name is configured.",
+    hint: "`plugboard list` shows the configured servers.",
+  },
+  "server-exists": {
+    httpStatus: 409,
+    exitCode: 4,
+    retryable: false,
+    meaning: "A server of that name is already configured in that scope.",
+    hint: "Remove it first, choose another name, or pass --force to replace it.",
+  },
+  "server-disabled": {
+    httpStatus: 409,
+    exitCode: 4,
+    retryable: false,
+    meaning: "The server is switched off.",
+    hint: "`plugboard explain <server>` says why; `plugboard enable <server>` switches it on.",
+  },
+  "spawn-failed": {
+    httpStatus: 502,
+    exitCode: 5,
+    retryable: false,
+    meaning: "The server's program could not be started.",
+    hint: "Check the command and PATH; `plugboard doctor --connect <server>` says where it was looked for.",
+  },
+  "start-timeout": {
+    httpStatus: 504,
+    exitCode: 8,
+    retryable: true,
+    meaning: "The server did not complete its handshake in time.",
+    hint: "Raise `startupTimeoutMs`, or run the command by hand to see what it waits for.",
+  },
+  "server-exited": {
+    httpStatus: 502,
+    exitCode: 5,
+    retryable: true,
+    meaning: "The server's program ended; the error carries its exit code and the end of its stderr.",
+    hint: "Read the stderr shown with the error, and run the command by hand.",
+  },
+  "not-responding": {
+    httpStatus: 504,
+    exitCode: 5,
+    retryable: true,
+    meaning: "The server is there but does not answer.",
+    hint: "`plugboard status` shows its state; restart the server.",
+  },
+  "connection-lost": {
+    httpStatus: 502,
+    exitCode: 5,
+    retryable: true,
+    meaning: "The connection broke before there was an answer.",
+    hint: "Try again; if the call changes something, check first whether it already happened.",
+  },
+  "protocol-error": {
+    httpStatus: 502,
+    exitCode: 5,
+    retryable: false,
+    meaning: "The server sent something that is not valid MCP.",
+    hint: "Report it to the server's author, with the message shown.",
+  },
+  "unexpected-response": {
+    httpStatus: 502,
+    exitCode: 5,
+    retryable: false,
+    meaning: "The URL answered, but not like an MCP server.",
+    hint: "Check the URL: the error shows the status and type of what came back.",
+  },
+  "version-unsupported": {
+    httpStatus: 502,
+    exitCode: 5,
+    retryable: false,
+    meaning: "Server and Plugboard share no protocol revision.",
+    hint: "Set `protocol` to `auto`, or update the server.",
+  },
+  "auth-required": {
+    httpStatus: 401,
+    exitCode: 6,
+    retryable: false,
+    meaning: "The server wants a login.",
+    hint: "Run `plugboard login <server>`.",
+  },
+  "registration-required": {
+    httpStatus: 401,
+    exitCode: 6,
+    retryable: false,
+    meaning: "The authorization server does not let clients register themselves.",
+    hint: "Register a client there and set `oauth.clientId` (`plugboard add --client-id …`).",
+  },
+  "auth-failed": {
+    httpStatus: 401,
+    exitCode: 6,
+    retryable: false,
+    meaning: "A login or a credential was refused.",
+    hint: "Check the configured token or header, or log in again with `plugboard login <server>`.",
+  },
+  "tool-unknown": {
+    httpStatus: 404,
+    exitCode: 4,
+    retryable: false,
+    meaning: "No server offers a tool of that name.",
+    hint: "`plugboard tools` lists what there is.",
+  },
+  "tool-hidden": {
+    httpStatus: 403,
+    exitCode: 7,
+    retryable: false,
+    meaning: "The tool exists but a filter or a bundle hides it.",
+    hint: "`plugboard explain <tool>` names the rule that hides it.",
+  },
+  "arguments-invalid": {
+    httpStatus: 422,
+    exitCode: 2,
+    retryable: false,
+    meaning: "The arguments do not fit the tool's schema.",
+    hint: "`plugboard tools <tool>` shows what it takes.",
+  },
+  "output-invalid": {
+    httpStatus: 502,
+    exitCode: 5,
+    retryable: false,
+    meaning: "The server's structured answer does not fit the schema it announced.",
+    hint: "Report it to the server's author.",
+  },
+  "call-timeout": {
+    httpStatus: 504,
+    exitCode: 8,
+    retryable: true,
+    meaning: "The server did not answer the call in time; it was told to cancel.",
+    hint: "Raise `callTimeoutMs` for this server if the tool is known to be slow.",
+  },
+  "call-cancelled": {
+    httpStatus: 499,
+    exitCode: 130,
+    retryable: false,
+    meaning: "The caller cancelled the call.",
+    hint: "Nothing to do.",
+  },
+  "approval-denied": {
+    httpStatus: 403,
+    exitCode: 7,
+    retryable: false,
+    meaning: "A person or a rule refused the call, or nobody was there to ask.",
+    hint: "Set `approval` for this server or tool, or run the command in a terminal.",
+  },
+  "question-declined": {
+    httpStatus: 403,
+    exitCode: 7,
+    retryable: false,
+    meaning: "The server asked a question and nobody answered it.",
+    hint: "Run the command in a terminal, or set `elicitation`.",
+  },
+  "output-too-large": {
+    httpStatus: 502,
+    exitCode: 5,
+    retryable: false,
+    meaning: "An answer is larger than the configured cap.",
+    hint: "Ask for less, or raise `maxLineBytes`.",
+  },
+  "rate-limited": {
+    httpStatus: 429,
+    exitCode: 8,
+    retryable: true,
+    meaning: "Too many requests.",
+    hint: "Wait for the time given and try again.",
+  },
+  "store-unavailable": {
+    httpStatus: 503,
+    exitCode: 5,
+    retryable: true,
+    meaning: "Plugboard's own state cannot be read or written.",
+    hint: "Check the state folder shown by `plugboard config path`.",
+  },
+  internal: {
+    httpStatus: 500,
+    exitCode: 1,
+    retryable: false,
+    meaning: "A mistake in Plugboard itself.",
+    hint: "Please report it, with the command and the message.",
+  },
+} as const satisfies Record<string, ErrorInfo>;
+
+interface ErrorInfo {
+  httpStatus: number;
+  exitCode: number;
+  retryable: boolean;
+  meaning: string;
+  hint: string;
+}
+
+export type ErrorCode = keyof typeof errorTable;
+
+export interface ErrorDetails {
+  server?: string | undefined;
+  tool?: string | undefined;
+  /** JSON-safe facts for programs (exit code, status, path …). Never a secret. */
+  data?: Record<string, unknown> | undefined;
+  cause?: unknown;
+  /** The next step for a person, where it is more specific than the table's. */
+  hint?: string | undefined;
+}
+
+export class PlugboardError extends Error {
+  override readonly name = "PlugboardError";
+  readonly code: ErrorCode;
+  readonly server: string | undefined;
+  readonly tool: string | undefined;
+  readonly data: Record<string, unknown> | undefined;
+  readonly hint: string;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.server = details.server;
+    this.tool = details.tool;
+    this.data = details.data;
+    this.hint = details.hint ?? errorTable[code].hint;
+  }
+
+  get retryable(): boolean {
+    return errorTable[this.code].retryable;
+  }
+
+  get exitCode(): number {
+    return errorTable[this.code].exitCode;
+  }
+
+  get httpStatus(): number {
+    return errorTable[this.code].httpStatus;
+  }
+
+  toJSON(): Record<string, unknown> {
+    const { code, message, server, tool, data, hint, retryable } = this;
+    return { code, message, server, tool, data, hint, retryable };
+  }
+}
+
+/** True for errors of any loaded copy of this package, so it survives duplicated installs. */
+export function isPlugboardError(value: unknown, code?: ErrorCode): value is PlugboardError {
+  return (
+    value instanceof Error &&
+    value.name === "PlugboardError" &&
+    "code" in value &&
+    (code === undefined || value.code === code)
+  );
+}

@@ -1,0 +1,28 @@
+/**
+ * Splits a command line into words as a person means it: spaces separate, single and double quotes group,
+ * a backslash outside single quotes takes the next character literally. No shell is involved: `|`, `;`, `$`
+ * and `*` are ordinary characters.
+ */
+export function splitArgv(line: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote = "";
+  for (let i = 0; i < line.length; i++) {
+    const character = line[i] ?? "";
+    if (quote) {
+      if (character === quote) quote = "";
+      else if (character === "\\" && quote === '"' && i + 1 < line.length) word = (word ?? "") + line[++i];
+      else word = (word ?? "") + character;
+    } else if (character === "'" || character === '"') {
+      quote = character;
+      word ??= "";
+    } else if (/\s/.test(character)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else {
+      word = (word ?? "") + (character === "\\" && i + 1 < line.length ? line[++i] : character);
+    }
+  }
+  if (word !== undefined) words.push(word);
+  return words;
+}

@@ -1,0 +1,66 @@
+import { homedir } from "node:os";
+import { isAbsolute, join, relative, sep } from "node:path";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Folders {
+  home: string;
+  /** The user's own configuration. */
+  config: string;
+  /** Trust, snapshots, local-scope configuration: what Plugboard remembers. */
+  state: string;
+  /** What may be deleted at any time. */
+  cache: string;
+  /** The administrator's policy; no variable moves it. */
+  managed: string;
+  /** Variables that were ignored because they point into the project, which must not choose these folders. */
+  ignored: string[];
+}
+
+/**
+ * The platform's folders. A variable may move them, but never into the project at hand: a repository (or an
+ * editor setting inside one) that could choose our folders could bring its own trust decisions.
+ */
+export function platformFolders(
+  env: Environment,
+  project: string | undefined,
+  platform: NodeJS.Platform = process.platform,
+): Folders {
+  const home = env["HOME"] || homedir();
+  const ignored: string[] = [];
+  const pick = (variable: string, fallback: string): string => {
+    const value = env[variable];
+    if (!value || !isAbsolute(value)) return join(fallback, "plugboard");
+    if (project !== undefined && isInside(project, value)) {
+      ignored.push(variable);
+      return join(fallback, "plugboard");
+    }
+    return join(value, "plugboard");
+  };
+  if (platform === "win32") {
+    const local = env["LOCALAPPDATA"] || join(home, "AppData", "Local");
+    return {
+      home,
+      config: pick("APPDATA", join(home, "AppData", "Roaming")),
+      state: pick("LOCALAPPDATA", join(home, "AppData", "Local")),
+      cache: join(local, "plugboard", "cache"),
+      managed: join(env["ProgramData"] || "C:\\ProgramData", "plugboard"),
+      ignored,
+    };
+  }
+  const library = join(home, "Library");
+  const mac = platform === "darwin";
+  return {
+    home,
+    config: pick("XDG_CONFIG_HOME", mac ? join(library, "Application Support") : join(home, ".config")),
+    state: pick("XDG_STATE_HOME", mac ? join(library, "Application Support") : join(home, ".local", "state")),
+    cache: pick("XDG_CACHE_HOME", mac ? join(library, "Caches") : join(home, ".cache")),
+    managed: mac ? "/Library/Application Support/plugboard" : "/etc/plugboard",
+    ignored,
+  };
+}
+
+export function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
