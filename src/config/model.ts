@@ -1,4 +1,5 @@
 import type { DisabledReason } from "../events.ts";
+import { defined } from "../lib/record.ts";
 import type { BundleConfig, Settings } from "./schema.ts";
 import type { ServerConfig } from "./server-schema.ts";
 import type { ManagedPolicy } from "./policy.ts";
@@ -11,6 +12,11 @@ export interface Origin {
   file?: string;
   line?: number;
   column?: number;
+}
+
+/** Where something stands, without how it came to count. */
+export function positionOf({ file, line, column }: Origin): Omit<Origin, "scope"> {
+  return defined({ file, line, column });
 }
 
 export interface Diagnostic {
@@ -74,6 +80,8 @@ export interface Source {
   state: "used" | "missing" | "refused" | "untrusted-settings";
   /** Why it was refused. */
   reason?: string;
+  /** A project's settings and bundles that wait for trust. */
+  untrustedSettings?: Record<string, unknown>;
 }
 
 export interface LoadedConfig {

@@ -1,3 +1,125 @@
+import { join } from "node:path";
+import { z } from "zod";
+import { PlugboardError } from "../errors.ts";
+import { canonicalJson } from "../lib/canonical.ts";
+import { readBoundedFile } from "../lib/bounded-file.ts";
+import { matchesGlob } from "../lib/glob.ts";
+import { isRecord } from "../lib/record.ts";
+import { check } from "./diagnose.ts";
+import { formatPath, parseDocument } from "./documents/document.ts";
+import type { ServerConfig } from "./server-schema.ts";
+
+const rule = z.union(
+  [
+    z.strictObject({ serverName: z.string() }),
+    z.strictObject({ serverCommand: z.array(z.string()).min(1) }),
+    z.strictObject({ serverUrl: z.string() }),
+  ],
+  { error: "expected `{ serverName }`, `{ serverCommand: [command, …args] }` or `{ serverUrl }`" },
+);
+
+const policySchema = z.strictObject({
+  $schema: z.string().optional(),
+  mcpServers: z.record(z.string(), z.unknown()).optional(),
+  allowedMcpServers: z.array(rule).optional(),
+  deniedMcpServers: z.array(rule).optional(),
+});
+
+type Rule = z.output<typeof rule>;
+
+/** What the administrator of the machine decided. It narrows everything else and nothing overrides it. */
 export interface ManagedPolicy {
   file?: string;
+  /** The only servers there are; nobody can add to them. */
+  exclusive?: Record<string, unknown>;
+  allowed?: Rule[];
+  denied: Rule[];
+  /** Set when the policy exists but cannot be understood: then nothing is allowed. */
+  broken?: string;
+}
+
+export const noPolicy: ManagedPolicy = { denied: [] };
+
+export async function loadPolicy(folder: string): Promise<ManagedPolicy> {
+  const file = join(folder, "managed.json");
+  const read = await readBoundedFile(file, 1_000_000);
+  if (read.kind === "missing") return noPolicy;
+  if (read.kind === "refused") return { file, denied: [], broken: `${file} ${read.reason}` };
+  const document = await parseDocument(read.text, "json");
+  const [problem] = document.problems;
+  if (problem) return { file, denied: [], broken: `${file}: ${problem.message}` };
+  const { data, findings } = check(policySchema, document.value, []);
+  const [finding] = findings;
+  if (!data)
+    return { file, denied: [], broken: `${file}: ${formatPath(finding?.path ?? [])}: ${finding?.message}` };
+  return {
+    file,
+    denied: data.deniedMcpServers ?? [],
+    ...(data.mcpServers && isRecord(data.mcpServers) ? { exclusive: data.mcpServers } : {}),
+    ...(data.allowedMcpServers ? { allowed: data.allowedMcpServers } : {}),
+  };
+}
+
+/**
+ * Why the policy refuses a server, or nothing. Called at load with the entry as written and again before any
+ * connect with values filled in; texts that still hold references match no allow rule, so pass `undecided` as true
+ * at load to leave those to the second check.
+ */
+export function policyRefusal(
+  policy: ManagedPolicy,
+  name: string,
+  config: ServerConfig,
+  undecided = false,
+): string | undefined {
+  if (policy.broken) return `the managed policy cannot be read, so nothing is allowed (${policy.broken})`;
+  const denied = policy.denied.find((entry) => matches(entry, name, config));
+  if (denied) return `denied by ${describe(denied)} in ${policy.file}`;
+  if (policy.exclusive && !Object.hasOwn(policy.exclusive, name)) {
+    return `only the servers of ${policy.file} are allowed`;
+  }
+  if (!policy.allowed || undecided || isAllowed(policy.allowed, name, config)) return undefined;
+  return `not among the allowed servers in ${policy.file}`;
+}
+
+export function assertAllowed(policy: ManagedPolicy, name: string, config: ServerConfig): void {
+  const refusal = policyRefusal(policy, name, config);
+  if (refusal) throw new PlugboardError("policy-denied", `Server "${name}" is ${refusal}.`, { server: name });
+}
+
+/** Rules for commands or URLs are stricter than rules for names: where they exist, a name alone is not enough. */
+function isAllowed(rules: readonly Rule[], name: string, config: ServerConfig): boolean {
+  const kind = config.url === undefined ? "serverCommand" : "serverUrl";
+  const strict = rules.filter((entry) => kind in entry);
+  const candidates = strict.length > 0 ? strict : rules.filter((entry) => "serverName" in entry);
+  return candidates.some((entry) => matches(entry, name, config));
+}
+
+function matches(entry: Rule, name: string, config: ServerConfig): boolean {
+  if ("serverName" in entry) return matchesGlob(entry.serverName.toLowerCase(), name.toLowerCase());
+  if ("serverCommand" in entry) {
+    return (
+      config.command !== undefined &&
+      canonicalJson([config.command, ...(config.args ?? [])]) === canonicalJson(entry.serverCommand)
+    );
+  }
+  if (config.url === undefined) return false;
+  const pattern = lowerOrigin(entry.serverUrl);
+  return spellings(config.url).some((url) => matchesGlob(pattern, url));
+}
+
+/** A URL has many spellings; a rule must not be dodged by capital letters, a default port or a final slash. */
+function spellings(url: string): string[] {
+  const normal = URL.parse(url)?.href;
+  const forms = normal === undefined ? [url] : [url, normal, normal.replace(/\/$/, "")];
+  return forms.map(lowerOrigin);
+}
+
+function lowerOrigin(url: string): string {
+  return url.replace(/^[^/]*\/\/[^/]*/, (origin) => origin.toLowerCase());
+}
+
+function describe(entry: Rule): string {
+  if ("serverName" in entry) return `the rule for the name "${entry.serverName}"`;
+  if ("serverCommand" in entry) return `the rule for the command "${entry.serverCommand.join(" ")}"`;
+  return `the rule for the URL "${entry.serverUrl}"`;
 }

@@ -2,7 +2,9 @@ import { z } from "zod";
 import { approval, elicitationMode, field, output, retry, serverSchema } from "./server-schema.ts";
 
 export const bundleSchema = z.strictObject({
-  servers: field(z.array(z.string()).min(1), "The servers whose tools are in the bundle.", ["files"]).optional(),
+  servers: field(z.array(z.string()).min(1), "The servers whose tools are in the bundle.", [
+    "files",
+  ]).optional(),
   serverId: field(z.string(), "The same for a single server.", "files").optional(),
   mode: field(
     z.enum(["direct", "meta"]),
@@ -26,7 +28,9 @@ export type BundleConfig = z.output<typeof bundleSchema>;
 
 /** Top-level keys beside servers and bundles. */
 export const settingsSchema = z.strictObject({
-  plugins: field(z.array(z.string()), "Folders that bring servers of their own.", ["./plugins/search"]).optional(),
+  plugins: field(z.array(z.string()), "Folders that bring servers of their own.", [
+    "./plugins/search",
+  ]).optional(),
   naming: field(
     z.strictObject({
       style: field(
@@ -46,7 +50,11 @@ export const settingsSchema = z.strictObject({
     "When tool definitions give way to a search tool.",
     "auto",
   ).optional(),
-  contextTokens: field(z.int().min(1000), "The size of the model's context, for `toolSearch`.", 200_000).optional(),
+  contextTokens: field(
+    z.int().min(1000),
+    "The size of the model's context, for `toolSearch`.",
+    200_000,
+  ).optional(),
   output: field(output, "How large results may be, for all servers.", { maxTokens: 25_000 }).optional(),
   approval: field(approval, "The default for servers that say nothing.", "auto").optional(),
   elicitation: field(elicitationMode, "The default for servers that say nothing.", "ask").optional(),
@@ -64,14 +72,20 @@ export const settingsSchema = z.strictObject({
       auth: field(z.string(), "How clients prove who they are.", "token").optional(),
       keys: field(z.record(z.string(), z.unknown()), "API keys by caller.", {}).optional(),
       limits: field(z.record(z.string(), z.unknown()), "Rate limits.", {}).optional(),
-      audit: field(z.union([z.boolean(), z.record(z.string(), z.unknown())]), "The audit trail.", true).optional(),
+      audit: field(
+        z.union([z.boolean(), z.record(z.string(), z.unknown())]),
+        "The audit trail.",
+        true,
+      ).optional(),
       headers: field(z.record(z.string(), z.unknown()), "Headers handed on to servers.", {}).optional(),
       names: field(z.record(z.string(), z.unknown()), "How the gateway names tools.", {}).optional(),
     }),
     "Settings of `plugboard serve`.",
     { host: "127.0.0.1", port: 7420 },
   ).optional(),
-  chat: field(z.record(z.string(), z.unknown()), "Settings of `plugboard chat`.", { model: "gpt-5" }).optional(),
+  chat: field(z.record(z.string(), z.unknown()), "Settings of `plugboard chat`.", {
+    model: "gpt-5",
+  }).optional(),
 });
 
 export type Settings = z.output<typeof settingsSchema>;

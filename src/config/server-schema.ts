@@ -13,12 +13,19 @@ export const approvalMode = z.enum(["approve", "auto", "prompt", "deny"]);
 export const elicitationMode = z.enum(["ask", "decline"]);
 
 export const approval = z.union(
-  [approvalMode, z.strictObject({ default: approvalMode.optional(), tools: z.record(text, approvalMode).optional() })],
+  [
+    approvalMode,
+    z.strictObject({ default: approvalMode.optional(), tools: z.record(text, approvalMode).optional() }),
+  ],
   { error: "expected `approve`, `auto`, `prompt`, `deny`, or `{ default, tools }`" },
 );
 
 export const retry = z.strictObject({
-  attempts: field(z.int().min(0).max(5), "How often a call that is safe to repeat is tried again.", 2).optional(),
+  attempts: field(
+    z.int().min(0).max(5),
+    "How often a call that is safe to repeat is tried again.",
+    2,
+  ).optional(),
   timeouts: field(
     z.boolean(),
     "Whether a timed-out call of a read-only or idempotent tool is tried again.",
@@ -28,7 +35,11 @@ export const retry = z.strictObject({
 
 const outputLimits = {
   warnTokens: field(tokens, "Results above this estimate are flagged.", 10_000).optional(),
-  maxTokens: field(tokens, "Results above this estimate are cut; the whole is kept under a handle.", 25_000).optional(),
+  maxTokens: field(
+    tokens,
+    "Results above this estimate are cut; the whole is kept under a handle.",
+    25_000,
+  ).optional(),
   media: field(z.enum(["keep", "drop"]), "Whether images and audio are passed on.", "keep").optional(),
 };
 
@@ -56,8 +67,16 @@ const toolRules = z.strictObject({
 
 const oauth = z.strictObject({
   clientId: field(text, "A client registered beforehand.", "plugboard-dev").optional(),
-  clientSecret: field(text, "Its secret; use a reference, not the secret itself.", "${secret:ISSUES_CLIENT}").optional(),
-  clientMetadataUrl: field(text, "A client-ID metadata document.", "https://me.example/client.json").optional(),
+  clientSecret: field(
+    text,
+    "Its secret; use a reference, not the secret itself.",
+    "${secret:ISSUES_CLIENT}",
+  ).optional(),
+  clientMetadataUrl: field(
+    text,
+    "A client-ID metadata document.",
+    "https://me.example/client.json",
+  ).optional(),
   scopes: field(
     z.union([texts, text.transform((list) => list.split(/\s+/).filter(Boolean))], {
       error: "expected a list of scopes, or one string with spaces between them",
@@ -79,7 +98,11 @@ const sandboxProfile = z.strictObject({
 });
 
 const network = z.strictObject({
-  proxy: field(text, "A proxy for this server; `none` ignores the proxy variables.", "http://127.0.0.1:3128").optional(),
+  proxy: field(
+    text,
+    "A proxy for this server; `none` ignores the proxy variables.",
+    "http://127.0.0.1:3128",
+  ).optional(),
   ca: field(text, "A file with certificates to trust besides the system's.", "./company-ca.pem").optional(),
   cert: field(text, "A client certificate.", "./client.pem").optional(),
   key: field(text, "The client certificate's key.", "./client.key").optional(),
@@ -92,14 +115,25 @@ export const serverSchema = z.strictObject({
     "http",
   ).optional(),
   command: field(text.min(1), "The program of a stdio server. No shell is involved.", "npx").optional(),
-  args: field(texts, "Its arguments.", ["-y", "@modelcontextprotocol/server-filesystem", "${HOME}/notes"]).optional(),
+  args: field(texts, "Its arguments.", [
+    "-y",
+    "@modelcontextprotocol/server-filesystem",
+    "${HOME}/notes",
+  ]).optional(),
   cwd: field(text, "Its working folder; relative to the configuration file.", "./server").optional(),
   env: field(
-    z.record(text, z.union([text, z.number().transform(String), z.boolean().transform(String)], { error: "expected a string" })),
+    z.record(
+      text,
+      z.union([text, z.number().transform(String), z.boolean().transform(String)], {
+        error: "expected a string",
+      }),
+    ),
     "Variables for the server, besides a minimal environment.",
     { LOG_LEVEL: "info" },
   ).optional(),
-  inheritEnv: field(texts, "Variables handed on from Plugboard's own environment; `*` matches.", ["AWS_*"]).optional(),
+  inheritEnv: field(texts, "Variables handed on from Plugboard's own environment; `*` matches.", [
+    "AWS_*",
+  ]).optional(),
   url: field(text.min(1), "The address of a remote server.", "https://issues.example/mcp").optional(),
   headers: field(z.record(text, text), "Headers for every request.", {
     Authorization: "Bearer ${secret:ISSUES_TOKEN}",
@@ -114,11 +148,23 @@ export const serverSchema = z.strictObject({
     ["./get-headers", "--json"],
   ).optional(),
   enabled: field(z.boolean(), "`false` switches the server off.", true).optional(),
-  required: field(z.boolean(), "Starting fails when this server does not start. Implies an eager start.", false).optional(),
+  required: field(
+    z.boolean(),
+    "Starting fails when this server does not start. Implies an eager start.",
+    false,
+  ).optional(),
   lazy: field(z.boolean(), "Whether the server is started only when it is needed.", true).optional(),
   startupTimeoutMs: field(milliseconds, "How long the start may take. Default 30 s.", 30_000).optional(),
-  callTimeoutMs: field(milliseconds, "How long a call may take without progress. Default 60 s.", 60_000).optional(),
-  maxCallTimeoutMs: field(milliseconds, "How long a call may take at all. Default 10 min.", 600_000).optional(),
+  callTimeoutMs: field(
+    milliseconds,
+    "How long a call may take without progress. Default 60 s.",
+    60_000,
+  ).optional(),
+  maxCallTimeoutMs: field(
+    milliseconds,
+    "How long a call may take at all. Default 10 min.",
+    600_000,
+  ).optional(),
   tools: field(toolRules, "Which tools are offered, and under which names.", {
     allow: ["search_*"],
     deny: ["search_secrets"],
@@ -129,10 +175,18 @@ export const serverSchema = z.strictObject({
     true,
   ).optional(),
   approval: field(approval, "Whether calls are approved, asked about or denied.", "auto").optional(),
-  elicitation: field(elicitationMode, "Whether the server's questions are asked or declined.", "ask").optional(),
+  elicitation: field(
+    elicitationMode,
+    "Whether the server's questions are asked or declined.",
+    "ask",
+  ).optional(),
   retry: field(retry, "What is repeated after a failure.", { attempts: 2 }).optional(),
   oauth: field(oauth, "How to log in.", { clientId: "plugboard-dev", scopes: ["issues:read"] }).optional(),
-  auth: field(text, "`oauth`, `none`, or the id of a provider that the host program supplies.", "oauth").optional(),
+  auth: field(
+    text,
+    "`oauth`, `none`, or the id of a provider that the host program supplies.",
+    "oauth",
+  ).optional(),
   protocol: field(z.enum(["auto", "modern", "legacy"]), "Pins the protocol era.", "auto").optional(),
   isolation: field(
     z.enum(["shared", "caller", "call"]),
@@ -140,16 +194,26 @@ export const serverSchema = z.strictObject({
     "shared",
   ).optional(),
   output: field(output, "How large results may be.", { maxTokens: 25_000 }).optional(),
-  cacheTtlMs: field(z.int().min(0).max(86_400_000), "How long a list of tools counts as fresh.", 3_600_000).optional(),
+  cacheTtlMs: field(
+    z.int().min(0).max(86_400_000),
+    "How long a list of tools counts as fresh.",
+    3_600_000,
+  ).optional(),
   sandbox: field(
     z.union([z.enum(["none", "bwrap"]), sandboxProfile], {
-      error: "expected `none`, `bwrap`, or `{ kind: \"bwrap\", read, write, network, env }`",
+      error: 'expected `none`, `bwrap`, or `{ kind: "bwrap", read, write, network, env }`',
     }),
     "Confines a stdio server with bubblewrap.",
     "bwrap",
   ).optional(),
-  network: field(network, "Proxy and certificates for a remote server.", { ca: "./company-ca.pem" }).optional(),
-  maxLineBytes: field(z.int().min(1024).max(1_073_741_824), "The longest message accepted. Default 32 MB.", 33_554_432).optional(),
+  network: field(network, "Proxy and certificates for a remote server.", {
+    ca: "./company-ca.pem",
+  }).optional(),
+  maxLineBytes: field(
+    z.int().min(1024).max(1_073_741_824),
+    "The longest message accepted. Default 32 MB.",
+    33_554_432,
+  ).optional(),
   alwaysLoad: field(
     z.union([z.boolean(), texts], { error: "expected true, false or a list of tools" }),
     "These tools are always offered in full, never deferred to tool search.",

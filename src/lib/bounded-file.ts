@@ -54,7 +54,8 @@ function tooLarge(size: number, maxBytes: number): string {
 function openFailure(error: unknown): BoundedRead {
   const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
   if (code === "ENOENT" || code === "ENOTDIR") return { kind: "missing" };
-  if (code === "EACCES" || code === "EPERM") return { kind: "refused", reason: "may not be read by this user" };
+  if (code === "EACCES" || code === "EPERM")
+    return { kind: "refused", reason: "may not be read by this user" };
   if (code === "ELOOP") return { kind: "refused", reason: "is a loop of symbolic links" };
   if (code === "ENXIO") return { kind: "refused", reason: "is not a regular file" };
   return { kind: "refused", reason: `cannot be read (${code})` };

@@ -5,7 +5,7 @@
 export function printable(text: string, options: { oneLine?: boolean } = {}): string {
   if (!/[^\x20-\x7e]/.test(text)) return text;
   let safe = "";
-  const characters = [...text];
+  const characters = Array.from(text);
   for (const [index, character] of characters.entries()) {
     const keeps =
       !isDangerous(character.codePointAt(0) ?? 0) ||

@@ -1,0 +1,113 @@
+import type { z } from "zod";
+import { nearest } from "../lib/suggest.ts";
+import type { Path } from "./documents/document.ts";
+import { valueAt } from "./documents/document.ts";
+
+/** A mistake at a place, before it is known in which file and line that place is. */
+export interface Finding {
+  severity: "error" | "warning";
+  path: Path;
+  message: string;
+  suggestion?: string;
+}
+
+/** Checks a value and says everything that is wrong with it, in words for the person who wrote it. */
+export function check<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  base: Path,
+): { data?: z.output<T>; findings: Finding[] } {
+  const result = schema.safeParse(value);
+  if (result.success) return { data: result.data, findings: [] };
+  const findings = result.error.issues.flatMap((issue) => explain(issue, schema, value, base));
+  return { findings };
+}
+
+function explain(issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown, base: Path): Finding[] {
+  const path = [...base, ...(issue.path as (string | number)[])];
+  const value = valueAt(root, issue.path as Path);
+  const error = (message: string, suggestion?: string): Finding[] => [
+    { severity: "error", path, message, ...(suggestion === undefined ? {} : { suggestion }) },
+  ];
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return issue.keys.map((key) => unknownKey(key, [...path, key], keysAt(schema, issue.path as Path)));
+    case "invalid_type":
+      return error(`expected ${article(issue.expected)}, found ${kindOf(value)}`);
+    case "invalid_value": {
+      const values = issue.values.map(String);
+      const near = typeof value === "string" ? nearest(value, values) : undefined;
+      const message = `expected ${values.map((option) => `\`${option}\``).join(" or ")}`;
+      return error(message, near && `did you mean \`${near}\`?`);
+    }
+    case "too_small":
+      return error(
+        issue.origin === "number" || issue.origin === "int"
+          ? `must be at least ${issue.minimum}`
+          : "must not be empty",
+      );
+    case "too_big":
+      return error(`must be at most ${issue.maximum}`);
+    default:
+      return error(issue.message);
+  }
+}
+
+export function unknownKey(key: string, path: Path, known: readonly string[]): Finding {
+  const near = nearest(key, known);
+  return {
+    severity: "error",
+    path,
+    message: `\`${key}\` is unknown`,
+    suggestion: near
+      ? `did you mean \`${near}\`?`
+      : "remove it, or start its name with `x-` to keep it as a note",
+  };
+}
+
+/** The member names that a schema knows at a path, for suggestions. */
+function keysAt(schema: z.ZodType, path: Path): string[] {
+  let here: z.core.$ZodType | undefined = unwrap(schema);
+  for (const step of path) here = here && unwrap(childOf(here, step));
+  const def = here?._zod.def as { type?: string; shape?: Record<string, unknown> } | undefined;
+  return def?.type === "object" ? Object.keys(def.shape ?? {}) : [];
+}
+
+interface AnyDef {
+  type: string;
+  innerType?: z.core.$ZodType;
+  shape?: Record<string, z.core.$ZodType>;
+  valueType?: z.core.$ZodType;
+  element?: z.core.$ZodType;
+}
+
+function childOf(schema: z.core.$ZodType, step: string | number): z.core.$ZodType | undefined {
+  const def = schema._zod.def as unknown as AnyDef;
+  return def.shape?.[step] ?? def.valueType ?? def.element;
+}
+
+function unwrap(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  const def = schema?._zod.def as unknown as AnyDef | undefined;
+  return def?.type === "optional" ? unwrap(def.innerType) : schema;
+}
+
+function article(expected: string): string {
+  const words: Record<string, string> = {
+    array: "a list",
+    object: "an object",
+    record: "an object",
+    boolean: "true or false",
+    int: "a whole number",
+    number: "a number",
+    string: "a string",
+  };
+  return words[expected] ?? expected;
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "number") return Number.isInteger(value) ? "a number" : "a fraction";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

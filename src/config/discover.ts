@@ -1,0 +1,79 @@
+import { realpath, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { sha256 } from "../lib/canonical.ts";
+import type { Folders } from "../lib/folders.ts";
+import { isInside } from "../lib/folders.ts";
+
+export const extensions = ["json", "jsonc", "toml", "yaml", "yml"] as const;
+
+export interface Candidate {
+  scope: "local" | "project" | "user";
+  file: string;
+}
+
+/** The nearest folder that is a repository, or the folder itself where there is none. */
+export async function findProjectRoot(cwd: string): Promise<string> {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    if (await exists(join(folder, ".git"))) return folder;
+    if (dirname(folder) === folder) return cwd;
+  }
+}
+
+/** Every file that may hold configuration, highest precedence first, whether it exists or not. */
+export function candidateFiles(cwd: string, projectRoot: string, folders: Folders): Candidate[] {
+  return [
+    { scope: "local", file: localFile(projectRoot, folders) },
+    ...foldersUp(cwd, projectRoot).flatMap((folder) =>
+      projectFiles(folder).map((file) => ({ scope: "project" as const, file })),
+    ),
+    ...extensions.map((extension) => ({
+      scope: "user" as const,
+      file: join(folders.config, `config.${extension}`),
+    })),
+  ];
+}
+
+/** The files of one project folder, highest precedence first; `add` writes to the first that exists. */
+export function projectFiles(folder: string): string[] {
+  return [
+    join(folder, ".mcp.json"),
+    ...extensions.map((extension) => join(folder, `plugboard.${extension}`)),
+    ...extensions.map((extension) => join(folder, ".plugboard", `config.${extension}`)),
+  ];
+}
+
+/** The local scope lives with the user, keyed by the project's path; the readable part is for people. */
+export function localFile(projectRoot: string, folders: Folders): string {
+  const readable =
+    basename(projectRoot)
+      .replaceAll(/[^A-Za-z0-9._-]/g, "_")
+      .slice(0, 40) || "root";
+  return join(folders.state, "projects", `${readable}-${sha256(projectRoot).slice(0, 12)}.json`);
+}
+
+function foldersUp(cwd: string, root: string): string[] {
+  const folders = [cwd];
+  for (let folder = cwd; folder !== root && dirname(folder) !== folder;) {
+    folder = dirname(folder);
+    folders.push(folder);
+  }
+  return folders;
+}
+
+/** Whether a project's file really lies in the project: a link out of it could point at anything. */
+export async function leavesProject(file: string, projectRoot: string): Promise<boolean> {
+  try {
+    return !isInside(await realpath(projectRoot), await realpath(file));
+  } catch {
+    return false;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,209 @@
+import { ParseError, parseTOML } from "toml-eslint-parser";
+import type { AST } from "toml-eslint-parser";
+import { bareObject } from "./document.ts";
+import type { ConfigDocument, Notation, Path, Span } from "./document.ts";
+import { nest, splice } from "./splice.ts";
+import { renderInline, renderTables, tomlKey } from "./toml-text.ts";
+
+export const toml: Notation = { parse, set, remove, stringify: (value) => renderTables([], value) };
+
+function parse(text: string): ConfigDocument {
+  try {
+    const places = placesOf(text);
+    return { value: toValue(places), problems: [], find: (path) => spanOf(places, path) };
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error;
+    const problem = { message: error.message.replace(/\.$/, "").toLowerCase(), offset: error.index };
+    return { value: bareObject(), problems: [problem], find: () => undefined };
+  }
+}
+
+/** Everything the text says, flat: table headers and assignments with their full path. */
+interface Place extends Span {
+  path: Path;
+  /** Absent for a table header. */
+  value?: AST.TOMLContentNode;
+  isTable: boolean;
+  keyEnd: number;
+}
+
+function placesOf(text: string): Place[] {
+  return parseTOML(text, { tomlVersion: "1.0" }).body[0].body.flatMap((node) => {
+    if (node.type === "TOMLKeyValue") return [assignment(node, [])];
+    const header = {
+      path: node.resolvedKey,
+      isTable: true,
+      start: node.range[0],
+      end: headerEnd(text, node),
+    };
+    return [
+      { ...header, keyEnd: header.end },
+      ...node.body.map((inner) => assignment(inner, node.resolvedKey)),
+    ];
+  });
+}
+
+function headerEnd(text: string, table: AST.TOMLTable): number {
+  const close = text.indexOf("]", table.key.range[1]);
+  return table.kind === "array" ? close + 2 : close + 1;
+}
+
+function assignment(node: AST.TOMLKeyValue, base: Path): Place {
+  const names = node.key.keys.map((key) => (key.type === "TOMLBare" ? key.name : key.value));
+  const [start, end] = node.range;
+  return {
+    path: [...base, ...names],
+    value: node.value,
+    isTable: false,
+    start,
+    end,
+    keyEnd: node.key.range[1],
+  };
+}
+
+function toValue(places: Place[]): Record<string, unknown> {
+  const root = bareObject();
+  for (const { path, value } of places) {
+    let here: Record<string | number, unknown> = root;
+    for (const [index, step] of path.entries()) {
+      if (index === path.length - 1 && value) here[step] = nodeValue(value);
+      else here[step] ??= typeof path[index + 1] === "number" ? [] : bareObject();
+      here = here[step] as Record<string | number, unknown>;
+    }
+  }
+  return root;
+}
+
+function nodeValue(node: AST.TOMLContentNode): unknown {
+  if (node.type === "TOMLArray") return node.elements.map(nodeValue);
+  if (node.type === "TOMLInlineTable") return toValue(node.body.map((inner) => assignment(inner, [])));
+  return node.value instanceof Date ? node.value.toISOString() : node.value;
+}
+
+function spanOf(places: Place[], path: Path): Span | undefined {
+  for (const place of places) {
+    if (startsWith(place.path, path))
+      return { start: place.start, end: place.isTable ? place.end : place.end };
+    if (!place.value || !startsWith(path, place.path)) continue;
+    const inner = insideValue(place.value, path.slice(place.path.length));
+    if (inner) return inner;
+  }
+  return undefined;
+}
+
+function insideValue(node: AST.TOMLContentNode, path: Path): Span | undefined {
+  const [step, ...rest] = path;
+  if (step === undefined) return { start: node.range[0], end: node.range[1] };
+  if (node.type === "TOMLArray" && typeof step === "number") {
+    const element = node.elements[step];
+    return element && insideValue(element, rest);
+  }
+  if (node.type === "TOMLInlineTable")
+    return spanOf(
+      node.body.map((inner) => assignment(inner, [])),
+      path,
+    );
+  return undefined;
+}
+
+function startsWith(path: Path, prefix: Path): boolean {
+  return prefix.every((step, index) => path[index] === step);
+}
+
+function set(text: string, path: Path, value: unknown): string {
+  const places = placesOf(text);
+  const exact = places.find(
+    (place) => place.value && place.path.length === path.length && startsWith(place.path, path),
+  );
+  if (exact?.value) {
+    const [start, end] = exact.value.range;
+    return splice(text, start, end - start, renderInline(value));
+  }
+  const inline = places.find((place) => place.value && startsWith(path, place.path));
+  if (inline?.value?.type === "TOMLInlineTable") {
+    return setInline(text, inline.value, path.slice(inline.path.length), value);
+  }
+  if (places.some((place) => startsWith(place.path, path))) {
+    const start = places.find((place) => startsWith(place.path, path))?.start ?? text.length;
+    const before = places.filter((place) => place.start < start).length;
+    const without = remove(text, path);
+    const next = placesOf(without)[before]?.start ?? without.length;
+    return insertTables(without, next, path, value);
+  }
+  const parent = path.slice(0, -1);
+  const isTable = typeof value === "object" && value !== null && !Array.isArray(value);
+  const header = places.find((place) => place.isTable && samePath(place.path, parent));
+  if (!isTable && header) {
+    return splice(text, header.end, 0, `\n${tomlKey(String(path.at(-1)))} = ${renderInline(value)}`);
+  }
+  return insertTables(text, text.length, path, value);
+}
+
+function samePath(a: Path, b: Path): boolean {
+  return a.length === b.length && startsWith(a, b);
+}
+
+function setInline(text: string, table: AST.TOMLInlineTable, path: Path, value: unknown): string {
+  const member = table.body
+    .map((inner) => assignment(inner, []))
+    .find((inner) => startsWith(path, inner.path));
+  if (member?.value?.type === "TOMLInlineTable" && path.length > member.path.length) {
+    return setInline(text, member.value, path.slice(member.path.length), value);
+  }
+  if (member?.value) {
+    const [start, end] = member.value.range;
+    return splice(text, start, end - start, renderInline(nest(path.slice(member.path.length), value)));
+  }
+  const last = table.body.at(-1)?.range[1];
+  const pair = `${tomlKey(String(path[0]))} = ${renderInline(nest(path.slice(1), value))}`;
+  return last === undefined
+    ? splice(text, table.range[0] + 1, 0, ` ${pair} `)
+    : splice(text, last, 0, `, ${pair}`);
+}
+
+function insertTables(text: string, offset: number, path: Path, value: unknown): string {
+  const before = text.slice(0, offset).replace(/\s+$/, "");
+  const after = text.slice(offset);
+  const block = renderTables(path.map(String), value).trimEnd();
+  return `${before}${before === "" ? "" : "\n\n"}${block}\n${after.trim() === "" ? "" : `\n${after}`}`;
+}
+
+function remove(text: string, path: Path): string {
+  const places = placesOf(text);
+  let result = text;
+  for (const place of places.toReversed()) {
+    if (startsWith(place.path, path)) result = cutLines(result, place);
+    else if (place.value?.type === "TOMLInlineTable" && startsWith(path, place.path)) {
+      result = removeInline(result, place.value, path.slice(place.path.length));
+    }
+  }
+  return result;
+}
+
+/** Cuts a header or an assignment with its line, and one of two blank lines that would meet. */
+function cutLines(text: string, { start, end }: Span): string {
+  const lineStart = text.lastIndexOf("\n", start - 1) + 1;
+  const newline = text.indexOf("\n", end);
+  let lineEnd = newline === -1 ? text.length : newline + 1;
+  const before = text.slice(0, lineStart);
+  if (before === "" || before.endsWith("\n\n")) {
+    const blank = /^[ \t]*\r?\n/.exec(text.slice(lineEnd));
+    if (blank) lineEnd += blank[0].length;
+  }
+  return before + text.slice(lineEnd);
+}
+
+function removeInline(text: string, table: AST.TOMLInlineTable, path: Path): string {
+  const index = table.body.findIndex((inner) => startsWith(path, assignment(inner, []).path));
+  const member = table.body[index];
+  if (!member) return text;
+  const { path: names, value } = assignment(member, []);
+  if (names.length < path.length && value?.type === "TOMLInlineTable") {
+    return removeInline(text, value, path.slice(names.length));
+  }
+  const next = table.body[index + 1];
+  const previous = table.body[index - 1];
+  const start = next ? member.range[0] : (previous?.range[1] ?? member.range[0]);
+  const end = next ? next.range[0] : member.range[1];
+  return splice(text, start, end - start, "");
+}

@@ -1,0 +1,157 @@
+import { LineCounter, isMap, isScalar, isSeq, parseDocument, stringify } from "yaml";
+import type { Document, Node, Pair, YAMLMap } from "yaml";
+import { bareObject } from "./document.ts";
+import type { ConfigDocument, Notation, Path } from "./document.ts";
+import { nest, splice } from "./splice.ts";
+
+export const yaml: Notation = { parse, set, remove, stringify: (value) => stringify(value, textOptions) };
+
+/** No line folding and no aliases in what we write: what stands there is what is meant. */
+const textOptions = { lineWidth: 0, aliasDuplicateObjects: false } as const;
+/** Aliases may repeat a value this often; a bomb needs thousands. */
+const maxAliasCount = 100;
+
+function parse(text: string): ConfigDocument {
+  const document = parseDocument(text, { lineCounter: new LineCounter(), merge: false });
+  const overflow = document.errors.some((error) => error.message.includes("call stack"));
+  if (overflow) throw new RangeError("nested too deeply");
+  const problems = document.errors.map((error) => ({
+    message: error.message.split(" at line ")[0]?.replace(/\.$/, "") ?? "this is not valid YAML",
+    offset: error.pos[0],
+  }));
+  if (problems.length > 0) return { value: bareObject(), problems, find: () => undefined };
+  try {
+    const value: unknown = document.toJS({ maxAliasCount, reviver: withoutPrototype });
+    return { value: value ?? bareObject(), problems, find: (path) => spanOf(document, path) };
+  } catch (error) {
+    const isBomb = error instanceof ReferenceError;
+    const message = isBomb ? "aliases (`*name`) repeat too much of the document" : String(error);
+    return { value: bareObject(), problems: [{ message, offset: 0 }], find: () => undefined };
+  }
+}
+
+function withoutPrototype(_key: unknown, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const object = bareObject();
+  for (const name of Object.keys(value)) {
+    Object.defineProperty(object, name, { ...Object.getOwnPropertyDescriptor(value, name) });
+  }
+  return object;
+}
+
+type AnyPair = Pair<Node, Node | null>;
+
+function pairsOf(map: YAMLMap): AnyPair[] {
+  return map.items as unknown as AnyPair[];
+}
+
+function pairAt(map: YAMLMap, name: string): AnyPair | undefined {
+  return pairsOf(map).find((pair) => isScalar(pair.key) && String(pair.key.value) === name);
+}
+
+function nodeAt(document: Document, path: Path): Node | null | undefined {
+  let node: Node | null | undefined = document.contents;
+  for (const step of path) {
+    if (typeof step === "number") node = isSeq(node) ? (node.items[step] as Node | undefined) : undefined;
+    else node = isMap(node) ? pairAt(node, step)?.value : undefined;
+  }
+  return node;
+}
+
+function spanOf(document: Document, path: Path): { start: number; end: number } | undefined {
+  const parent = nodeAt(document, path.slice(0, -1));
+  const step = path.at(-1);
+  const pair = isMap(parent) && typeof step === "string" ? pairAt(parent, step) : undefined;
+  const first = (pair?.key ?? nodeAt(document, path))?.range;
+  const last = (pair?.value ?? pair?.key ?? nodeAt(document, path))?.range ?? first;
+  return first && last ? { start: first[0], end: last[1] } : undefined;
+}
+
+function set(text: string, path: Path, value: unknown): string {
+  const document = parseDocument(text);
+  let depth = path.length - 1;
+  while (depth > 0 && !isMap(nodeAt(document, path.slice(0, depth)))) depth--;
+  const map = nodeAt(document, path.slice(0, depth));
+  const name = String(path[depth]);
+  const member = nest(path.slice(depth + 1), value);
+  if (!isMap(map)) return appendBlock(text, "", name, member);
+  const existing = pairAt(map, name);
+  if (existing) return replacePair(text, map, existing, name, member);
+  return addPair(text, map, name, member);
+}
+
+function replacePair(text: string, map: YAMLMap, pair: AnyPair, name: string, value: unknown): string {
+  const start = pair.key.range?.[0] ?? 0;
+  const end = endOf(text, pair);
+  const replacement = map.flow
+    ? flowPair(name, value)
+    : blockPair(name, value, indentAt(text, start)).trimStart();
+  return splice(text, start, end - start, replacement);
+}
+
+function addPair(text: string, map: YAMLMap, name: string, value: unknown): string {
+  const last = pairsOf(map).at(-1);
+  if (map.flow || !last) {
+    const open = map.range?.[0] ?? 0;
+    if (!last) return splice(text, open, (map.range?.[1] ?? open) - open, `{ ${flowPair(name, value)} }`);
+    return splice(text, endOf(text, last), 0, `, ${flowPair(name, value)}`);
+  }
+  const indent = indentAt(text, last.key.range?.[0] ?? 0);
+  const newline = text.indexOf("\n", endOf(text, last));
+  const end = newline === -1 ? text.length : newline + 1;
+  return appendBlock(text.slice(0, end), indent, name, value) + text.slice(end);
+}
+
+function appendBlock(text: string, indent: string, name: string, value: unknown): string {
+  const separator = text === "" || text.endsWith("\n") ? "" : "\n";
+  return `${text}${separator}${blockPair(name, value, indent)}\n`;
+}
+
+function remove(text: string, path: Path): string {
+  const document = parseDocument(text);
+  const map = nodeAt(document, path.slice(0, -1));
+  const pair = isMap(map) ? pairAt(map, String(path.at(-1))) : undefined;
+  if (!isMap(map) || !pair) return text;
+  const start = pair.key.range?.[0] ?? 0;
+  const end = endOf(text, pair);
+  if (pairsOf(map).length === 1) {
+    if (map.flow)
+      return splice(text, map.range?.[0] ?? 0, (map.range?.[1] ?? 0) - (map.range?.[0] ?? 0), "{}");
+    return splice(text, start, end - start, "{}");
+  }
+  if (!map.flow) {
+    const lineStart = text.lastIndexOf("\n", start - 1) + 1;
+    const newline = text.indexOf("\n", end);
+    return splice(text, lineStart, (newline === -1 ? text.length : newline + 1) - lineStart, "");
+  }
+  const index = pairsOf(map).indexOf(pair);
+  const next = pairsOf(map)[index + 1];
+  const previous = pairsOf(map)[index - 1];
+  const from = next ? start : previous ? endOf(text, previous) : start;
+  const to = next ? (next.key.range?.[0] ?? end) : end;
+  return splice(text, from, to - from, "");
+}
+
+/** Where a pair's value ends, without the line break and comments that follow it. */
+function endOf(text: string, pair: AnyPair): number {
+  const end = pair.value?.range?.[1] ?? pair.key.range?.[1] ?? 0;
+  let here = end;
+  while (here > 0 && /\s/.test(text[here - 1] ?? "")) here--;
+  if (here === end || !pair.value) return here;
+  return Math.max(here, pair.key.range?.[1] ?? 0);
+}
+
+function blockPair(name: string, value: unknown, indent: string): string {
+  return stringify({ [name]: value }, textOptions)
+    .trimEnd()
+    .replaceAll(/^(?=.)/gm, indent);
+}
+
+function flowPair(name: string, value: unknown): string {
+  return `${JSON.stringify(name)}: ${JSON.stringify(value)}`;
+}
+
+function indentAt(text: string, offset: number): string {
+  const lineStart = text.lastIndexOf("\n", offset - 1) + 1;
+  return /^ */.exec(text.slice(lineStart, offset))?.[0] ?? "";
+}

@@ -1,0 +1,205 @@
+import { execFile } from "node:child_process";
+import { isAbsolute, join, resolve } from "node:path";
+import { PlugboardError } from "../errors.ts";
+import { splitArgv } from "../lib/argv.ts";
+import { readBoundedFile } from "../lib/bounded-file.ts";
+import type { Environment } from "../lib/folders.ts";
+import type { ServerEntry } from "./model.ts";
+import type { ServerConfig } from "./server-schema.ts";
+import { parseTemplate, referencesIn, showReference } from "./template.ts";
+import type { Reference, Template } from "./template.ts";
+
+/** Looks a secret up by name; undefined when there is none. */
+export type SecretSource = (name: string) => Promise<string | undefined>;
+
+export interface ValueSources {
+  env: Environment;
+  secrets: SecretSource;
+  home: string;
+  signal?: AbortSignal | undefined;
+}
+
+export interface Expanded {
+  config: ServerConfig;
+  /** Values that must never be shown: whatever came from a secret, a file, a command or a variable. */
+  sensitive: string[];
+}
+
+export interface MissingValue {
+  /** As written: `${NAME}` or `${secret:NAME}`. */
+  reference: string;
+  field: string;
+}
+
+/**
+ * Puts values in place of references, in memory, at the last moment. Nothing is partly expanded: a missing value
+ * is an error that names the reference, the field and the file, and never shows what the others were.
+ */
+export async function expandServer(entry: ServerEntry, sources: ValueSources): Promise<Expanded> {
+  const { config, name } = entry;
+  if (!config) throw new PlugboardError("config-invalid", `Server "${name}" has mistakes.`, { server: name });
+  const sensitive: string[] = [];
+  const missing: MissingValue[] = [];
+  const lookUp = createLookUp(entry, sources, sensitive);
+  const fill = async (text: string, field: string): Promise<string> => {
+    try {
+      return await render(parseTemplate(text), lookUp);
+    } catch (error) {
+      if (!(error instanceof MissingReference)) throw error;
+      missing.push({ reference: showReference(error.reference), field });
+      return "";
+    }
+  };
+  const expanded: ServerConfig = { ...config };
+  for (const [field, value] of expandedFields(config)) {
+    Object.assign(expanded, { [field]: await mapTexts(value, field, fill) });
+  }
+  if (missing.length > 0) throw missingValues(entry, missing);
+  if (expanded.cwd !== undefined) expanded.cwd = resolvePath(expanded.cwd, entry.baseDir, sources.home);
+  return { config: expanded, sensitive: sensitive.filter((value) => value.length >= 4) };
+}
+
+/** Variables without a default that are not set: known before anything is looked up, run or read. */
+export function missingVariables(entry: ServerEntry, env: Environment): MissingValue[] {
+  const known = (name: string) => env[name] !== undefined || entry.variables[name] !== undefined;
+  return expandedFields(entry.config ?? {})
+    .flatMap(([field, value]) => textsIn(value, field))
+    .flatMap(([field, text]) =>
+      parseTemplate(text)
+        .filter(
+          (part) => typeof part !== "string" && part.kind === "env" && !part.fallback && !known(part.name),
+        )
+        .map((part) => ({ reference: showReference(part as Reference), field })),
+    );
+}
+
+function textsIn(value: unknown, field: string): [string, string][] {
+  if (typeof value === "string") return [[field, value]];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) => textsIn(member, `${field}.${key}`));
+}
+
+export function missingValues(entry: ServerEntry, missing: readonly MissingValue[]): PlugboardError {
+  const place = entry.origin.file ? ` (${entry.origin.file}:${entry.origin.line ?? 1})` : "";
+  const list = missing.map(({ reference, field }) => `${reference} in ${field}`).join(", ");
+  const message = `Server "${entry.name}" needs ${list}${place}.`;
+  return new PlugboardError("value-missing", message, { server: entry.name, data: { missing } });
+}
+
+/** True when any text of the entry still has something to fill in. */
+export function hasReferences(value: unknown): boolean {
+  if (typeof value === "string") return referencesIn(value).length > 0;
+  return typeof value === "object" && value !== null && Object.values(value).some(hasReferences);
+}
+
+function expandedFields(config: ServerConfig): [string, unknown][] {
+  const { command, args, env, url, headers, cwd, oauth, network } = config;
+  return Object.entries({ command, args, env, url, headers, cwd, oauth, network }).filter(
+    ([, value]) => value !== undefined,
+  );
+}
+
+async function mapTexts(
+  value: unknown,
+  field: string,
+  map: (text: string, field: string) => Promise<string>,
+): Promise<unknown> {
+  if (typeof value === "string") return map(value, field);
+  if (Array.isArray(value)) {
+    return Promise.all(value.map((item, index) => mapTexts(item, `${field}[${index}]`, map)));
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).map(
+    async ([key, member]) => [key, await mapTexts(member, `${field}.${key}`, map)] as const,
+  );
+  return Object.fromEntries(await Promise.all(members));
+}
+
+class MissingReference extends Error {
+  readonly reference: Reference;
+  constructor(reference: Reference) {
+    super("missing");
+    this.reference = reference;
+  }
+}
+
+type LookUp = (reference: Reference) => Promise<string | undefined>;
+
+async function render(template: Template, lookUp: LookUp): Promise<string> {
+  let text = "";
+  for (const part of template) {
+    if (typeof part === "string") {
+      text += part;
+      continue;
+    }
+    const value = await lookUp(part);
+    const isEmpty = value === undefined || (value === "" && part.fallback !== undefined);
+    if (isEmpty && !part.fallback) throw new MissingReference(part);
+    text += isEmpty ? await render(part.fallback ?? [], lookUp) : value;
+  }
+  return text;
+}
+
+function createLookUp(entry: ServerEntry, sources: ValueSources, sensitive: string[]): LookUp {
+  return async (reference) => {
+    const own = reference.kind === "env" ? entry.variables[reference.name] : undefined;
+    const value = own ?? (await valueOf(reference, entry, sources));
+    if (own === undefined && value !== undefined) sensitive.push(value);
+    return value;
+  };
+}
+
+async function valueOf({ kind, name }: Reference, entry: ServerEntry, sources: ValueSources) {
+  switch (kind) {
+    case "env":
+      return sources.env[name];
+    case "secret":
+      return sources.secrets(name);
+    case "file":
+      return fileValue(resolvePath(name, entry.baseDir, sources.home));
+    case "cmd":
+      return commandValue(name, entry, sources);
+  }
+}
+
+async function fileValue(path: string): Promise<string | undefined> {
+  const read = await readBoundedFile(path, 65_536);
+  return read.kind === "text" ? read.text.replace(/\r?\n$/, "") : undefined;
+}
+
+const commandTimeoutMs = 10_000;
+
+/** Runs a command without a shell. Its output is the value; its error output is never shown, it may hold a secret. */
+async function commandValue(
+  line: string,
+  entry: ServerEntry,
+  { env, home, signal }: ValueSources,
+): Promise<string> {
+  const [command, ...args] = splitArgv(line);
+  const failed = (why: string) =>
+    new PlugboardError("value-missing", `Server "${entry.name}": \${cmd:${line}} ${why}.`, {
+      server: entry.name,
+      hint: "Run the command by hand to see what it prints.",
+    });
+  if (!command) throw failed("names no command");
+  const { promise, resolve: succeed, reject: fail } = Promise.withResolvers<string>();
+  const options = {
+    cwd: entry.baseDir,
+    env: { HOME: home, ...env },
+    timeout: commandTimeoutMs,
+    killSignal: "SIGKILL" as const,
+  };
+  execFile(command, args, { ...options, maxBuffer: 65_536, signal }, (error, stdout) => {
+    if (!error) return succeed(stdout.replace(/\r?\n$/, ""));
+    if (error.code === "ENOENT") return fail(failed("was not found"));
+    fail(
+      failed(error.killed ? `took longer than ${commandTimeoutMs / 1000} s` : `failed (exit ${error.code})`),
+    );
+  });
+  return promise;
+}
+
+export function resolvePath(path: string, base: string, home: string): string {
+  const expanded = path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : path;
+  return isAbsolute(expanded) ? expanded : resolve(base, expanded);
+}

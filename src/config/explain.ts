@@ -1,0 +1,42 @@
+import type { Diagnostic, LoadedConfig, Origin, ServerEntry, ServerStatus } from "./model.ts";
+
+/** Everything the configuration can say about why a server is as it is. */
+export interface ServerExplanation {
+  name: string;
+  origin: Origin;
+  status: ServerStatus;
+  fields: Record<string, Origin>;
+  shadowed: Origin[];
+  bundles: { name: string; origin: Origin }[];
+  trust: "not-needed" | "trusted" | "untrusted";
+  policy: { file?: string; verdict: "none" | "allowed" | "refused" };
+  diagnostics: Diagnostic[];
+}
+
+export function explainServer(config: LoadedConfig, name: string): ServerExplanation | undefined {
+  const entry = config.servers.get(name);
+  if (!entry) return undefined;
+  const bundles = [...config.bundles.values()].filter((bundle) => bundle.config?.servers.includes(name));
+  return {
+    name,
+    origin: entry.origin,
+    status: entry.status,
+    fields: entry.fields,
+    shadowed: entry.shadowed.map(({ origin }) => origin),
+    bundles: bundles.map((bundle) => ({ name: bundle.name, origin: bundle.origin })),
+    trust: trustOf(entry),
+    policy: policyOf(entry, config),
+    diagnostics: entry.diagnostics,
+  };
+}
+
+function trustOf({ needsTrust, status }: ServerEntry): ServerExplanation["trust"] {
+  if (!needsTrust) return "not-needed";
+  return status.kind === "disabled" && status.reason === "untrusted" ? "untrusted" : "trusted";
+}
+
+function policyOf({ status }: ServerEntry, { policy }: LoadedConfig): ServerExplanation["policy"] {
+  if (policy.file === undefined) return { verdict: "none" };
+  const isRefused = status.kind === "disabled" && status.reason === "policy";
+  return { file: policy.file, verdict: isRefused ? "refused" : "allowed" };
+}

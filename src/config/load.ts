@@ -1,0 +1,107 @@
+import type { Environment, Folders } from "../lib/folders.ts";
+import { platformFolders } from "../lib/folders.ts";
+import { findProjectRoot } from "./discover.ts";
+import { checkBundles, mergeServers, mergeSettings, refuseOpenUntrusted } from "./merge.ts";
+import type { Diagnostic, LoadedConfig, Source } from "./model.ts";
+import { readPlugin } from "./plugins.ts";
+import { loadPolicy } from "./policy.ts";
+import { readSources } from "./sources.ts";
+import type { ReadSource } from "./sources.ts";
+import { settleServer } from "./settle.ts";
+import { settingsFingerprint, trustNothing } from "./trust.ts";
+import type { TrustCheck } from "./trust.ts";
+
+export interface LoadOptions {
+  cwd?: string | undefined;
+  env?: Environment | undefined;
+  /** A file that somebody named; it replaces discovery and is trusted by being named. */
+  path?: string | undefined;
+  /** A configuration object that beats every file. */
+  overrides?: unknown;
+  trust?: TrustCheck | undefined;
+  /** For tests and hosts that keep state elsewhere. */
+  folders?: Folders | undefined;
+}
+
+/** Reads, checks and merges everything that is configured for a folder. Starts nothing, fetches nothing, expands nothing. */
+export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfig> {
+  const { cwd = process.cwd(), env = process.env, trust = trustNothing } = options;
+  const projectRoot = await findProjectRoot(cwd);
+  const folders = options.folders ?? platformFolders(env, projectRoot);
+  const policy = await loadPolicy(folders.managed);
+  const sources = await readSources({ ...options, cwd, env, folders, projectRoot });
+  const trusted = await withTrustedSettings(sources, projectRoot, trust);
+  const { settings, settingOrigins } = mergeSettings(trusted);
+  const plugins = await Promise.all(
+    (settings.plugins ?? []).map((folder) => {
+      const named = settingOrigins["plugins"] ?? { scope: "override" as const };
+      const base =
+        trusted.find((source) => source.file !== undefined && source.file === named.file)?.baseDir ?? cwd;
+      return readPlugin(folder, named, folders.home, base);
+    }),
+  );
+  const all = [...trusted, ...plugins];
+  const merged = mergeServers(all, policy);
+  refuseOpenUntrusted(merged, all);
+  const context = { policy, projectRoot, env, trust };
+  const servers = new Map<string, Awaited<ReturnType<typeof settleServer>>>();
+  for (const entry of merged) servers.set(entry.name, await settleServer(entry, context));
+  const { bundles, diagnostics: aboutBundles } = checkBundles(all, servers);
+  const ignored = folders.ignored.map((variable): Diagnostic => ({
+    severity: "warning",
+    message: `${variable} points into the project and is ignored: a project must not choose these folders`,
+    path: "",
+  }));
+  const diagnostics = [...ignored, ...all.flatMap((source) => source.parsed.diagnostics), ...aboutBundles];
+  const clashes = [...servers.values()].flatMap((entry) =>
+    entry.diagnostics.filter((one) => !diagnostics.includes(one)),
+  );
+  return {
+    servers,
+    bundles,
+    settings,
+    settingOrigins,
+    policy,
+    diagnostics: [...diagnostics, ...clashes],
+    sources: all.map(toSource),
+    projectRoot,
+  };
+}
+
+/** A project's settings and bundles count only once trusted: they could name plugins, proxies or a store. */
+async function withTrustedSettings(
+  sources: ReadSource[],
+  projectRoot: string,
+  trust: TrustCheck,
+): Promise<ReadSource[]> {
+  return Promise.all(
+    sources.map(async (source) => {
+      const { settings, bundles } = source.parsed;
+      const isPlain = Object.keys(settings).length === 0 && bundles.length === 0;
+      if (!source.needsTrust || isPlain || source.file === undefined) return source;
+      if (await trust(settingsFingerprint(settingsOf(source), source.file, projectRoot))) return source;
+      const parsed = { ...source.parsed, settings: {}, settingOrigins: {}, bundles: [] };
+      return {
+        ...source,
+        parsed,
+        state: "untrusted-settings" as const,
+        untrustedSettings: settingsOf(source),
+      };
+    }),
+  );
+}
+
+export function settingsOf({ parsed }: ReadSource): Record<string, unknown> {
+  const bundles = Object.fromEntries(parsed.bundles.map(({ name, config }) => [name, config ?? null]));
+  return { ...parsed.settings, ...(parsed.bundles.length > 0 ? { bundles } : {}) };
+}
+
+function toSource({ scope, file, state, reason, untrustedSettings }: ReadSource): Source {
+  return {
+    scope,
+    state,
+    ...(file === undefined ? {} : { file }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(untrustedSettings === undefined ? {} : { untrustedSettings }),
+  };
+}

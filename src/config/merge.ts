@@ -1,0 +1,132 @@
+import { positionOf } from "./model.ts";
+import type { BundleEntry, Diagnostic, Origin, ServerEntry } from "./model.ts";
+import { checkConfig } from "./parse.ts";
+import type { ParsedServer } from "./parse.ts";
+import type { ManagedPolicy } from "./policy.ts";
+import type { Settings } from "./schema.ts";
+import type { ReadSource } from "./sources.ts";
+
+/** Whole entries win, never half of one: the first source that names a server decides, the others are shadowed. */
+export function mergeServers(sources: readonly ReadSource[], policy: ManagedPolicy): ServerEntry[] {
+  const merged = new Map<string, ServerEntry>();
+  const byFoldedName = new Map<string, string>();
+  for (const { server, source } of allServers(sources, policy)) {
+    const winner = merged.get(server.name);
+    if (winner) {
+      winner.shadowed.push({ origin: server.origin, written: server.written });
+      continue;
+    }
+    const entry = toEntry(server, source);
+    const folded = server.name.toLowerCase();
+    const other = byFoldedName.get(folded);
+    if (other !== undefined) refuseCase(entry, other);
+    else byFoldedName.set(folded, server.name);
+    merged.set(server.name, entry);
+  }
+  return [...merged.values()];
+}
+
+type Pair = { server: ParsedServer; source: Pick<ReadSource, "baseDir" | "needsTrust" | "variables"> };
+
+/** With an exclusive policy its servers come first; all others remain visible, refused, so that people see why. */
+function allServers(sources: readonly ReadSource[], { exclusive, file }: ManagedPolicy): Pair[] {
+  const managed: Pair[] = [];
+  if (exclusive) {
+    const parsed = checkConfig({ mcpServers: exclusive }, { scope: "managed", ...(file ? { file } : {}) });
+    const source = { baseDir: "/", needsTrust: false };
+    managed.push(...parsed.servers.map((server) => ({ server, source })));
+  }
+  return [
+    ...managed,
+    ...sources.flatMap((source) => source.parsed.servers.map((server) => ({ server, source }))),
+  ];
+}
+
+function toEntry(server: ParsedServer, source: Pair["source"]): ServerEntry {
+  return {
+    ...server,
+    baseDir: source.baseDir,
+    variables: source.variables ?? {},
+    needsTrust: source.needsTrust,
+    status: { kind: "ready" },
+    shadowed: [],
+  };
+}
+
+function refuseCase(entry: ServerEntry, other: string): void {
+  refuse(entry, `the name differs from "${other}" only in upper and lower case`, "rename one of them");
+}
+
+/** A server that is not believed offers only what an allow list names; without any list it is a mistake. */
+export function refuseOpenUntrusted(entries: readonly ServerEntry[], sources: readonly ReadSource[]): void {
+  const bundles = sources.flatMap((source) => source.parsed.bundles.map(({ config }) => config));
+  for (const entry of entries) {
+    if (!entry.config?.untrusted || entry.config.tools?.allow) continue;
+    const isListed = bundles.some((bundle) => bundle?.tools?.allow && bundle.servers.includes(entry.name));
+    if (!isListed)
+      refuse(entry, "an untrusted server needs an allow list", 'add "tools": { "allow": ["…"] }');
+  }
+}
+
+function refuse(entry: ServerEntry, message: string, suggestion: string): void {
+  delete entry.config;
+  const about = { path: `mcpServers.${entry.name}`, server: entry.name, ...positionOf(entry.origin) };
+  entry.diagnostics = [...entry.diagnostics, { severity: "error", message, suggestion, ...about }];
+}
+
+/** Other top-level keys win key by key. */
+export function mergeSettings(sources: readonly ReadSource[]): {
+  settings: Settings;
+  settingOrigins: Record<string, Origin>;
+} {
+  const settings: Settings = {};
+  const settingOrigins: Record<string, Origin> = {};
+  for (const { parsed } of sources.toReversed()) {
+    Object.assign(settings, parsed.settings);
+    Object.assign(settingOrigins, parsed.settingOrigins);
+  }
+  return { settings, settingOrigins };
+}
+
+/** Bundles win whole, like servers, and are checked against the servers they name. */
+export function checkBundles(sources: readonly ReadSource[], servers: ReadonlyMap<string, ServerEntry>) {
+  const bundles = new Map<string, BundleEntry>();
+  const diagnostics: Diagnostic[] = [];
+  for (const bundle of sources.flatMap((source) => source.parsed.bundles)) {
+    if (bundles.has(bundle.name)) continue;
+    const found = bundleProblems(bundle, servers);
+    diagnostics.push(...found);
+    const { config, ...rest } = bundle;
+    const isGood = config !== undefined && !found.some(({ severity }) => severity === "error");
+    bundles.set(bundle.name, {
+      ...rest,
+      diagnostics: [...bundle.diagnostics, ...found],
+      ...(isGood ? { config } : {}),
+    });
+  }
+  return { bundles, diagnostics };
+}
+
+function bundleProblems(
+  { name, config, origin }: BundleEntry,
+  servers: ReadonlyMap<string, ServerEntry>,
+): Diagnostic[] {
+  const base = { path: `bundles.${name}`, bundle: name, ...positionOf(origin) };
+  return (config?.servers ?? []).flatMap((server): Diagnostic[] => {
+    const entry = servers.get(server);
+    if (!entry) {
+      return [
+        {
+          ...base,
+          severity: "warning",
+          message: `there is no server "${server}"`,
+          suggestion: "add it, or take it out of the bundle",
+        },
+      ];
+    }
+    const needsList = entry.config?.untrusted && !entry.config.tools?.allow && !config?.tools?.allow;
+    if (!needsList) return [];
+    const message = `"${server}" is untrusted, so the bundle or the server needs an allow list`;
+    return [{ ...base, severity: "error", message, suggestion: 'add "tools": { "allow": ["…"] }' }];
+  });
+}

@@ -1,0 +1,223 @@
+import { isRecord } from "../lib/record.ts";
+import { checkServer, isNote } from "./check-server.ts";
+import { check, unknownKey } from "./diagnose.ts";
+import type { Finding } from "./diagnose.ts";
+import { formatPath, parseDocument, positionAt } from "./documents/document.ts";
+import type { ConfigDocument, Path, SyntaxName } from "./documents/document.ts";
+import { positionOf } from "./model.ts";
+import type { BundleEntry, Diagnostic, Origin, Scope } from "./model.ts";
+import { bundleSchema, configSchema, settingsSchema } from "./schema.ts";
+import type { Settings } from "./schema.ts";
+import type { ServerConfig } from "./server-schema.ts";
+
+/** What one text or object says, checked piece by piece: a mistake in one server leaves the others alone. */
+export interface ParsedConfig {
+  servers: ParsedServer[];
+  bundles: BundleEntry[];
+  settings: Settings;
+  settingOrigins: Record<string, Origin>;
+  /** Everything, the servers' and bundles' own included. */
+  diagnostics: Diagnostic[];
+  /** False when the text could not be read as a configuration at all. */
+  readable: boolean;
+}
+
+export interface ParsedServer {
+  name: string;
+  config?: ServerConfig;
+  written: unknown;
+  origin: Origin;
+  fields: Record<string, Origin>;
+  diagnostics: Diagnostic[];
+}
+
+export interface ParseOptions {
+  scope?: Scope;
+  /** For origins and diagnostics. */
+  file?: string;
+  /** Of a text; JSON (with comments) when absent. */
+  syntax?: SyntaxName;
+}
+
+/** Parses a configuration given as text or as an object. Never throws for what the input says. */
+export async function parseConfig(input: unknown, options: ParseOptions = {}): Promise<ParsedConfig> {
+  if (typeof input !== "string") return checkConfig(input, options);
+  return interpret(await parseDocument(input, options.syntax ?? "json"), input, options);
+}
+
+/** The same for a value that is already parsed. */
+export function checkConfig(value: unknown, options: ParseOptions = {}): ParsedConfig {
+  return interpret({ value, problems: [], find: () => undefined }, "", options);
+}
+
+function interpret(document: ConfigDocument, text: string, options: ParseOptions): ParsedConfig {
+  const place = createPlace(document, text, options);
+  const problems = document.problems.map((problem) =>
+    place.problem(problem.message, problem.offset, problem.path),
+  );
+  const root = document.value;
+  const fatal = document.problems.some(({ path }) => path === undefined || !isInsideServer(path));
+  const empty = { servers: [], bundles: [], settings: {}, settingOrigins: {}, readable: false };
+  if (fatal) return { ...empty, diagnostics: problems };
+  if (!isRecord(root)) {
+    return {
+      ...empty,
+      diagnostics: [place.diagnostic({ severity: "error", path: [], message: "expected an object" })],
+    };
+  }
+  const servers = containersOf(root).flatMap(([key, container]) =>
+    readServers(key, container, problems, place),
+  );
+  const containers = containersOf(root).filter(([, container]) => !isRecord(container));
+  const misshapen = containers.map(([key]) =>
+    place.diagnostic({ severity: "error", path: [key], message: "expected an object" }),
+  );
+  const bundles = readBundles(root["bundles"], place);
+  const { settings, settingOrigins, findings } = readSettings(root, place);
+  const own = [...servers, ...bundles.entries].flatMap((entry) => entry.diagnostics);
+  const diagnostics = [...misshapen, ...own, ...[...bundles.findings, ...findings].map(place.diagnostic)];
+  return { servers, bundles: bundles.entries, settings, settingOrigins, diagnostics, readable: true };
+}
+
+function isInsideServer(path: Path): boolean {
+  return path.length >= 2 && (path[0] === "mcpServers" || path[0] === "servers");
+}
+
+function containersOf(root: Record<string, unknown>): [string, unknown][] {
+  return ["mcpServers", "servers"].filter((key) => root[key] !== undefined).map((key) => [key, root[key]]);
+}
+
+type Place = ReturnType<typeof createPlace>;
+
+/** Turns places in the document into file, line and column. */
+function createPlace(document: ConfigDocument, text: string, { scope = "override", file }: ParseOptions) {
+  const origin = (path: Path): Origin => {
+    for (let depth = path.length; depth >= 0; depth--) {
+      const span = document.find(path.slice(0, depth));
+      if (span) return { ...base, ...positionAt(text, span.start) };
+    }
+    return base;
+  };
+  const base: Origin = file === undefined ? { scope } : { scope, file };
+  const about = (path: Path) => {
+    if (isInsideServer(path)) return { server: String(path[1]) };
+    return path[0] === "bundles" && path.length >= 2 ? { bundle: String(path[1]) } : {};
+  };
+  const diagnostic = ({ path, ...finding }: Finding): Diagnostic => {
+    return { ...finding, path: formatPath(path), ...about(path), ...positionOf(origin(path)) };
+  };
+  const problem = (message: string, offset: number, path: Path = []): Diagnostic => ({
+    severity: "error",
+    message,
+    path: formatPath(path),
+    ...about(path),
+    ...(file === undefined ? {} : { file }),
+    ...positionAt(text, offset),
+  });
+  return { origin, diagnostic, problem };
+}
+
+function readServers(
+  container: string,
+  value: unknown,
+  problems: Diagnostic[],
+  place: Place,
+): ParsedServer[] {
+  if (!isRecord(value)) return [];
+  return Object.entries(value)
+    .filter(([name]) => !isNote(name))
+    .map(([name, written]) => {
+      const path = [container, name];
+      const { config, findings } = checkServer(written, path);
+      const badName = checkName(name, path);
+      const twice = problems.filter((problem) => problem.server === name);
+      const diagnostics = [...twice, ...[...badName, ...findings].map(place.diagnostic)];
+      const isGood = config !== undefined && twice.length === 0 && badName.length === 0;
+      const fields = isRecord(written)
+        ? Object.keys(written).map((key) => [key, place.origin([...path, key])] as const)
+        : [];
+      const origin = place.origin(path);
+      return {
+        name,
+        written,
+        origin,
+        fields: Object.fromEntries(fields),
+        diagnostics,
+        ...(isGood ? { config } : {}),
+      };
+    });
+}
+
+/** Names are shown, compared and become part of tool ids; what a person cannot read or type is refused. */
+function checkName(name: string, path: Path): Finding[] {
+  const message =
+    name.trim() === ""
+      ? "a server needs a name"
+      : name.length > 128
+        ? "a server's name has at most 128 characters"
+        : /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)
+          ? "a server's name must not hold control or invisible characters"
+          : undefined;
+  return message === undefined ? [] : [{ severity: "error", path, message }];
+}
+
+function readBundles(value: unknown, place: Place): { entries: BundleEntry[]; findings: Finding[] } {
+  if (value === undefined) return { entries: [], findings: [] };
+  if (!isRecord(value)) {
+    return {
+      entries: [],
+      findings: [{ severity: "error", path: ["bundles"], message: "expected an object" }],
+    };
+  }
+  const entries = Object.entries(value).map(([name, written]) => {
+    const path = ["bundles", name];
+    const { data, findings } = check(bundleSchema, written, path);
+    if (data && !data.servers && data.serverId === undefined) {
+      findings.push({
+        severity: "error",
+        path,
+        message: "a bundle needs `servers`",
+        suggestion: 'add "servers": ["…"]',
+      });
+    }
+    if (data?.tools?.allow?.length === 0) {
+      findings.push({
+        severity: "error",
+        path: [...path, "tools", "allow"],
+        message: "an empty allow list would hide every tool",
+        suggestion: "leave `allow` out to offer all tools of the servers",
+      });
+    }
+    const origin = place.origin(path);
+    const diagnostics = findings.map(place.diagnostic);
+    if (!data || findings.length > 0) return { name, origin, diagnostics };
+    const servers = [
+      ...new Set([...(data.servers ?? []), ...(data.serverId === undefined ? [] : [data.serverId])]),
+    ];
+    return { name, origin, diagnostics, config: { ...data, servers } };
+  });
+  return { entries, findings: [] };
+}
+
+function readSettings(root: Record<string, unknown>, place: Place) {
+  const settings: Record<string, unknown> = {};
+  const settingOrigins: Record<string, Origin> = {};
+  const findings: Finding[] = [];
+  const shape: Record<string, (typeof settingsSchema.shape)[keyof typeof settingsSchema.shape]> =
+    settingsSchema.shape;
+  for (const [key, value] of Object.entries(root)) {
+    if (key === "$schema" || key === "mcpServers" || key === "servers" || key === "bundles" || isNote(key))
+      continue;
+    const schema = Object.hasOwn(shape, key) ? shape[key] : undefined;
+    if (!schema) {
+      findings.push(unknownKey(key, [key], Object.keys(configSchema.shape)));
+      continue;
+    }
+    const { data, findings: wrong } = check(schema, value, [key]);
+    findings.push(...wrong);
+    if (wrong.length > 0) continue;
+    settings[key] = data;
+    settingOrigins[key] = place.origin([key]);
+  }
+  return { settings: settings as Settings, settingOrigins, findings };
+}

@@ -1,0 +1,65 @@
+import { join } from "node:path";
+import { readBoundedFile } from "../lib/bounded-file.ts";
+import { isRecord } from "../lib/record.ts";
+import { parseDocument } from "./documents/document.ts";
+import { resolvePath } from "./expand.ts";
+import { positionOf } from "./model.ts";
+import type { Diagnostic, Origin } from "./model.ts";
+import { checkConfig, parseConfig } from "./parse.ts";
+import { maxConfigBytes, readFileSource } from "./sources.ts";
+import type { ReadSource } from "./sources.ts";
+
+/** Reads the servers that a plugin folder brings; `named` is where the folder was named, and decides about trust. */
+export async function readPlugin(
+  folder: string,
+  named: Origin,
+  home: string,
+  base: string,
+): Promise<ReadSource> {
+  const root = resolvePath(folder, base, home);
+  const needsTrust = named.scope === "project";
+  const variables = { PLUGIN_ROOT: root, CLAUDE_PLUGIN_ROOT: root };
+  const direct = await readFileSource("plugin", join(root, ".mcp.json"), needsTrust);
+  if (direct.state !== "missing") return { ...direct, variables };
+  for (const name of ["plugin.json", join(".claude-plugin", "plugin.json")]) {
+    const source = await readManifest(root, join(root, name), needsTrust);
+    if (source) return { ...source, variables, baseDir: root };
+  }
+  const message = "this plugin folder has no .mcp.json or plugin.json";
+  return empty(root, needsTrust, [{ severity: "warning", message, path: "plugins", ...positionOf(named) }]);
+}
+
+/** A manifest describes more than servers; only its `mcpServers` (inline, or the path of a file) concern us. */
+async function readManifest(
+  root: string,
+  file: string,
+  needsTrust: boolean,
+): Promise<ReadSource | undefined> {
+  const read = await readBoundedFile(file, maxConfigBytes);
+  if (read.kind === "missing") return undefined;
+  const problem = (message: string) =>
+    empty(root, needsTrust, [{ severity: "error", message, path: "", file }]);
+  if (read.kind === "refused") return problem(`the file ${read.reason}`);
+  const document = await parseDocument(read.text, "json");
+  const servers = isRecord(document.value) ? document.value["mcpServers"] : undefined;
+  if (typeof servers === "string") {
+    const inside = join(root, join("/", servers));
+    return readFileSource("plugin", inside, needsTrust);
+  }
+  if (document.problems.length > 0) return problem("this is not valid JSON");
+  const parsed = await parseConfig(read.text, { scope: "plugin", file });
+  const aboutServers = parsed.diagnostics.filter((diagnostic) => diagnostic.server !== undefined);
+  return {
+    scope: "plugin",
+    file,
+    state: "used",
+    parsed: { ...parsed, settings: {}, settingOrigins: {}, bundles: [], diagnostics: aboutServers },
+    baseDir: root,
+    needsTrust,
+  };
+}
+
+function empty(root: string, needsTrust: boolean, diagnostics: Diagnostic[]): ReadSource {
+  const parsed = { ...checkConfig({}), diagnostics };
+  return { scope: "plugin", file: root, state: "missing", parsed, baseDir: root, needsTrust };
+}

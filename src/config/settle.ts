@@ -1,0 +1,65 @@
+import type { Environment } from "../lib/folders.ts";
+import { hasReferences, missingValues, missingVariables } from "./expand.ts";
+import type { ServerEntry, ServerStatus } from "./model.ts";
+import { policyRefusal } from "./policy.ts";
+import type { ManagedPolicy } from "./policy.ts";
+import { fingerprint } from "./trust.ts";
+import type { TrustCheck } from "./trust.ts";
+import { errorTable } from "../errors.ts";
+
+export interface SettleContext {
+  policy: ManagedPolicy;
+  projectRoot: string;
+  env: Environment;
+  trust: TrustCheck;
+}
+
+/** Decides whether an entry may be used. The strongest reason is the one a person sees: policy, mistakes, trust, switch, values. */
+export async function settleServer(entry: ServerEntry, context: SettleContext): Promise<ServerEntry> {
+  return { ...entry, status: await statusOf(entry, context) };
+}
+
+async function statusOf(
+  entry: ServerEntry,
+  { policy, projectRoot, env, trust }: SettleContext,
+): Promise<ServerStatus> {
+  const { name, config } = entry;
+  const { command, args, url } = config ?? {};
+  const refusal = policyRefusal(policy, name, config ?? {}, !config || hasReferences([command, args, url]));
+  if (refusal) return disabled("policy", refusal, errorTable["policy-denied"].hint);
+  if (!config) {
+    const count = entry.diagnostics.filter(({ severity }) => severity === "error").length;
+    return disabled(
+      "invalid",
+      count === 1 ? "it has a mistake" : `it has ${count} mistakes`,
+      errorTable["config-invalid"].hint,
+    );
+  }
+  if (entry.needsTrust && !(await trust(fingerprint(entry, projectRoot)))) {
+    return disabled(
+      "untrusted",
+      "this project's entry is not trusted yet",
+      `Look at it and allow it with \`plugboard trust ${name}\`.`,
+    );
+  }
+  if (config.enabled === false)
+    return disabled("config", "switched off", `Switch it on with \`plugboard enable ${name}\`.`);
+  const missing = missingVariables(entry, env);
+  if (missing.length > 0) {
+    const error = missingValues(entry, missing);
+    return disabled(
+      "missing-value",
+      `${missing.map(({ reference }) => reference).join(", ")} is not set`,
+      error.hint,
+    );
+  }
+  return { kind: "ready" };
+}
+
+function disabled(
+  reason: Extract<ServerStatus, { kind: "disabled" }>["reason"],
+  message: string,
+  hint: string,
+): ServerStatus {
+  return { kind: "disabled", reason, message, hint };
+}

@@ -1,0 +1,105 @@
+import { realpath } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { PlugboardError } from "../errors.ts";
+import { readBoundedFile } from "../lib/bounded-file.ts";
+import type { Environment, Folders } from "../lib/folders.ts";
+import { isInside } from "../lib/folders.ts";
+import { printable } from "../lib/printable.ts";
+import { candidateFiles, leavesProject } from "./discover.ts";
+import { syntaxOf } from "./documents/document.ts";
+import type { Diagnostic, Scope, Source } from "./model.ts";
+import { checkConfig, parseConfig } from "./parse.ts";
+import type { ParsedConfig } from "./parse.ts";
+
+export const maxConfigBytes = 1_000_000;
+
+/** One place that said something, and what it said. */
+export interface ReadSource extends Source {
+  parsed: ParsedConfig;
+  baseDir: string;
+  needsTrust: boolean;
+  /** A project's settings and bundles that were set aside because nobody has trusted them yet. */
+  untrustedSettings?: Record<string, unknown>;
+  /** Only for entries of this source, such as PLUGIN_ROOT. */
+  variables?: Record<string, string>;
+}
+
+export interface SourceOptions {
+  cwd: string;
+  env: Environment;
+  folders: Folders;
+  projectRoot: string;
+  path?: string | undefined;
+  overrides?: unknown;
+}
+
+/** Reads every source there is, highest precedence first. */
+export async function readSources(options: SourceOptions): Promise<ReadSource[]> {
+  const { cwd, env, path } = options;
+  const sources: ReadSource[] = [];
+  if (options.overrides !== undefined) sources.push(await readValue("override", options.overrides, cwd));
+  const inline = env["PLUGBOARD_CONFIG_JSON"];
+  if (inline) sources.push(await readValue("inline", inline, cwd));
+  if (path !== undefined) sources.push(await readExplicit(resolve(cwd, path), false));
+  else if (env["PLUGBOARD_CONFIG"]) sources.push(await readVariable(env["PLUGBOARD_CONFIG"], options));
+  else sources.push(...(await readDiscovered(options)));
+  return sources;
+}
+
+async function readValue(scope: Scope, value: unknown, baseDir: string): Promise<ReadSource> {
+  const file = scope === "inline" ? { file: "PLUGBOARD_CONFIG_JSON" } : {};
+  const parsed = await parseConfig(value, { scope, ...file });
+  return { scope, ...file, state: "used", parsed, baseDir, needsTrust: false };
+}
+
+/** A path that somebody named must be there and readable; a typo must not silently mean "no servers". */
+async function readExplicit(file: string, needsTrust: boolean): Promise<ReadSource> {
+  const source = await readFileSource("explicit", file, needsTrust);
+  const shown = printable(file, { oneLine: true });
+  if (source.state === "missing") {
+    throw new PlugboardError("config-unreadable", `There is no file ${shown}.`, { data: { file } });
+  }
+  if (source.state === "refused") {
+    throw new PlugboardError("config-unreadable", `${shown} ${source.reason}.`, { data: { file } });
+  }
+  return source;
+}
+
+/** The variable may have been set by the project (an editor setting, direnv): then its file needs trust like any other. */
+async function readVariable(path: string, { cwd, projectRoot }: SourceOptions): Promise<ReadSource> {
+  const file = resolve(cwd, path);
+  const real = await realpath(file).catch(() => file);
+  return readExplicit(file, isInside(projectRoot, file) || isInside(projectRoot, real));
+}
+
+async function readDiscovered({ cwd, projectRoot, folders }: SourceOptions): Promise<ReadSource[]> {
+  return Promise.all(
+    candidateFiles(cwd, projectRoot, folders).map(async ({ scope, file }) => {
+      if (scope === "project" && (await leavesProject(file, projectRoot))) {
+        return refusedSource(scope, file, "is a symbolic link that leaves the project, it is not read", true);
+      }
+      const baseDir = scope === "local" ? projectRoot : dirname(file);
+      return { ...(await readFileSource(scope, file, scope === "project")), baseDir };
+    }),
+  );
+}
+
+export async function readFileSource(scope: Scope, file: string, needsTrust: boolean): Promise<ReadSource> {
+  const read = await readBoundedFile(file, maxConfigBytes);
+  const baseDir = dirname(file);
+  if (read.kind === "missing") {
+    return { scope, file, state: "missing", parsed: checkConfig({}), baseDir, needsTrust };
+  }
+  if (read.kind === "refused") return refusedSource(scope, file, read.reason, needsTrust);
+  const syntax = syntaxOf(file);
+  if (!syntax)
+    return refusedSource(scope, file, "has an unknown ending; use .json, .jsonc, .toml or .yaml", needsTrust);
+  const parsed = await parseConfig(read.text, { scope, file, syntax });
+  return { scope, file, state: "used", parsed, baseDir, needsTrust };
+}
+
+function refusedSource(scope: Scope, file: string, reason: string, needsTrust: boolean): ReadSource {
+  const diagnostic: Diagnostic = { severity: "error", message: `the file ${reason}`, path: "", file };
+  const parsed = { ...checkConfig({}), diagnostics: [diagnostic], readable: false };
+  return { scope, file, state: "refused", reason, parsed, baseDir: dirname(file), needsTrust };
+}

@@ -1,0 +1,87 @@
+/** A `${…}` in a configured text. */
+export interface Reference {
+  kind: "env" | "secret" | "file" | "cmd";
+  /** The variable, secret, path or command line. */
+  name: string;
+  /** What follows `:-`, itself a template. */
+  fallback?: Template;
+}
+
+export type Template = (string | Reference)[];
+
+/**
+ * `${VAR}`, `${VAR:-default}`, `${secret:NAME}`, `${file:path}` and `${cmd:…}`; `$${` stands for a literal `${`.
+ * Braces nest, so a default may hold a reference. Anything that is not a reference is plain text.
+ */
+export function parseTemplate(text: string): Template {
+  const parts: Template = [];
+  let plain = "";
+  let at = 0;
+  while (at < text.length) {
+    if (text.startsWith("$${", at)) {
+      plain += "${";
+      at += 3;
+      continue;
+    }
+    const end = text.startsWith("${", at) ? closingBrace(text, at + 2) : -1;
+    const reference = end === -1 ? undefined : parseReference(text.slice(at + 2, end));
+    if (!reference) {
+      plain += text[at++];
+      continue;
+    }
+    if (plain) parts.push(plain);
+    plain = "";
+    parts.push(reference);
+    at = end + 1;
+  }
+  if (plain) parts.push(plain);
+  return parts;
+}
+
+function closingBrace(text: string, from: number): number {
+  let depth = 1;
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === "{") depth++;
+    else if (text[at] === "}" && --depth === 0) return at;
+  }
+  return -1;
+}
+
+function parseReference(body: string): Reference | undefined {
+  const special = /^(secret|file|cmd):([\s\S]+)$/.exec(body);
+  if (special) {
+    const [, kind, rest = ""] = special;
+    if (kind === "cmd") return { kind: "cmd", name: rest.trim() };
+    const [name, fallback] = splitFallback(rest);
+    return {
+      kind: kind as "secret" | "file",
+      name,
+      ...(fallback === undefined ? {} : { fallback: parseTemplate(fallback) }),
+    };
+  }
+  const [name, fallback] = splitFallback(body);
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return undefined;
+  return { kind: "env", name, ...(fallback === undefined ? {} : { fallback: parseTemplate(fallback) }) };
+}
+
+function splitFallback(body: string): [string, string?] {
+  const at = body.indexOf(":-");
+  return at === -1 ? [body] : [body.slice(0, at), body.slice(at + 2)];
+}
+
+/** How a reference is written, and therefore how it is shown: by its name, never by its value. */
+export function showReference({ kind, name }: Reference): string {
+  return kind === "env" ? `\${${name}}` : `\${${kind}:${name}}`;
+}
+
+/** Every reference in a text, those inside defaults too. */
+export function referencesIn(text: string): Reference[] {
+  const inside = (template: Template): Reference[] =>
+    template.flatMap((part) => (typeof part === "string" ? [] : [part, ...inside(part.fallback ?? [])]));
+  return inside(parseTemplate(text));
+}
+
+/** Text that means itself in our configuration, whatever it contains. */
+export function escapeTemplate(text: string): string {
+  return text.replaceAll("${", "$${");
+}
