@@ -51,7 +51,7 @@ export class Lane {
   /** Ids given up by timeout or cancellation: tells a late answer from a repeated one. Bounded. */
   readonly #abandoned = new Set<string>();
   #issued = 0;
-  #closed = false;
+  #closed: PlugboardError | undefined;
   #timer: NodeJS.Timeout | undefined;
   #timerDueAt = Infinity;
 
@@ -67,7 +67,7 @@ export class Lane {
 
   request(method: string, params: Record<string, unknown>, options: LaneOptions): Promise<JsonRpcAnswer> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) return reject(this.#errors.closed());
+      if (this.#closed) return reject(this.#closed);
       if (options.signal?.aborted) return reject(this.#errors.cancelled(method, options.signal.reason));
       const id = `p${++this.#issued}`;
       const startedAt = this.#now();
@@ -129,9 +129,10 @@ export class Lane {
     this.#stopTimer();
   }
 
-  close(): void {
-    this.#closed = true;
-    this.fail(this.#errors.closed());
+  /** Rejects everything in flight, and every later request, with this error. */
+  close(error: PlugboardError = this.#errors.closed()): void {
+    this.#closed ??= error;
+    this.fail(error);
     this.#abandoned.clear();
   }
 
