@@ -1,0 +1,102 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+
+export type MarkerScan = (marker: string) => Promise<number[]>;
+
+/**
+ * Finds processes by a text in their environment. That is how a server's descendants are found after they left
+ * its process group. Searches asked for at the same time share one walk over the process table.
+ */
+export function createMarkerScan(platform: NodeJS.Platform = process.platform): MarkerScan {
+  let waiting: { marker: string; resolve: (pids: number[]) => void }[] = [];
+  let walking = false;
+
+  async function walk(): Promise<void> {
+    walking = true;
+    while (waiting.length > 0) {
+      const asked = waiting;
+      waiting = [];
+      const found = new Map<string, number[]>(asked.map(({ marker }) => [marker, []]));
+      for await (const [pid, environment] of environments(platform)) {
+        for (const [marker, pids] of found) if (environment.includes(marker)) pids.push(pid);
+      }
+      for (const { marker, resolve } of asked) resolve(found.get(marker) ?? []);
+    }
+    walking = false;
+  }
+
+  return (marker) =>
+    new Promise((resolve) => {
+      waiting.push({ marker, resolve });
+      // Whoever asks later in this turn joins in; who asks during a walk gets the next one.
+      if (!walking) setImmediate(() => (walking ? undefined : void walk()));
+    });
+}
+
+async function* environments(platform: NodeJS.Platform): AsyncGenerator<[number, string]> {
+  if (platform === "linux") {
+    for (const pid of await processIds()) {
+      const environment = await readProc(pid, "environ");
+      if (environment !== undefined && pid !== process.pid) yield [pid, environment];
+    }
+  } else if (platform !== "win32") {
+    // Not yet tested: macOS shows the environment of one's own processes through ps only.
+    const listing = await run("ps", ["-Aww", "-E", "-o", "pid=,command="]);
+    for (const line of listing.split("\n")) {
+      const pid = Number.parseInt(line, 10);
+      if (pid > 1 && pid !== process.pid) yield [pid, `${line.replaceAll(" ", "\0")}\0`];
+    }
+  }
+}
+
+/** Whether a process group has a member that is not just a zombie nobody collected. */
+export async function isGroupAlive(group: number): Promise<boolean> {
+  if (!signalProcess(-group, 0)) return false;
+  if (process.platform !== "linux") return true;
+  for (const pid of await processIds()) {
+    const stat = parseStat((await readProc(pid, "stat")) ?? "");
+    if (stat?.group === group && stat.state !== "Z" && stat.state !== "X") return true;
+  }
+  return false;
+}
+
+/** A text that no later process with the same id will have. */
+export async function processIdentity(pid: number): Promise<string | undefined> {
+  if (process.platform === "linux") return parseStat((await readProc(pid, "stat")) ?? "")?.startTime;
+  return (await run("ps", ["-o", "lstart=", "-p", String(pid)])).trim() || undefined;
+}
+
+/** False when there is nobody to signal. Ids that mean "everybody" to the kernel are never passed on. */
+export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
+  if (!Number.isSafeInteger(pid) || Math.abs(pid) <= 1) return false;
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+async function processIds(): Promise<number[]> {
+  const names = await readdir("/proc").catch(() => []);
+  return names.filter((name) => /^[1-9]\d*$/.test(name)).map(Number);
+}
+
+async function readProc(pid: number, name: string): Promise<string | undefined> {
+  return await readFile(`/proc/${pid}/${name}`, "latin1").catch(() => undefined);
+}
+
+/** The name in parentheses may hold anything, so the fields are counted from the last parenthesis. */
+function parseStat(stat: string): { state: string; group: number; startTime: string } | undefined {
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [state, , group] = fields;
+  const startTime = fields[19];
+  return state && group && startTime ? { state, group: Number(group), startTime } : undefined;
+}
+
+async function run(command: string, args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(command, args, { maxBuffer: 64 << 20 }).catch(() => ({
+    stdout: "",
+  }));
+  return stdout;
+}

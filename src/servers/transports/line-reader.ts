@@ -1,0 +1,111 @@
+export interface LineReaderOptions {
+  maxLineBytes: number;
+  onMessage(message: Record<string, unknown>): void;
+  /** Called once; nothing is read afterwards. */
+  onTooLarge(bytes: number): void;
+  /** A line that is no JSON-RPC message, cut to its beginning. */
+  onSkipped(line: string): void;
+}
+
+/**
+ * Cuts a byte stream into JSON messages, one per line. Every byte is looked at once and copied at most twice,
+ * however small the chunks are, and no more than about twice `maxLineBytes` is ever held.
+ */
+export class LineReader {
+  readonly #options: LineReaderOptions;
+  /** The beginning of a line whose end has not come yet. */
+  #held = empty;
+  #heldBytes = 0;
+  #stopped = false;
+
+  constructor(options: LineReaderOptions) {
+    this.#options = options;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    while (!this.#stopped) {
+      const end = chunk.indexOf(newline, start);
+      const length = (end === -1 ? chunk.length : end) - start;
+      if (this.#heldBytes + length > this.#options.maxLineBytes)
+        return this.#tooLarge(this.#heldBytes + length);
+      if (end === -1) return this.#hold(chunk, start);
+      if (this.#heldBytes === 0) {
+        this.#line(chunk, start, end);
+      } else {
+        this.#hold(chunk.subarray(0, end), start);
+        this.#releaseHeld();
+      }
+      start = end + 1;
+    }
+  }
+
+  /** A last message without its line end still counts; half a message does not. */
+  end(): void {
+    if (!this.#stopped && this.#heldBytes > 0) this.#releaseHeld();
+    this.#stopped = true;
+  }
+
+  #hold(chunk: Buffer, start: number): void {
+    const needed = this.#heldBytes + chunk.length - start;
+    if (needed > this.#held.length) {
+      const larger = Buffer.allocUnsafe(Math.max(4096, needed, this.#held.length * 2));
+      this.#held.copy(larger, 0, 0, this.#heldBytes);
+      this.#held = larger;
+    }
+    chunk.copy(this.#held, this.#heldBytes, start);
+    this.#heldBytes = needed;
+  }
+
+  #releaseHeld(): void {
+    const held = this.#held;
+    const length = this.#heldBytes;
+    this.#heldBytes = 0;
+    if (held.length > keptBytes) this.#held = empty;
+    this.#line(held, 0, length);
+  }
+
+  #line(bytes: Buffer, start: number, end: number): void {
+    if (end - start <= 1 && (start === end || bytes[start] === carriageReturn)) return;
+    let text: string;
+    try {
+      text = bytes.toString("utf8", start, end);
+    } catch {
+      // Longer than a string can be.
+      return this.#tooLarge(end - start);
+    }
+    const value = parse(text);
+    if (Array.isArray(value)) for (const item of value) this.#deliver(item, text);
+    else if (value !== undefined || text.trim() !== "") this.#deliver(value, text);
+  }
+
+  #deliver(value: unknown, text: string): void {
+    if (isMessage(value)) this.#options.onMessage(value);
+    else this.#options.onSkipped(text.slice(0, shownCharacters));
+  }
+
+  #tooLarge(bytes: number): void {
+    this.#stopped = true;
+    this.#held = empty;
+    this.#heldBytes = 0;
+    this.#options.onTooLarge(bytes);
+  }
+}
+
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+const empty = Buffer.alloc(0);
+const keptBytes = 1 << 20;
+const shownCharacters = 200;
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isMessage(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,135 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+
+export interface WatchdogOptions {
+  /** What the environment of everything to be killed holds. */
+  marker: string;
+  /** A file to delete when nothing is left. */
+  record: string | undefined;
+  onProblem(message: string): void;
+}
+
+/**
+ * A tiny shell process that outlives us for a moment. It reads process groups from a pipe; when the pipe ends,
+ * for whatever reason we ended, it ends those groups and everything that carries the marker. No signal handler of
+ * ours has to run for that, so it works for SIGKILL too.
+ */
+export class Watchdog {
+  readonly #options: WatchdogOptions;
+  readonly #groups = new Set<number>();
+  #child: ChildProcess | undefined;
+  #closing = false;
+  #starts = 0;
+
+  constructor(options: WatchdogOptions) {
+    this.#options = options;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Must be running before the first server is started, so that no moment is left unwatched. */
+  start(): void {
+    if (this.#child !== undefined || this.#closing || this.#starts >= maxStarts) return;
+    this.#starts++;
+    const child = spawn(
+      "/bin/sh",
+      ["-c", script, "plugboard-watchdog", this.#options.marker, this.#options.record ?? ""],
+      {
+        detached: true,
+        cwd: "/",
+        env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
+        stdio: ["pipe", "ignore", "ignore"],
+      },
+    );
+    this.#child = child;
+    child.on("error", (error) => this.#lost(child, error.message));
+    child.on("exit", () => this.#lost(child, "it ended"));
+    child.stdin.on("error", () => undefined);
+    // It must never be the reason why our process stays alive.
+    child.unref();
+    if ("unref" in child.stdin && typeof child.stdin.unref === "function") child.stdin.unref();
+    for (const group of this.#groups) this.#tell("+", group);
+  }
+
+  watch(group: number): void {
+    this.#groups.add(group);
+    this.#tell("+", group);
+  }
+
+  forget(group: number): void {
+    if (this.#groups.delete(group)) this.#tell("-", group);
+  }
+
+  /** Ends the pipe and waits until the watchdog has looked for leftovers and gone. */
+  async close(graceMs = 10_000): Promise<void> {
+    this.#closing = true;
+    const child = this.#child;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.ref();
+    const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
+    const gone = once(child, "exit");
+    child.stdin?.end();
+    await gone;
+    clearTimeout(timer);
+  }
+
+  #tell(sign: "+" | "-", group: number): void {
+    this.#child?.stdin?.write(`${sign} ${group}\n`);
+  }
+
+  #lost(child: ChildProcess, reason: string): void {
+    if (this.#child !== child || this.#closing) return;
+    this.#child = undefined;
+    this.#options.onProblem(`The watchdog over the servers' processes was lost (${reason}).`);
+    if (this.#groups.size > 0) this.start();
+  }
+}
+
+const maxStarts = 5;
+
+/**
+ * POSIX sh, builtins where possible. $1 is the marker, $2 the record. Groups 0 and 1 would mean "mine" and
+ * "everybody" to kill, so only other numbers are taken.
+ */
+const script = `
+trap '' HUP INT QUIT TERM PIPE
+groups=' '
+while read -r sign group; do
+  case $group in ''|*[!0-9]*|0|1) continue ;; esac
+  case $sign in
+    +) groups="$groups$group " ;;
+    -) case $groups in *" $group "*) groups="\${groups%% $group *} \${groups#* $group }" ;; esac ;;
+  esac
+done
+marked() {
+  # Not yet tested: the branch without /proc, for macOS.
+  if [ -d /proc/self ]; then
+    grep -lsaF -e "$1" /proc/[0-9]*/environ 2>/dev/null | while IFS=/ read -r _ _ pid _; do echo "$pid"; done
+  else
+    ps -Aww -E -o pid=,command= 2>/dev/null | while read -r pid command; do
+      case $command in *plugboard-watchdog*) ;; *"$1"*) echo "$pid" ;; esac
+    done
+  fi
+}
+strike() {
+  for group in $groups; do kill -s "$1" -- "-$group" 2>/dev/null; done
+  for pid in $(marked "$marker"); do kill -s "$1" "$pid" 2>/dev/null; done
+}
+alive() {
+  for group in $groups; do kill -s 0 -- "-$group" 2>/dev/null && return 0; done
+  [ -n "$(marked "$marker")" ]
+}
+leave_if_done() {
+  alive && return
+  [ -n "$record" ] && rm -f -- "$record"
+  exit 0
+}
+nap() { sleep 0.1 2>/dev/null || sleep 1; }
+marker=$1 record=$2
+leave_if_done
+strike TERM
+for _ in 1 2 3 4 5 6 7 8 9 10; do nap; leave_if_done; done
+for _ in 1 2 3 4 5 6 7 8 9 10; do strike KILL; nap; leave_if_done; done
+`;
