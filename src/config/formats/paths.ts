@@ -1,0 +1,36 @@
+import { posix, win32 } from "node:path";
+import type { FormatFile, Machine } from "./format.ts";
+
+/** A file below the user's home folder. */
+export function userFile(machine: Machine, ...path: string[]): FormatFile {
+  return { path: join(machine, machine.home, ...path), scope: "user" };
+}
+
+export function projectFile(machine: Machine, ...path: string[]): FormatFile {
+  return { path: join(machine, machine.projectRoot, ...path), scope: "project" };
+}
+
+/** A file in a folder that a variable may name, such as CODEX_HOME; otherwise below the home folder. */
+export function movableFile(machine: Machine, variable: string, fallback: string, name: string): FormatFile {
+  const folder = machine.env[variable];
+  return folder ? { path: join(machine, folder, name), scope: "user" } : userFile(machine, fallback, name);
+}
+
+/** A file in the platform's folder for applications with windows. */
+export function applicationFile(machine: Machine, ...path: string[]): FormatFile {
+  const { platform, env, home } = machine;
+  if (platform === "darwin") return userFile(machine, "Library", "Application Support", ...path);
+  const folder = platform === "win32" ? env["APPDATA"] : env["XDG_CONFIG_HOME"];
+  const usual =
+    platform === "win32" ? join(machine, home, "AppData", "Roaming") : join(machine, home, ".config");
+  return { path: join(machine, folder || usual, ...path), scope: "user" };
+}
+
+/** A file in `~/.config`, also where the platform has another usage. */
+export function dotConfigFile(machine: Machine, ...path: string[]): FormatFile {
+  return movableFile(machine, "XDG_CONFIG_HOME", ".config", join(machine, ...path));
+}
+
+function join({ platform }: Machine, ...path: string[]): string {
+  return (platform === "win32" ? win32 : posix).join(...path);
+}
