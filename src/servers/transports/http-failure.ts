@@ -1,0 +1,85 @@
+import {
+  InsufficientScopeError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import { isPlugboardError, PlugboardError } from "../../errors.ts";
+import { printable } from "../../lib/printable.ts";
+import { statusError } from "./http-status.ts";
+
+export interface FailureContext {
+  server: string;
+  hadSession: boolean;
+  now: number;
+}
+
+/** What the SDK threw, in our terms. Errors that are ours already, or were caused by one of ours, keep their words. */
+export function httpFailure(error: unknown, { server, hadSession, now }: FailureContext): PlugboardError {
+  for (const cause of causes(error)) if (isPlugboardError(cause)) return cause;
+  for (const cause of causes(error)) {
+    if (UnauthorizedError.isInstance(cause)) {
+      return new PlugboardError("auth-required", `"${server}" wants a login.`, { server, cause: error });
+    }
+    if (cause instanceof InsufficientScopeError) {
+      const message = `"${server}" wants more rights than this login has.`;
+      return new PlugboardError("auth-failed", message, { server, cause: error });
+    }
+    if (SdkHttpError.isInstance(cause)) return fromStatus(cause, { server, hadSession, now });
+    if (SdkError.isInstance(cause) && cause.code === SdkErrorCode.RequestTimeout) {
+      return new PlugboardError("not-responding", `"${server}" did not answer in time.`, {
+        server,
+        cause: error,
+      });
+    }
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `The connection to "${server}" failed: ${printable(reason.slice(0, 300), { oneLine: true })}`;
+  return new PlugboardError("connection-lost", message, { server, cause: error });
+}
+
+/**
+ * True when the first request was refused in one of the ways in which servers that only know the older SSE
+ * transport refuse a POST.
+ */
+export function shouldFallBackToSse(error: unknown): boolean {
+  for (const cause of causes(error)) {
+    const status = SdkHttpError.isInstance(cause)
+      ? cause.data.status
+      : isPlugboardError(cause) && cause.data?.["reason"] !== "session-lost"
+        ? cause.data?.["status"]
+        : undefined;
+    if (status === 400 || status === 404 || status === 405 || status === 406 || status === 415) return true;
+  }
+  return false;
+}
+
+function fromStatus(error: SdkHttpError, context: FailureContext): PlugboardError {
+  const { status, text } = error.data;
+  const body = typeof text === "string" ? text : "";
+  if (status === 401) {
+    const message = `"${context.server}" refused the credentials it was given (HTTP 401).`;
+    return new PlugboardError("auth-failed", message, {
+      server: context.server,
+      data: { status },
+      cause: error,
+    });
+  }
+  return statusError({
+    ...context,
+    status: status ?? 0,
+    contentType: undefined,
+    retryAfter: undefined,
+    text: body,
+  });
+}
+
+function* causes(error: unknown): Generator {
+  let current = error;
+  for (let depth = 0; depth < 8 && current !== undefined && current !== null; depth++) {
+    yield current;
+    if (current instanceof AggregateError) current = current.errors[0];
+    else current = current instanceof Error ? current.cause : undefined;
+  }
+}
