@@ -1,10 +1,9 @@
 import { clientFormat, settingsFile } from "./client-format.ts";
-import { addressFields, commandFields } from "./command-fields.ts";
+import { usualFields } from "./command-fields.ts";
 import { lost } from "./draft.ts";
 import { disabled } from "./fields.ts";
 import { dotConfigFile, projectFile } from "./paths.ts";
 import { allowed } from "./tool-rules.ts";
-import { transport, usualWords } from "./transport.ts";
 import { shellVariables } from "./variables.ts";
 
 const servers = settingsFile("amp.mcpServers");
@@ -27,9 +26,7 @@ export const amp = clientFormat({
   variables: shellVariables,
   remote: "http",
   fields: {
-    type: transport(usualWords),
-    ...commandFields,
-    ...addressFields,
+    ...usualFields,
     disabled,
     includeTools: allowed({ empty: "no tool" }),
   },

@@ -1,13 +1,12 @@
 import { isRecord } from "../../lib/record.ts";
 import { clientFormat, entriesOf, type Found } from "./client-format.ts";
-import { addressFields, commandFields, headersHelper } from "./command-fields.ts";
+import { headersHelper, usualFields } from "./command-fields.ts";
 import { lost, type ReadDraft, type WriteDraft } from "./draft.ts";
 import { spellOutVariables } from "./environment.ts";
 import { disabled, duration, flag, nested, readOnly, text, textList, without } from "./fields.ts";
 import type { ReadContext } from "./format.ts";
 import { callbackPort, scopeText } from "./oauth-fields.ts";
 import { movableFile, projectFile } from "./paths.ts";
-import { transport, usualWords } from "./transport.ts";
 import { shellVariables } from "./variables.ts";
 
 export const claudeCode = clientFormat({
@@ -23,10 +22,8 @@ export const claudeCode = clientFormat({
   variables: shellVariables,
   remote: "http",
   fields: {
-    type: transport(usualWords),
-    ...commandFields,
+    ...usualFields,
     cwd: readOnly(text("cwd")),
-    ...addressFields,
     headersHelper,
     timeout: duration("maxCallTimeoutMs", "milliseconds"),
     request_timeout_ms: duration("callTimeoutMs", "milliseconds"),
@@ -97,10 +94,15 @@ function findProject(projects: unknown, root: string): Record<string, unknown> {
   return isRecord(project) ? project : {};
 }
 
-/** Its one limit is on the whole call, whether the server reports progress or not. */
-function shareLimit({ homes }: ReadDraft): void {
-  const limit = homes.get("maxCallTimeoutMs");
-  if (limit !== undefined && !homes.has("callTimeoutMs")) homes.set("callTimeoutMs", limit);
+/** Its limit is on the whole call, whether the server reports progress or not; no other limit can be longer. */
+function shareLimit({ homes, notes }: ReadDraft): void {
+  const whole = homes.get("maxCallTimeoutMs");
+  const single = homes.get("callTimeoutMs");
+  if (typeof whole !== "number") return;
+  if (typeof single === "number" && single <= whole) return;
+  homes.set("callTimeoutMs", whole);
+  if (single !== undefined)
+    notes.push(lost("request_timeout_ms", "is longer than `timeout`, which ends the call"));
 }
 
 function joinLimits({ homes, notes, client }: WriteDraft): void {

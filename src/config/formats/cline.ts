@@ -1,5 +1,5 @@
 import { type Client, clientFormat, ownFile } from "./client-format.ts";
-import { addressFields, commandFields } from "./command-fields.ts";
+import { usualFields } from "./command-fields.ts";
 import { disabled, duration, nested, type Rules, text } from "./fields.ts";
 import { applicationFile, projectFile, userFile } from "./paths.ts";
 import { answered, denied } from "./tool-rules.ts";
@@ -7,10 +7,8 @@ import { transport, usualWords } from "./transport.ts";
 import { editorVariables, noVariables } from "./variables.ts";
 
 const transportFields: Rules = {
-  type: transport(usualWords),
-  ...commandFields,
+  ...usualFields,
   cwd: text("cwd"),
-  ...addressFields,
 };
 
 /** Cline and its descendants; a bare address means SSE to them. */

@@ -1,5 +1,6 @@
 import { splitArgv } from "../../lib/argv.ts";
 import { settle, take } from "./draft.ts";
+import { transport, usualWords } from "./transport.ts";
 import { record, type Rule, type Rules, text, textList, texts } from "./fields.ts";
 
 /** What nearly every client calls the parts of a local server. */
@@ -7,6 +8,9 @@ export const commandFields: Rules = { command: text("command"), args: texts("arg
 
 /** What nearly every client calls the parts of a remote server. */
 export const addressFields: Rules = { url: text("url"), headers: record("headers") };
+
+/** An entry as most clients write it. */
+export const usualFields: Rules = { type: transport(usualWords), ...commandFields, ...addressFields };
 
 /** The program and its arguments in one list. */
 export const commandList: Rule = {

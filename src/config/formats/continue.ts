@@ -1,11 +1,10 @@
 import { isRecord } from "../../lib/record.ts";
 import { clientFormat, entriesOf, type Found } from "./client-format.ts";
-import { addressFields, commandFields } from "./command-fields.ts";
+import { usualFields } from "./command-fields.ts";
 import { nested, readOnly, record, text } from "./fields.ts";
 import { label } from "./label.ts";
 import { listedEntries } from "./listed-entries.ts";
 import { projectFile, userFile } from "./paths.ts";
-import { transport, usualWords } from "./transport.ts";
 import { continueVariables } from "./variables.ts";
 
 export const continueDev = clientFormat({
@@ -21,10 +20,8 @@ export const continueDev = clientFormat({
   remote: "http",
   fields: {
     name: label,
-    type: transport(usualWords),
-    ...commandFields,
+    ...usualFields,
     cwd: text("cwd"),
-    ...addressFields,
     requestOptions: nested({ headers: readOnly(record("headers")) }),
   },
 });

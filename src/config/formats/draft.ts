@@ -1,6 +1,13 @@
 import type { Note, ReadContext } from "./format.ts";
 import type { Home, Homes } from "./homes.ts";
-import { parseReferences, type Part, printReference, printReferences, type Reference } from "./references.ts";
+import {
+  parseReferences,
+  type Part,
+  printReference,
+  printReferences,
+  type Reference,
+  withoutFallback,
+} from "./references.ts";
 import type { VariableSyntax } from "./variables.ts";
 
 /** One server on its way in: what was understood so far, and what there is to say about it. */
@@ -87,23 +94,14 @@ function writePart(
   if (typeof part === "string") return part;
   const said = syntax.write(part);
   if (said !== undefined) return said;
-  const nearest = nearestVariable(part);
-  const variable = nearest && syntax.write(nearest);
-  if (nearest === undefined || variable === undefined) {
-    notes.push(unsayable(part, client, field));
-    return undefined;
-  }
-  notes.push(
-    part.kind === "secret"
-      ? needsVariable(field, part.name, client)
-      : lost(field, `${client} has no default values: set the variable \`${nearest.name}\``),
-  );
-  return variable;
-}
-
-function nearestVariable(reference: Reference): (Reference & { kind: "variable" }) | undefined {
-  if (reference.kind === "secret" && !/^[A-Za-z_]\w*$/.test(reference.name)) return undefined;
-  return "name" in reference ? { kind: "variable", name: reference.name } : undefined;
+  const bare = syntax.write(withoutFallback(part));
+  const name = "name" in part && /^[A-Za-z_]\w*$/.test(part.name) ? part.name : undefined;
+  const stand = name === undefined ? undefined : syntax.write({ kind: "variable", name });
+  if (bare !== undefined)
+    notes.push(lost(field, `${client} has no default values, so this one must be found`));
+  else if (name !== undefined && stand !== undefined) notes.push(needsVariable(field, name, client));
+  else notes.push(unsayable(part, client, field));
+  return bare ?? stand;
 }
 
 export function needsVariable(field: string, name: string, client: string): Note {
@@ -136,8 +134,7 @@ function describe(parts: readonly Part[], translated: string, field: string): No
 
 /** A default or a command may hold what nobody should see. */
 function withoutValues(reference: Reference): string {
-  if (reference.kind === "variable") return printReference({ kind: "variable", name: reference.name });
-  return reference.kind === "command" ? "${cmd:…}" : printReference(reference);
+  return reference.kind === "command" ? "${cmd:…}" : printReference(withoutFallback(reference));
 }
 
 function sameParts(a: readonly Part[], b: readonly Part[]): boolean {

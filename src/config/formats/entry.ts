@@ -1,5 +1,6 @@
 import { isRecord } from "../../lib/record.ts";
 import { serverSchema, type ServerConfig } from "../server-schema.ts";
+import { moveCredentials } from "./address-credentials.ts";
 import { createReadDraft, createWriteDraft, lost, type ReadDraft, type WriteDraft } from "./draft.ts";
 import { readFields, type Rules, writeFields } from "./fields.ts";
 import type { ImportedServer, Note, ReadContext } from "./format.ts";
@@ -29,6 +30,7 @@ export function readEntry(name: string, entry: unknown, shape: EntryShape, conte
   const problem = readFields(entry, shape.fields, draft) ?? shape.afterRead?.(draft, entry);
   if (problem !== undefined) return { problem };
   unwrapMcpRemote(draft);
+  moveCredentials(draft);
   const settled = settleTransport(draft.homes, shape.remote);
   if ("problem" in settled) return settled;
   if (settled.surplus) draft.notes.push(lost(settled.surplus, "the entry has a command and an address"));

@@ -12,19 +12,11 @@ export type Home =
 
 export type Homes = Map<Home, unknown>;
 
-/** Where references such as `${NAME}` are looked up; everywhere else our text is literal. */
-const expanded: ReadonlySet<Home> = new Set([
-  "command",
-  "args",
-  "env",
-  "url",
-  "headers",
-  "cwd",
-  "oauth.clientSecret",
-] as const);
+const expanded = /^(command|args|env|url|headers|cwd|oauth\.\w+|network\.\w+)$/;
 
+/** Where references such as `${NAME}` are looked up; everywhere else our text is literal. */
 export function isExpanded(home: Home): boolean {
-  return expanded.has(home);
+  return expanded.test(home);
 }
 
 const divided = ["tools", "oauth", "network"] as const;

@@ -1,9 +1,8 @@
 import { clientFormat, ownFile } from "./client-format.ts";
-import { addressFields, commandFields } from "./command-fields.ts";
+import { usualFields } from "./command-fields.ts";
 import { disabled, duration } from "./fields.ts";
 import { projectFile, userFile } from "./paths.ts";
 import { answered, denied } from "./tool-rules.ts";
-import { transport, usualWords } from "./transport.ts";
 import { shellVariables } from "./variables.ts";
 
 export const kiro = clientFormat({
@@ -18,9 +17,7 @@ export const kiro = clientFormat({
   variables: shellVariables,
   remote: "http",
   fields: {
-    type: transport(usualWords),
-    ...commandFields,
-    ...addressFields,
+    ...usualFields,
     disabled,
     autoApprove: answered("approve"),
     disabledTools: denied,

@@ -1,15 +1,16 @@
 import { settle, take } from "./draft.ts";
-import { type Rule, textList } from "./fields.ts";
+import { type Rule, textList, texts } from "./fields.ts";
+
+const scopeList = texts("oauth.scopes");
 
 /** Scopes as one text with spaces in between. */
 export const scopeText: Rule = {
   read: (value, field, draft) => {
     if (typeof value !== "string") return `\`${field}\` is not a text`;
     const scopes = value.split(/\s+/).filter(Boolean);
-    if (scopes.length > 0) settle(draft, "oauth.scopes", scopes, field);
-    return undefined;
+    return scopeList.read(scopes, field, draft);
   },
-  write: (draft) => textList(take(draft, "oauth.scopes"))?.join(" "),
+  write: (draft, field) => textList(scopeList.write?.(draft, field))?.join(" "),
 };
 
 export const callbackPort: Rule = {

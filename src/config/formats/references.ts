@@ -3,20 +3,34 @@ export type Part = string | Reference;
 
 export type Reference =
   | { kind: "variable"; name: string; fallback?: string }
-  | { kind: "secret"; name: string }
-  | { kind: "file"; path: string }
+  | { kind: "secret"; name: string; fallback?: string }
+  | { kind: "file"; path: string; fallback?: string }
   | { kind: "command"; command: string };
 
-const ours = /\$\$\{|\$\{(?:(secret|file|cmd):([^}]+)|([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?)\}/g;
+/** What stands behind `:-`, which may itself hold references, so braces come in pairs. */
+const fallbackPattern = String.raw`(?::-((?:[^{}]|\{[^{}]*\})*))?`;
+
+/** `${NAME}` and `${NAME:-default}`, as shells, several clients and we write them. */
+export const shellPattern = String.raw`\$\{([A-Za-z_]\w*)${fallbackPattern}\}`;
+
+const ours = new RegExp(
+  [
+    String.raw`\$\$\{`,
+    shellPattern,
+    String.raw`\$\{(secret|file):([^{}]+?)${fallbackPattern}\}`,
+    String.raw`\$\{cmd:([^{}]+)\}`,
+  ].join("|"),
+  "g",
+);
 
 /** `$${` is our escape for a literal `${`. */
 export function parseReferences(text: string): Part[] {
-  return splitText(text, ours, ([whole, kind, target = "", name = "", fallback]) => {
+  return splitText(text, ours, ([whole, name, fallback, kind, target = "", targetFallback, command]) => {
     if (whole === "$${") return "${";
-    if (kind === "secret") return { kind, name: target };
-    if (kind === "file") return { kind, path: target };
-    if (kind === "cmd") return { kind: "command", command: target };
-    return variable(name, fallback);
+    if (command !== undefined) return { kind: "command", command };
+    if (kind === "secret") return withFallback({ kind, name: target }, targetFallback);
+    if (kind === "file") return withFallback({ kind, path: target }, targetFallback);
+    return variable(name ?? "", fallback);
   });
 }
 
@@ -28,16 +42,29 @@ export function printReferences(parts: readonly Part[]): string {
 }
 
 export function printReference(reference: Reference): string {
-  if (reference.kind === "secret") return `\${secret:${reference.name}}`;
-  if (reference.kind === "file") return `\${file:${reference.path}}`;
   if (reference.kind === "command") return `\${cmd:${reference.command}}`;
-  return reference.fallback === undefined
-    ? `\${${reference.name}}`
-    : `\${${reference.name}:-${reference.fallback}}`;
+  const name = reference.kind === "file" ? reference.path : reference.name;
+  const prefix = reference.kind === "variable" ? "" : `${reference.kind}:`;
+  const fallback = reference.fallback === undefined ? "" : `:-${reference.fallback}`;
+  return `\${${prefix}${name}${fallback}}`;
 }
 
 export function variable(name: string, fallback?: string): Reference {
-  return fallback === undefined ? { kind: "variable", name } : { kind: "variable", name, fallback };
+  return withFallback({ kind: "variable", name }, fallback);
+}
+
+/** A default may hold what nobody should see, and most clients have none. */
+export function withoutFallback(reference: Reference): Reference {
+  if (reference.kind === "command") return reference;
+  const { fallback: _fallback, ...rest } = reference;
+  return rest;
+}
+
+function withFallback(
+  reference: Exclude<Reference, { kind: "command" }>,
+  fallback: string | undefined,
+): Reference {
+  return fallback === undefined ? reference : { ...reference, fallback };
 }
 
 /** The text between matches as it is, and each match as `replace` reads it. */

@@ -59,11 +59,7 @@ function secretArguments(args: readonly string[]): number[] {
 
 function holdsSecret(url: unknown): boolean {
   if (typeof url !== "string" || !URL.canParse(url)) return false;
-  const password = /^[^/]*\/\/[^/@]*:([^/@]*)@/.exec(url)?.[1];
-  return (
-    isLiteral(password) ||
-    [...new URL(url).searchParams].some(([key, value]) => isSecretName(key) && isLiteral(value))
-  );
+  return [...new URL(url).searchParams].some(([key, value]) => isSecretName(key) && isLiteral(value));
 }
 
 function isLiteral(value: unknown): boolean {

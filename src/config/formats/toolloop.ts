@@ -2,11 +2,10 @@ import { isRecord } from "../../lib/record.ts";
 import { type BundleConfig, bundleSchema } from "../schema.ts";
 import { clientFormat, ownFile } from "./client-format.ts";
 import { lost } from "./draft.ts";
-import { addressFields, commandFields } from "./command-fields.ts";
+import { usualFields } from "./command-fields.ts";
 import { nested, type Rule, text } from "./fields.ts";
 import type { Format, ImportedFile } from "./format.ts";
 import { projectFile } from "./paths.ts";
-import { transport, usualWords } from "./transport.ts";
 import { noVariables } from "./variables.ts";
 
 const servers = clientFormat({
@@ -23,10 +22,8 @@ const servers = clientFormat({
   fields: {
     trust: trust(),
     transport: nested({
-      type: transport(usualWords),
-      ...commandFields,
+      ...usualFields,
       cwd: text("cwd"),
-      ...addressFields,
       authProviderId: text("auth"),
     }),
   },

@@ -2,6 +2,7 @@ import type { Rule } from "./fields.ts";
 import { settle } from "./draft.ts";
 import { text } from "./fields.ts";
 import type { Homes } from "./homes.ts";
+import { parseReferences } from "./references.ts";
 
 /** The spellings of the three transports that are seen across clients. */
 const spellings: Readonly<Record<string, "stdio" | "http" | "sse">> = {
@@ -64,10 +65,6 @@ export function settleTransport(
 ): { problem: string } | { surplus: "command" | "url" | undefined } {
   const hasCommand = homes.has("command");
   const hasUrl = homes.has("url");
-  const url = homes.get("url");
-  if (typeof url === "string" && /^[a-z][a-z0-9+.-]*:/i.test(url) && !/^https?:/i.test(url)) {
-    return { problem: "its address is neither http nor https" };
-  }
   if (!hasCommand && !hasUrl) return { problem: "it has neither a command nor an address" };
   const type = homes.get("type") ?? (hasCommand ? "stdio" : assumed);
   if (type === "stdio" && !hasCommand) return { problem: "it says stdio but has no command" };
@@ -76,5 +73,14 @@ export function settleTransport(
   if (surplus) homes.delete(surplus);
   if (type === "stdio") homes.delete("type");
   else homes.set("type", type);
+  if (type !== "stdio" && !isAddress(homes.get("url")))
+    return { problem: "its address is neither http nor https" };
   return { surplus };
+}
+
+/** One with references is known only when they are looked up. */
+function isAddress(url: unknown): boolean {
+  if (typeof url !== "string") return false;
+  const isKnown = parseReferences(url).every((part) => typeof part === "string");
+  return !isKnown || /^https?:$/.test(URL.parse(url)?.protocol ?? "");
 }

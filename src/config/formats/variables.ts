@@ -1,5 +1,12 @@
 import type { ReadContext } from "./format.ts";
-import { type Part, type Reference, splitText, variable } from "./references.ts";
+import {
+  type Part,
+  printReference,
+  type Reference,
+  shellPattern,
+  splitText,
+  variable,
+} from "./references.ts";
 
 /** How a client writes values that are looked up elsewhere. */
 export interface VariableSyntax {
@@ -21,13 +28,7 @@ export const noVariables: VariableSyntax = {
 };
 
 /** `${NAME}` and `${NAME:-default}`. */
-export const shellVariables: VariableSyntax = {
-  read: (text) =>
-    splitText(text, /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, ([, name = "", fallback]) =>
-      variable(name, fallback),
-    ),
-  write: writeShell,
-};
+export const shellVariables = variablesLike(() => shellPattern);
 
 /** `${NAME}` is a secret first and a variable second, which is what our secrets are. */
 export const secretVariables: VariableSyntax = {
@@ -36,16 +37,13 @@ export const secretVariables: VariableSyntax = {
 };
 
 /** `$NAME`, `${NAME}` and `%NAME%`; the last not in addresses, where `%` begins an encoded character. */
-export const geminiVariables: VariableSyntax = {
-  read: (text, { field }) => {
-    const dollar = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}|\$([A-Za-z_]\w*)/g;
-    const both = new RegExp(`${dollar.source}|%([A-Za-z_]\\w*)%`, "g");
-    return splitText(text, /url$/i.test(field) ? dollar : both, ([, braced, fallback, bare, percent]) =>
-      variable(braced ?? bare ?? percent ?? "", fallback),
-    );
-  },
-  write: writeShell,
-};
+export const geminiVariables = variablesLike((field) => {
+  const dollar = String.raw`${shellPattern}|\$([A-Za-z_]\w*)`;
+  return /url$/i.test(field) ? dollar : String.raw`${dollar}|%([A-Za-z_]\w*)%`;
+});
+
+/** `${NAME}`, `${NAME:-default}` and `$env:NAME`. */
+export const mcporterVariables = variablesLike(() => String.raw`${shellPattern}|\$env:([A-Za-z_]\w*)`);
 
 /** `{env:NAME}` and `{file:path}`. */
 export const opencodeVariables: VariableSyntax = {
@@ -55,7 +53,7 @@ export const opencodeVariables: VariableSyntax = {
     ),
   write: (reference) => {
     if (reference.kind === "variable" && reference.fallback === undefined) return `{env:${reference.name}}`;
-    return reference.kind === "file" ? `{file:${reference.path}}` : undefined;
+    return reference.kind === "file" && !reference.fallback ? `{file:${reference.path}}` : undefined;
   },
 };
 
@@ -67,17 +65,6 @@ export const continueVariables: VariableSyntax = {
       name,
     })),
   write: () => undefined,
-};
-
-/** `${NAME}`, `${NAME:-default}` and `$env:NAME`. */
-export const mcporterVariables: VariableSyntax = {
-  read: (text) =>
-    splitText(
-      text,
-      /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}|\$env:([A-Za-z_]\w*)/g,
-      ([, braced, fallback, bare]) => variable(braced ?? bare ?? "", fallback),
-    ),
-  write: writeShell,
 };
 
 /** The editors' `${env:NAME}`, `${workspaceFolder}`, `${userHome}`, and `${input:id}` where the editor asks for values. */
@@ -96,8 +83,8 @@ export function editorVariables(also: { inputs?: boolean; files?: boolean } = {}
         return whole;
       }),
     write: (reference) => {
-      if (reference.kind === "variable" && reference.fallback === undefined)
-        return `\${env:${reference.name}}`;
+      if (reference.kind === "command" || reference.fallback !== undefined) return undefined;
+      if (reference.kind === "variable") return `\${env:${reference.name}}`;
       if (reference.kind === "secret" && also.inputs) return `\${input:${reference.name}}`;
       return reference.kind === "file" && also.files ? `\${file:${reference.path}}` : undefined;
     },
@@ -109,9 +96,13 @@ function workspaceFolder({ projectRoot, scope, field }: VariablePlace): string {
   return scope === "project" && /(^|\.)cwd$/.test(field) ? "." : projectRoot;
 }
 
-function writeShell(reference: Reference): string | undefined {
-  if (reference.kind !== "variable") return undefined;
-  return reference.fallback === undefined
-    ? `\${${reference.name}}`
-    : `\${${reference.name}:-${reference.fallback}}`;
+/** Spellings of a variable: the shell's first, whose default is the second group, then those that have none. */
+function variablesLike(pattern: (field: string) => string): VariableSyntax {
+  return {
+    read: (text, { field }) =>
+      splitText(text, new RegExp(pattern(field), "g"), ([, name, fallback, ...others]) =>
+        variable(name ?? others.find((other) => other !== undefined) ?? "", fallback),
+      ),
+    write: (reference) => (reference.kind === "variable" ? printReference(reference) : undefined),
+  };
 }

@@ -1,12 +1,11 @@
 import { isRecord } from "../../lib/record.ts";
 import { clientFormat, entriesOf, type Found } from "./client-format.ts";
-import { addressFields, commandFields } from "./command-fields.ts";
+import { usualFields } from "./command-fields.ts";
 import { lost } from "./draft.ts";
 import { spellOutVariables } from "./environment.ts";
 import { disabled, nested, readOnly, text, without } from "./fields.ts";
 import type { Note } from "./format.ts";
 import { applicationFile, projectFile } from "./paths.ts";
-import { transport, usualWords } from "./transport.ts";
 import { editorVariables } from "./variables.ts";
 
 export const vscode = clientFormat({
@@ -26,11 +25,9 @@ export const vscode = clientFormat({
   variables: editorVariables({ inputs: true }),
   remote: "http",
   fields: {
-    type: transport(usualWords),
-    ...commandFields,
+    ...usualFields,
     cwd: text("cwd"),
     envFile: without("variables are not read from files; list them in `env`"),
-    ...addressFields,
     oauth: nested({ clientId: text("oauth.clientId") }),
     disabled: readOnly(disabled),
   },

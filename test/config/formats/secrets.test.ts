@@ -18,7 +18,6 @@ describe("M10 secrets in plain text", () => {
       "MY_NOTES_X_API_KEY",
     ],
     [{ type: "http", url: "https://a.example/mcp?api_key=hush-hush" }, "url", "MY_NOTES_TOKEN"],
-    [{ type: "http", url: "https://me:hush-hush@a.example/mcp" }, "url", "MY_NOTES_TOKEN"],
   ])("are taken over and flagged without being shown: %j", (entry, field, name) => {
     const [server] = readEntry(entry);
     expect(JSON.stringify(server?.config)).toContain("hush-hush");
@@ -38,6 +37,20 @@ describe("M10 secrets in plain text", () => {
     },
   ])("are not seen where there is only a reference: %j", (entry) => {
     expect(readEntry(entry)[0]?.notes).toEqual([]);
+  });
+
+  it("move from the address into a header, because an address may hold none", () => {
+    const [server] = readEntry({ type: "http", url: "https://me:hush%2Fhush@a.example/mcp" });
+    const basic = Buffer.from("me:hush/hush").toString("base64");
+    expect(server?.config).toEqual({
+      type: "http",
+      url: "https://a.example/mcp",
+      headers: { Authorization: `Basic ${basic}` },
+    });
+    expect(server?.notes.map(({ kind, field }) => `${kind} ${field}`)).toEqual([
+      "translated url",
+      "needs-secret headers.Authorization",
+    ]);
   });
 
   it("are not shown as the default of a variable either", () => {

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { context, formatOf } from "./read-fixture.ts";
+
+describe("M10 Claude Code's own file", () => {
+  const claudeCode = formatOf("claude-code");
+
+  it("holds servers of single projects; those of this project are closer and marked as such", () => {
+    const document = {
+      mcpServers: { db: { command: "everywhere" }, notes: { command: "notes" } },
+      projects: {
+        "/home/ada/app": { mcpServers: { db: { command: "here" } } },
+        "/else": { mcpServers: { x: {} } },
+      },
+    };
+    const { servers, skipped } = claudeCode.read(document, context());
+    expect(servers.map(({ name, config, local }) => [name, config.command, local])).toEqual([
+      ["db", "here", true],
+      ["notes", "notes", undefined],
+    ]);
+    expect(skipped.map(({ name }) => name)).toEqual(["db"]);
+  });
+
+  it("finds a Windows project, whose path it writes with slashes", () => {
+    const document = { projects: { "C:/work/app": { mcpServers: { db: { command: "x" } } } } };
+    expect(claudeCode.read(document, context({ projectRoot: "C:\\work\\app" })).servers).toHaveLength(1);
+  });
+
+  it("never gives a single request longer than the whole call", () => {
+    const entry = { command: "x", timeout: 1000, request_timeout_ms: 5000 };
+    const [server] = claudeCode.read({ mcpServers: { a: entry } }, context()).servers;
+    expect(server?.config).toEqual({ command: "x", callTimeoutMs: 1000, maxCallTimeoutMs: 1000 });
+    expect(server?.notes).toEqual([expect.objectContaining({ kind: "lost", field: "request_timeout_ms" })]);
+  });
+
+  it("moves with CLAUDE_CONFIG_DIR", () => {
+    const machine = {
+      home: "/home/ada",
+      platform: "linux",
+      projectRoot: "/app",
+      env: { CLAUDE_CONFIG_DIR: "/cfg" },
+    } as const;
+    expect(claudeCode.files(machine)).toEqual([
+      { path: "/cfg/.claude.json", scope: "user" },
+      { path: "/app/.mcp.json", scope: "project" },
+    ]);
+  });
+});
