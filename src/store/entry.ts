@@ -1,0 +1,33 @@
+import { PlugboardError } from "../errors.ts";
+import type { Clock, SetOptions } from "./store.ts";
+
+/** What both implementations accept, checked in one place so that they refuse the same things. */
+export function checkKey(key: string): void {
+  if (key === "" || key.includes("\u0000") || !key.isWellFormed()) {
+    throw new PlugboardError("usage-invalid", "A store key must be well-formed text without NUL characters");
+  }
+}
+
+export function encodeValue(key: string, value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    throw new PlugboardError("usage-invalid", `The value for ${key} cannot be written as JSON`, { cause });
+  }
+  if (text === undefined) throw new PlugboardError("usage-invalid", `The value for ${key} is not JSON`);
+  return text;
+}
+
+/** An entry is visible while its expiry lies in the future; `null` never expires. */
+export function expiryOf(options: SetOptions | undefined, now: Clock): number | null {
+  return options?.ttlMs === undefined ? null : expiresAt(options.ttlMs, now);
+}
+
+export function expiresAt(ttlMs: number, now: Clock): number {
+  const at = Math.ceil(now() + ttlMs);
+  if (!Number.isSafeInteger(at)) {
+    throw new PlugboardError("usage-invalid", "ttlMs must be a finite number of milliseconds");
+  }
+  return at;
+}

@@ -1,0 +1,117 @@
+import { randomUUID } from "node:crypto";
+import { checkKey, encodeValue, expiresAt, expiryOf } from "./entry.ts";
+import { waitForLease } from "./lease.ts";
+import { storeError } from "./store-error.ts";
+import type { Clock, Lease, SetOptions, Store, StoredEntry } from "./store.ts";
+
+interface Entry {
+  text: string;
+  version: number;
+  expiresAt: number | null;
+}
+
+interface LeaseRow {
+  fence: number;
+  owner: string | undefined;
+  expiresAt: number;
+}
+
+/** The same promises as the SQLite store, within one process and for as long as it lives. */
+export function createMemoryStore(options: { now?: Clock | undefined } = {}): Store {
+  const now = options.now ?? Date.now;
+  const entries = new Map<string, Entry>();
+  const leases = new Map<string, LeaseRow>();
+  const closing = new AbortController();
+  let lastVersion = 0;
+
+  const live = (key: string): Entry | undefined => {
+    closing.signal.throwIfAborted();
+    checkKey(key);
+    const entry = entries.get(key);
+    if (!entry || entry.expiresAt === null || entry.expiresAt > now()) return entry;
+    entries.delete(key);
+    return undefined;
+  };
+
+  const write = (key: string, text: string, setOptions: SetOptions | undefined): number => {
+    const entry = { text, expiresAt: expiryOf(setOptions, now), version: ++lastVersion };
+    entries.set(key, entry);
+    if (entry.version % sweepEvery === 0) for (const other of entries.keys()) live(other);
+    return entry.version;
+  };
+
+  const tryAcquire = (name: string, ttlMs: number): Lease | undefined => {
+    checkKey(name);
+    const before = leases.get(name);
+    if (before?.owner !== undefined && before.expiresAt > now()) return undefined;
+    const owner = randomUUID();
+    // The first fence comes from the clock, so that it also exceeds those of an earlier process.
+    const row = {
+      fence: before ? before.fence + 1 : Math.floor(now()),
+      owner,
+      expiresAt: expiresAt(ttlMs, now),
+    };
+    leases.set(name, row);
+    const isOurs = () => leases.get(name)?.owner === owner;
+    return {
+      name,
+      fence: row.fence,
+      renew: async () => {
+        closing.signal.throwIfAborted();
+        if (isOurs()) leases.set(name, { ...row, expiresAt: expiresAt(ttlMs, now) });
+        return isOurs();
+      },
+      release: async () => {
+        if (isOurs()) leases.set(name, { ...row, owner: undefined });
+      },
+    };
+  };
+
+  return {
+    durable: false,
+    async get(key) {
+      const entry = live(key);
+      return entry && { value: JSON.parse(entry.text), version: entry.version };
+    },
+    async set(key, value, setOptions) {
+      live(key);
+      return write(key, encodeValue(key, value), setOptions);
+    },
+    async compareAndSet(key, expectedVersion, value, setOptions) {
+      const entry = live(key);
+      const text = encodeValue(key, value);
+      return entry?.version === expectedVersion ? write(key, text, setOptions) : undefined;
+    },
+    async delete(key, expectedVersion) {
+      const entry = live(key);
+      if (!entry || (expectedVersion !== undefined && entry.version !== expectedVersion)) return false;
+      return entries.delete(key);
+    },
+    async list(prefix, { limit = Infinity, after } = {}) {
+      const listed: StoredEntry[] = [];
+      closing.signal.throwIfAborted();
+      const keys = [...entries.keys()].filter((key) => key.startsWith(prefix)).sort(byBytes);
+      for (const key of keys) {
+        if (listed.length >= limit) break;
+        if (after !== undefined && byBytes(key, after) <= 0) continue;
+        const entry = live(key);
+        if (entry) listed.push({ key, value: JSON.parse(entry.text), version: entry.version });
+      }
+      return listed;
+    },
+    async acquireLease(name, leaseOptions) {
+      return waitForLease(() => tryAcquire(name, leaseOptions.ttlMs), leaseOptions, closing.signal);
+    },
+    async close() {
+      closing.abort(storeError("closed", undefined, "The store is closed"));
+      entries.clear();
+      leases.clear();
+    },
+  };
+}
+
+const sweepEvery = 1000;
+
+function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,9 @@
+import { expect, test } from "vitest";
+import { createMemoryStore } from "../../src/store/memory.ts";
+import { storeContract } from "./contract.ts";
+
+storeContract("memory store", async (now) => createMemoryStore({ now }));
+
+test("a memory store says that it forgets", () => {
+  expect(createMemoryStore().durable).toBe(false);
+});
