@@ -47,7 +47,9 @@ function normalise(
     if (isNote(key)) continue;
     if (key === "disabled" && typeof value === "boolean") entry["enabled"] ??= !value;
     else if ((key === "timeout" || key === "request_timeout_ms") && typeof value === "number") {
+      // Where people write `timeout`, it is a hard limit that progress does not extend.
       entry["callTimeoutMs"] ??= value;
+      entry["maxCallTimeoutMs"] ??= value;
     } else if (key === "type" && typeof value === "string") entry["type"] = typeNames[value] ?? value;
     else if (foreignFields.has(key)) {
       findings.push({

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { nearest } from "../lib/suggest.ts";
 import type { Path } from "./documents/document.ts";
 import { valueAt } from "./documents/document.ts";

@@ -1,8 +1,8 @@
 import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { sha256 } from "../lib/canonical.ts";
-import type { Folders } from "../lib/folders.ts";
-import { isInside } from "../lib/folders.ts";
+import type { Environment, Folders } from "../lib/folders.ts";
+import { isInside, platformFolders } from "../lib/folders.ts";
 
 export const extensions = ["json", "jsonc", "toml", "yaml", "yml"] as const;
 
@@ -17,6 +17,19 @@ export async function findProjectRoot(cwd: string): Promise<string> {
     if (await exists(join(folder, ".git"))) return folder;
     if (dirname(folder) === folder) return cwd;
   }
+}
+
+export interface Discovered extends Candidate {
+  exists: boolean;
+}
+
+/** The files that a folder's configuration would come from, highest precedence first. Reads none of them. */
+export async function discoverConfig(cwd: string, env: Environment = process.env): Promise<Discovered[]> {
+  const projectRoot = await findProjectRoot(cwd);
+  const candidates = candidateFiles(cwd, projectRoot, platformFolders(env, projectRoot));
+  return Promise.all(
+    candidates.map(async (candidate) => ({ ...candidate, exists: await exists(candidate.file) })),
+  );
 }
 
 /** Every file that may hold configuration, highest precedence first, whether it exists or not. */

@@ -1,7 +1,6 @@
-import { mkdir, realpath } from "node:fs/promises";
-import { dirname } from "node:path";
-import writeFileAtomic from "write-file-atomic";
+import { realpath } from "node:fs/promises";
 import { PlugboardError } from "../errors.ts";
+import { writeFileAtomic } from "../lib/atomic-file.ts";
 import { canonicalJson } from "../lib/canonical.ts";
 import { readBoundedFile } from "../lib/bounded-file.ts";
 import { isRecord } from "../lib/record.ts";
@@ -116,8 +115,7 @@ async function parseOrThrow(
 
 async function write(target: string, text: string, mode: number): Promise<void> {
   try {
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-    await writeFileAtomic(target, text, { mode });
+    await writeFileAtomic(target, text, mode);
   } catch (error) {
     const { code = "unknown error" } = error as NodeJS.ErrnoException;
     throw new PlugboardError("config-unreadable", `${target} cannot be written (${code}).`, {

@@ -42,11 +42,14 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   );
   const all = [...trusted, ...plugins];
   const merged = mergeServers(all, policy);
+  const { bundles, diagnostics: aboutBundles } = checkBundles(
+    all,
+    new Map(merged.map((entry) => [entry.name, entry])),
+  );
   refuseOpenUntrusted(merged, all);
   const context = { policy, projectRoot, env, trust };
   const servers = new Map<string, Awaited<ReturnType<typeof settleServer>>>();
   for (const entry of merged) servers.set(entry.name, await settleServer(entry, context));
-  const { bundles, diagnostics: aboutBundles } = checkBundles(all, servers);
   const ignored = folders.ignored.map((variable): Diagnostic => ({
     severity: "warning",
     message: `${variable} points into the project and is ignored: a project must not choose these folders`,

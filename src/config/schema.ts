@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { approval, elicitationMode, field, output, retry, serverSchema } from "./server-schema.ts";
 
 export const bundleSchema = z.strictObject({

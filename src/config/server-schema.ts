@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** A field with the sentence and the example that the reference and editors show for it. */
 export function field<T extends z.ZodType>(schema: T, description: string, example: unknown): T {

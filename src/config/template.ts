@@ -83,5 +83,5 @@ export function referencesIn(text: string): Reference[] {
 
 /** Text that means itself in our configuration, whatever it contains. */
 export function escapeTemplate(text: string): string {
-  return text.replaceAll("${", "$${");
+  return text.replaceAll("${", () => "$${");
 }

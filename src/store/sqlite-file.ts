@@ -1,5 +1,6 @@
-import { accessSync, closeSync, constants, lstatSync, mkdirSync, openSync, type Stats } from "node:fs";
+import { accessSync, closeSync, constants, lstatSync, openSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
+import { createFolder } from "../lib/create-folder.ts";
 import { isRecord } from "../lib/record.ts";
 import { storeError } from "./store-error.ts";
 
@@ -19,17 +20,6 @@ export function prepareStateFile(path: string): void {
   checkOwner(path, file);
   checkMode(path, file);
   accessSync(path, constants.R_OK | constants.W_OK);
-}
-
-/** Node's own recursive mkdir never returns where creating answers ENOENT, as in /proc. */
-function createFolder(folder: string): void {
-  if (lstatSync(folder, { throwIfNoEntry: false })) return;
-  if (dirname(folder) !== folder) createFolder(dirname(folder));
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    if (!isRecord(error) || error["code"] !== "EEXIST") throw error;
-  }
 }
 
 function checkFolder(folder: string): void {

@@ -1,0 +1,33 @@
+import { execFileSync } from "node:child_process";
+import { chmod, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { rolldown } from "rolldown";
+
+/** The library by plain tsc, file by file; only the command line is bundled, because it has to start fast. */
+const typescript = dirname(createRequire(import.meta.url).resolve("typescript/package.json"));
+
+await rm("dist", { recursive: true, force: true });
+execFileSync(process.execPath, [join(typescript, "bin", "tsc"), "-p", "tsconfig.build.json"], {
+  stdio: "inherit",
+});
+
+const bundle = await rolldown({
+  input: "src/cli/main.ts",
+  platform: "node",
+  resolve: { mainFields: ["module", "main"] },
+  treeshake: { moduleSideEffects: false },
+  onLog: (level, log, handle) => {
+    if (level === "warn" && log.code === "EVAL") return;
+    handle(level, log);
+  },
+});
+await bundle.write({
+  dir: "dist/cli",
+  format: "esm",
+  entryFileNames: "[name].js",
+  chunkFileNames: "[name]-[hash].js",
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+});
+await bundle.close();
+await chmod("dist/cli/main.js", 0o755);

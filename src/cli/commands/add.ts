@@ -1,0 +1,128 @@
+import type { Command } from "commander";
+import { Option } from "commander";
+import { PlugboardError } from "../../index.ts";
+import type { WritableScope } from "../../index.ts";
+import { addServer } from "../add-server.ts";
+import { safe } from "../print.ts";
+import type { Terminal } from "../terminal.ts";
+import { scopeOption, verb } from "../verb.ts";
+import type { CommonOptions } from "../verb.ts";
+
+interface AddOptions extends CommonOptions {
+  scope: WritableScope;
+  transport?: "stdio" | "http" | "sse";
+  env: string[];
+  header: string[];
+  clientId?: string;
+  clientSecret?: boolean;
+  callbackPort?: number;
+  force?: boolean;
+}
+
+export function command(terminal: Terminal): Command {
+  const collect = (value: string, list: string[]) => [...list, value];
+  return verb("add", "Add a server: a command behind `--`, or a URL.", [
+    "add files -- npx -y @modelcontextprotocol/server-filesystem ./notes",
+    "add --transport http issues https://issues.example/mcp",
+    "add -s project -H 'Authorization: Bearer ${secret:ISSUES}' issues https://issues.example/mcp",
+    "add -e API_KEY='${API_KEY}' search -- uvx search-server",
+  ])
+    .argument("<name>", "the server's name")
+    .argument("<command-or-url>", "its program, or its address")
+    .argument("[args...]", "the program's arguments")
+    .addOption(scopeOption("where to write it").default("local"))
+    .addOption(new Option("-t, --transport <transport>", "how to reach it").choices(["stdio", "http", "sse"]))
+    .option("-e, --env <KEY=value>", "a variable for the program (repeatable)", collect, [])
+    .option("-H, --header <Name: value>", "a header for every request (repeatable)", collect, [])
+    .option("--client-id <id>", "the OAuth client registered for you")
+    .option(
+      "--client-secret",
+      "the client has a secret; it is read from ${secret:…}, never from the command line",
+    )
+    .option("--callback-port <port>", "a fixed port for the login's callback", parsePort)
+    .option("--force", "replace a server of that name")
+    .action(async (first: string, second: string, rest: string[], options: AddOptions) => {
+      const words = takePairs([first, second, ...rest], options);
+      const [name, target, ...args] = words;
+      if (name === undefined || target === undefined) {
+        throw new PlugboardError("usage-invalid", "A name and a command or URL are needed.", {
+          hint: "For instance: plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .",
+        });
+      }
+      const written = isRemote(target, options)
+        ? remote(name, target, args, options, terminal)
+        : local(target, args, options);
+      await addServer(name, written, options, terminal);
+    });
+}
+
+/** `-e A=1 B=2 name` and `-H "X: 1" "Y: 2" name` are written like this too; a name holds neither `=` nor `:`. */
+function takePairs(words: string[], options: AddOptions): string[] {
+  const rest = [...words];
+  while (options.env.length > 0 && /^[A-Za-z_]\w*=/.test(rest[0] ?? "")) options.env.push(rest.shift() ?? "");
+  while (options.header.length > 0 && /^[\w-]+:/.test(rest[0] ?? "")) options.header.push(rest.shift() ?? "");
+  return rest;
+}
+
+function isRemote(target: string, { transport }: AddOptions): boolean {
+  return transport === undefined ? /^https?:\/\//i.test(target) : transport !== "stdio";
+}
+
+function local(program: string, args: string[], options: AddOptions): Record<string, unknown> {
+  for (const [given, flag] of [
+    [options.header.length > 0, "--header"],
+    [options.clientId, "--client-id"],
+  ] as const) {
+    if (given)
+      throw new PlugboardError("usage-invalid", `${flag} is for remote servers; "${program}" is a command.`);
+  }
+  const env = Object.fromEntries(options.env.map((pair) => splitPair(pair, "=", "-e KEY=value")));
+  return {
+    command: program,
+    ...(args.length > 0 ? { args } : {}),
+    ...(options.env.length > 0 ? { env } : {}),
+  };
+}
+
+function remote(
+  name: string,
+  url: string,
+  args: string[],
+  options: AddOptions,
+  terminal: Terminal,
+): Record<string, unknown> {
+  const [extra] = args;
+  if (extra !== undefined) {
+    throw new PlugboardError("usage-invalid", `A URL takes no arguments, but "${extra}" follows it.`);
+  }
+  if (options.env.length > 0)
+    throw new PlugboardError("usage-invalid", "--env is for commands; a URL has no environment.");
+  const headers = Object.fromEntries(options.header.map((pair) => splitPair(pair, ":", "-H 'Name: value'")));
+  const secretName = `${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}_CLIENT_SECRET`;
+  const oauth = {
+    ...(options.clientId === undefined ? {} : { clientId: options.clientId }),
+    ...(options.clientSecret ? { clientSecret: `\${secret:${secretName}}` } : {}),
+    ...(options.callbackPort === undefined ? {} : { callbackPort: options.callbackPort }),
+  };
+  if (options.clientSecret)
+    terminal.err(`note: the client secret is read from the secret or variable ${safe(secretName)}.\n`);
+  return {
+    type: options.transport ?? "http",
+    url,
+    ...(options.header.length > 0 ? { headers } : {}),
+    ...(Object.keys(oauth).length > 0 ? { oauth } : {}),
+  };
+}
+
+function splitPair(pair: string, separator: string, form: string): [string, string] {
+  const at = pair.indexOf(separator);
+  if (at < 1) throw new PlugboardError("usage-invalid", `A pair is written as ${form}.`);
+  const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
+  return separator === ":" ? [name.trim(), value.trim()] : [name, value];
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port > 0 && port < 65_536) return port;
+  throw new PlugboardError("usage-invalid", "A port is a number from 1 to 65535.");
+}

@@ -1,0 +1,7 @@
+import type { Command } from "commander";
+import { switchCommand } from "../switch.ts";
+import type { Terminal } from "../terminal.ts";
+
+export function command(terminal: Terminal): Command {
+  return switchCommand("disable", terminal);
+}

@@ -1,0 +1,63 @@
+import type { Command } from "commander";
+import { PlugboardError, describeOrigin, explainServer, nearest } from "../../index.ts";
+import type { ServerExplanation } from "../../index.ts";
+import { json, painter, safe } from "../print.ts";
+import { diagnosticLine } from "../report.ts";
+import type { Terminal } from "../terminal.ts";
+import { verb, withWorkspace } from "../verb.ts";
+import type { CommonOptions } from "../verb.ts";
+
+export function command(terminal: Terminal): Command {
+  return verb("explain", "Say why a server is as it is, and which file and line says so.", ["explain issues"])
+    .argument("<name>", "the server")
+    .action(async (name: string, options: CommonOptions) =>
+      withWorkspace(terminal, options, async (workspace) => {
+        const config = await workspace.load();
+        const explanation = explainServer(config, name);
+        if (!explanation) throw unknownName(name, [...config.servers.keys()]);
+        terminal.out(options.json ? json(explanation) : describe(explanation, terminal));
+      }),
+    );
+}
+
+export function unknownName(name: string, known: string[]): PlugboardError {
+  const near = nearest(name, known);
+  return new PlugboardError("server-unknown", `There is no server "${name}".`, {
+    server: name,
+    ...(near ? { hint: `Did you mean "${near}"?` } : {}),
+  });
+}
+
+function describe(explanation: ServerExplanation, terminal: Terminal): string {
+  const paint = painter(terminal);
+  const { name, status, origin, policy, trust, shadowed, bundles, fields, diagnostics } = explanation;
+  const lines: [string, string][] = [
+    ["from", describeOrigin(origin)],
+    ["state", status.kind === "ready" ? "ready to be used" : `${status.reason}: ${status.message}`],
+  ];
+  if (status.kind === "disabled") lines.push(["to do", status.hint]);
+  lines.push(["policy", policyWords(policy)], ["trust", trustWords[trust]]);
+  for (const other of shadowed) lines.push(["hides", describeOrigin(other)]);
+  for (const bundle of bundles)
+    lines.push(["bundle", `${bundle.name}, from ${describeOrigin(bundle.origin)}`]);
+  for (const [field, at] of Object.entries(fields)) {
+    lines.push([
+      "field",
+      `${field}  ${at.file ?? describeOrigin(at)}${at.line === undefined ? "" : `:${at.line}`}`,
+    ]);
+  }
+  const body = lines.map(([label, text]) => `  ${paint("dim", label.padEnd(7))} ${safe(text)}\n`).join("");
+  const wrong = diagnostics.map((diagnostic) => diagnosticLine(diagnostic, terminal, "out")).join("");
+  return `${paint("bold", safe(name))}\n${body}${wrong}`;
+}
+
+const trustWords: Record<ServerExplanation["trust"], string> = {
+  "not-needed": "not needed, it is in your own configuration",
+  trusted: "you trusted exactly this content",
+  untrusted: "you have not trusted this content",
+};
+
+function policyWords({ verdict, file }: ServerExplanation["policy"]): string {
+  if (verdict === "none") return "there is none on this machine";
+  return `${verdict} by ${file}`;
+}

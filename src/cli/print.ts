@@ -1,0 +1,64 @@
+import { printable } from "../index.ts";
+import type { Terminal } from "./terminal.ts";
+
+const codes = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const;
+
+export type Paint = (style: keyof typeof codes, text: string) => string;
+
+/** Colours on a terminal, plain text everywhere else. */
+export function painter(terminal: Terminal, stream: "out" | "err" = "out"): Paint {
+  const enabled = terminal.colors[stream];
+  return (style, text) => (enabled ? `\u001b[${codes[style][0]}m${text}\u001b[${codes[style][1]}m` : text);
+}
+
+/** Text from files and servers on one line, with nothing in it that a terminal would obey. */
+export function safe(text: string): string {
+  return printable(text, { oneLine: true });
+}
+
+/** A long text for one column, its end replaced by `…`. */
+export function shorten(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, Math.max(1, width - 1))}…`;
+}
+
+/** Aligned columns; the last one runs free. Cells are escaped here, so callers pass raw text. */
+export function table(
+  header: string[],
+  rows: string[][],
+  paint: Paint,
+  style?: (row: number, column: number) => keyof typeof codes | undefined,
+): string {
+  const cells = [header, ...rows].map((row) => row.map(safe));
+  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const line = (row: string[], dress: (text: string, column: number) => string) =>
+    row
+      .map((cell, column) => {
+        const padding = column === row.length - 1 ? "" : " ".repeat((widths[column] ?? 0) - cell.length + 2);
+        return dress(cell, column) + padding;
+      })
+      .join("")
+      .trimEnd();
+  const [head = [], ...body] = cells;
+  const lines = body.map((row, index) =>
+    line(row, (text, column) => {
+      const look = style?.(index, column);
+      return look ? paint(look, text) : text;
+    }),
+  );
+  return `${[line(head, (text) => paint("dim", text)), ...lines].join("\n")}\n`;
+}
+
+export function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,87 @@
+import { CommanderError } from "commander";
+import { PlugboardError, nearest } from "../index.ts";
+
+import { painter } from "./print.ts";
+import { reportError } from "./report.ts";
+import { processTerminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
+import { verbs } from "./verbs.ts";
+import { version } from "./version.ts";
+
+export async function main(argv: string[]): Promise<void> {
+  process.stdout.on("error", ignoreClosedPipe);
+  process.stderr.on("error", ignoreClosedPipe);
+  process.exitCode = await runCli(argv, processTerminal());
+}
+
+/** `plugboard list | head` is no error. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
+}
+
+/** Runs one command line and returns the exit code. Never throws. */
+export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const [name, ...rest] = argv;
+  const asJson = argv.includes("--json");
+  try {
+    if (name === undefined || name === "--help" || name === "-h" || name === "help")
+      return await help(rest[0], terminal);
+    const entry = verbs.find((one) => one.name === name);
+    if (!entry) throw unknownVerb(name);
+    return await runVerb(entry.name, rest, terminal);
+  } catch (error) {
+    if (error instanceof CommanderError) return commanderExit(error, terminal, asJson);
+    return reportError(error, terminal, asJson);
+  }
+}
+
+async function runVerb(name: string, args: string[], terminal: Terminal): Promise<number> {
+  const { command } = (await verbs.find((one) => one.name === name)?.load()) ?? {};
+  if (!command) throw unknownVerb(name);
+  const configured = command(terminal);
+  for (const one of [configured, ...configured.commands]) {
+    one.exitOverride().configureOutput({
+      writeOut: (text) => terminal.out(text),
+      writeErr: () => undefined,
+      getOutHelpWidth: () => Math.min(terminal.columns, 100),
+    });
+  }
+  await configured.parseAsync(args, { from: "user" });
+  return terminal.exitCode;
+}
+
+function commanderExit(error: CommanderError, terminal: Terminal, asJson: boolean): number {
+  if (error.exitCode === 0) return 0;
+  const message = error.message.replace(/^error: /, "").replace(/^\w/, (letter) => letter.toUpperCase());
+  const isOption = error.code === "commander.unknownOption";
+  const hint = isOption ? "Run it with --help; words for a server's command go behind `--`." : undefined;
+  const sentence = message.endsWith(".") ? message : `${message}.`;
+  return reportError(new PlugboardError("usage-invalid", sentence, { hint }), terminal, asJson);
+}
+
+function unknownVerb(name: string): PlugboardError {
+  const near = nearest(
+    name,
+    verbs.map((one) => one.name),
+  );
+  return new PlugboardError("usage-invalid", `\`${name}\` is no command of plugboard.`, {
+    hint: near ? `Did you mean \`plugboard ${near}\`?` : "`plugboard --help` lists the commands.",
+  });
+}
+
+async function help(about: string | undefined, terminal: Terminal): Promise<number> {
+  if (about !== undefined && !about.startsWith("-")) return runCli([about, "--help"], terminal);
+  const paint = painter(terminal);
+  const width = Math.max(...verbs.map(({ name }) => name.length)) + 2;
+  const groups = [...new Set(verbs.map(({ group }) => group))].map((group) => {
+    const lines = verbs
+      .filter((one) => one.group === group)
+      .map(({ name, summary }) => `  ${paint("cyan", name.padEnd(width))}${summary}`);
+    return `${paint("bold", group)}\n${lines.join("\n")}\n`;
+  });
+  terminal.out(`plugboard ${version} — MCP servers for agents: configure once, use everywhere\n\n`);
+  terminal.out(`Usage: plugboard <command> [options]\n\n${groups.join("\n")}\n`);
+  terminal.out("Every command has --help with examples, --json and --config <path>.\n");
+  terminal.out("New here? Try:  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .\n");
+  return 0;
+}

@@ -1,0 +1,19 @@
+import type { Command } from "commander";
+import { json, safe } from "./print.ts";
+import type { Terminal } from "./terminal.ts";
+import { verb, withWorkspace } from "./verb.ts";
+import type { CommonOptions } from "./verb.ts";
+
+/** `enable` and `disable` are one command with two names. */
+export function switchCommand(name: "enable" | "disable", terminal: Terminal): Command {
+  const enabled = name === "enable";
+  return verb(name, `Switch a server ${enabled ? "on" : "off"} in the file that has it.`, [`${name} files`])
+    .argument("<name>", "the server")
+    .action(async (server: string, options: CommonOptions) =>
+      withWorkspace(terminal, options, async (workspace) => {
+        const origin = await workspace.setEnabled(server, enabled);
+        if (options.json) terminal.out(json({ server, enabled, ...origin }));
+        else terminal.out(`${safe(server)} is ${enabled ? "on" : "off"} (${safe(origin.file ?? "")}).\n`);
+      }),
+    );
+}

@@ -1,0 +1,64 @@
+import type { Environment, Folders } from "../index.ts";
+
+/** Where a command reads and writes: the process, or a test. */
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+  /** A person sits at both ends, so questions may be asked. */
+  isInteractive: boolean;
+  colors: { out: boolean; err: boolean };
+  columns: number;
+  env: Environment;
+  cwd: string;
+  /** Everything that comes in on standard input. */
+  readInput(): Promise<string>;
+  /** Asks yes or no; only called when `isInteractive`. Cancelling means no. */
+  confirm(question: string): Promise<boolean>;
+  /** For a verb that ran to its end and still has something to complain about. */
+  exitCode: number;
+  /** For tests: other folders than the platform's. */
+  folders?: Folders;
+}
+
+const maxInputBytes = 10_000_000;
+
+export function processTerminal(): Terminal {
+  const { stdin, stdout, stderr, env } = process;
+  const hasColors = (stream: { isTTY?: boolean }) =>
+    env["FORCE_COLOR"]
+      ? env["FORCE_COLOR"] !== "0"
+      : Boolean(stream.isTTY) && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+  return {
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    isInteractive: stdin.isTTY === true && stdout.isTTY === true && !env["CI"],
+    colors: { out: hasColors(stdout), err: hasColors(stderr) },
+    columns: stdout.columns || 80,
+    env,
+    cwd: workingFolder(),
+    exitCode: 0,
+    readInput: async () => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      for await (const chunk of stdin as AsyncIterable<Buffer>) {
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size > maxInputBytes) break;
+      }
+      return Buffer.concat(chunks).toString("utf8");
+    },
+    confirm: async (question) => {
+      const { confirm } = await import("@clack/prompts");
+      return (await confirm({ message: question, initialValue: false })) === true;
+    },
+  };
+}
+
+/** The folder may have been deleted under us; then the root has the least to say. */
+function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return "/";
+  }
+}

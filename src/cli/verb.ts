@@ -1,0 +1,39 @@
+import { Command, Option } from "commander";
+import { Workspace } from "../index.ts";
+import { painter } from "./print.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface CommonOptions {
+  json?: boolean;
+  config?: string;
+}
+
+/** A verb with what every verb has: `--json`, `--config` and a help that ends in examples. */
+export function verb(name: string, summary: string, examples: string[]): Command {
+  return new Command(name)
+    .description(summary)
+    .option("--json", "print JSON for programs")
+    .option("--config <path>", "use this file instead of the discovered ones")
+    .addHelpText("after", `\nExamples:\n${examples.map((line) => `  plugboard ${line}`).join("\n")}`);
+}
+
+export function scopeOption(description: string): Option {
+  return new Option("-s, --scope <scope>", description).choices(["local", "project", "user"]);
+}
+
+/** Runs `work` with the workspace of the terminal's folder, and closes it whatever happens. */
+export async function withWorkspace<T>(
+  terminal: Terminal,
+  options: CommonOptions,
+  work: (workspace: Workspace) => Promise<T>,
+): Promise<T> {
+  const paint = painter(terminal, "err");
+  await using workspace = await Workspace.open({
+    cwd: terminal.cwd,
+    env: terminal.env,
+    path: options.config,
+    folders: terminal.folders,
+    onWarning: (message) => terminal.err(`${paint("yellow", "warning:")} ${message}\n`),
+  });
+  return await work(workspace);
+}

@@ -1,0 +1,124 @@
+import { readdir } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { canonicalJson } from "../lib/canonical.ts";
+import { readBoundedFile } from "../lib/bounded-file.ts";
+import { parseDocument, positionAt, syntaxOf } from "./documents/document.ts";
+import { formats } from "./formats/index.ts";
+import type { Format, FormatFile, ImportedFile, ImportedServer, Machine, Note } from "./formats/format.ts";
+import type { LoadedConfig } from "./model.ts";
+import type { WritableScope } from "./places.ts";
+import type { ServerConfig } from "./server-schema.ts";
+
+/** A file of another client on this machine, and what it says. */
+export interface ForeignFile {
+  format: Format;
+  file: string;
+  scope: "user" | "project";
+  imported: ImportedFile;
+  /** Why the file could not be read. */
+  problem?: string;
+}
+
+/** Looks for other clients' files and reads them. Files of other clients can be large; ours may not. */
+const maxForeignBytes = 20_000_000;
+
+export async function findForeignFiles(machine: Machine, ids?: readonly string[]): Promise<ForeignFile[]> {
+  const chosen = formats.filter((format) => !ids || ids.includes(format.id));
+  const found = await Promise.all(
+    chosen.map(async (format) => {
+      const files = await Promise.all(format.files(machine).map(listFolder));
+      const read = await Promise.all(files.flat().map((file) => readForeignFile(format, file, machine)));
+      return read.filter((file) => file !== undefined);
+    }),
+  );
+  return found.flat();
+}
+
+async function listFolder(entry: FormatFile): Promise<FormatFile[]> {
+  if (!entry.extensions) return [entry];
+  const names = await readdir(entry.path).catch(() => []);
+  const wanted = names.filter((name) => entry.extensions?.includes(extname(name).slice(1))).sort();
+  return wanted.slice(0, 200).map((name) => ({ path: join(entry.path, name), scope: entry.scope }));
+}
+
+/** Reads one file in a client's format; undefined when there is none. */
+export async function readForeignFile(
+  format: Format,
+  { path, scope }: FormatFile,
+  { projectRoot, home }: Pick<Machine, "projectRoot" | "home">,
+): Promise<ForeignFile | undefined> {
+  const read = await readBoundedFile(path, maxForeignBytes);
+  if (read.kind === "missing") return undefined;
+  const nothing = { format, file: path, scope, imported: { servers: [], notes: [], skipped: [] } };
+  if (read.kind === "refused") return { ...nothing, problem: `the file ${read.reason}` };
+  const syntax = syntaxOf(path) ?? (format.syntax === "jsonc" ? "json" : format.syntax);
+  const document = await parseDocument(read.text, syntax);
+  const problem = document.problems.find(({ path: inside }) => inside === undefined);
+  if (problem) {
+    const { line, column } = positionAt(read.text, problem.offset);
+    return { ...nothing, problem: `${problem.message} (line ${line}, column ${column})` };
+  }
+  return { ...nothing, imported: format.read(document.value, { projectRoot, home, scope, file: path }) };
+}
+
+export interface PlannedServer {
+  /** Under which name it comes, after making it legal and unique. */
+  name: string;
+  config: ServerConfig;
+  scope: WritableScope;
+  from: { client: string; title: string; file: string; name: string; scope: "user" | "project" };
+  /** `same`: we have it already. `taken`: the name is ours with other content. */
+  action: "add" | "same" | "taken";
+  notes: Note[];
+}
+
+/** Decides what an import would do. Nothing of ours is overwritten; the same server in two clients comes once. */
+export function planImport(
+  files: readonly ForeignFile[],
+  config: LoadedConfig,
+  scope?: WritableScope,
+): PlannedServer[] {
+  const planned: PlannedServer[] = [];
+  for (const file of files) {
+    for (const server of file.imported.servers)
+      planned.push(planServer(server, file, config, planned, scope));
+  }
+  return planned;
+}
+
+function planServer(
+  { name: original, config, notes: given, local }: ImportedServer,
+  { format, file, scope: fileScope }: ForeignFile,
+  existing: LoadedConfig,
+  planned: readonly PlannedServer[],
+  scope: WritableScope | undefined,
+): PlannedServer {
+  const notes = [...given];
+  let name = legalName(original);
+  if (name !== original)
+    notes.push({ kind: "translated", field: "name", message: `"${original}" becomes "${name}"` });
+  const same = (other: ServerConfig | undefined) =>
+    other !== undefined && canonicalJson(other) === canonicalJson(config);
+  const ours = existing.servers.get(name);
+  const isSame = same(ours?.config) || planned.some((other) => other.action === "add" && same(other.config));
+  const clash = planned.some(
+    (other) => other.action === "add" && other.name.toLowerCase() === name.toLowerCase(),
+  );
+  if (!isSame && clash) {
+    notes.push({ kind: "translated", field: "name", message: `another client has a different "${name}"` });
+    name = `${name}-${format.id}`;
+  }
+  const target = scope ?? (local ? "local" : fileScope);
+  const action = isSame ? "same" : existing.servers.has(name) ? "taken" : "add";
+  const from = { client: format.id, title: format.title, file, name: original, scope: fileScope };
+  return { name, config, scope: target, from, action, notes };
+}
+
+function legalName(name: string): string {
+  const legal = name
+    .normalize("NFKD")
+    .replaceAll(/[^A-Za-z0-9_.-]+/g, "-")
+    .replaceAll(/^[^A-Za-z0-9]+|-+$/g, "")
+    .slice(0, 64);
+  return legal || "server";
+}

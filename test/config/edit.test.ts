@@ -1,0 +1,124 @@
+import { chmodSync, lstatSync, statSync, symlinkSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { Workspace } from "../../src/index.ts";
+import { createSandbox } from "../sandbox.ts";
+
+const commented = `{
+  // mine
+  "mcpServers": {
+    "a": { "command": "a" }, // first
+    /* second */
+    "b": {
+      "command": "b", // keep me
+      "x-unknown": [1,2]
+    }
+  },
+  "output": { "maxTokens": 7 }
+}
+`;
+
+describe("M05 editing a file", () => {
+  it("keeps comments, order, layout, mode and links", async () => {
+    const box = createSandbox({ "dotfiles/plugboard.jsonc": commented });
+    const target = box.path("dotfiles/plugboard.jsonc");
+    chmodSync(target, 0o640);
+    box.write("home/.config/plugboard/keep", "");
+    symlinkSync(target, box.path("home/.config/plugboard/config.jsonc"));
+    await using workspace = await Workspace.open(box.options);
+    await workspace.add("c", { command: "c", args: ["1"] }, { scope: "user" });
+    await workspace.setEnabled("b", false);
+    await workspace.remove("a");
+    expect(box.read("dotfiles/plugboard.jsonc")).toBe(`{
+  // mine
+  "mcpServers": {
+    /* second */
+    "b": {
+      "command": "b", // keep me
+      "x-unknown": [1,2],
+      "enabled": false
+    },
+    "c": {
+      "command": "c",
+      "args": ["1"]
+    }
+  },
+  "output": { "maxTokens": 7 }
+}
+`);
+    expect(statSync(target).mode & 0o777).toBe(0o640);
+    expect(lstatSync(box.path("home/.config/plugboard/config.jsonc")).isSymbolicLink()).toBe(true);
+    await workspace.setEnabled("b", true);
+    expect(box.read("dotfiles/plugboard.jsonc")).not.toContain("enabled");
+  });
+
+  it("writes project files for everybody and the user's own for the user", async () => {
+    const box = createSandbox();
+    await using workspace = await Workspace.open(box.options);
+    await workspace.add("a", { command: "a" }, { scope: "project" });
+    await workspace.add("b", { command: "b" }, { scope: "user" });
+    expect(statSync(box.path("project/.mcp.json")).mode & 0o777).toBe(0o644);
+    expect(statSync(box.path("home/.config/plugboard/config.json")).mode & 0o777).toBe(0o600);
+  });
+
+  it("keeps Windows line ends", async () => {
+    const box = createSandbox({ "project/.mcp.json": commented.replaceAll("\n", "\r\n") });
+    await using workspace = await Workspace.open(box.options);
+    await workspace.add("c", { command: "c" }, { scope: "project" });
+    expect(box.read("project/.mcp.json").replaceAll("\r\n", "")).not.toContain("\n");
+  });
+
+  it("refuses to touch a broken file and leaves it as it was", async () => {
+    const box = createSandbox({ "home/.config/plugboard/config.json": "{ broken" });
+    await using workspace = await Workspace.open(box.options);
+    await expect(workspace.add("a", { command: "a" }, { scope: "user" })).rejects.toMatchObject({
+      code: "config-unreadable",
+      message: expect.stringContaining("config.json:1:3"),
+    });
+    expect(box.read("home/.config/plugboard/config.json")).toBe("{ broken");
+  });
+
+  it.each([
+    ["a name with a slash", "../evil", { command: "a" }, "usage-invalid"],
+    ["an option as a name", "-rf", { command: "a" }, "usage-invalid"],
+    ["an entry with a mistake", "a", { comand: "a" }, "config-invalid"],
+  ])("refuses %s", async (_, name, written, code) => {
+    const box = createSandbox();
+    await using workspace = await Workspace.open(box.options);
+    await expect(workspace.add(name, written, { scope: "user" })).rejects.toMatchObject({ code });
+  });
+
+  it("writes to the file that exists, whatever its notation", async () => {
+    const box = createSandbox({
+      "project/plugboard.toml": "# ours\n",
+      "home/.config/plugboard/config.yaml": "# mine\n",
+    });
+    await using workspace = await Workspace.open(box.options);
+    await workspace.add("a", { command: "a", env: { K: "v" } }, { scope: "project" });
+    await workspace.add("b", { url: "https://b.example" }, { scope: "user" });
+    expect(box.read("project/plugboard.toml")).toBe(
+      '# ours\n\n[mcpServers.a]\ncommand = "a"\n\n[mcpServers.a.env]\nK = "v"\n',
+    );
+    expect(box.read("home/.config/plugboard/config.yaml")).toBe(
+      "# mine\nmcpServers:\n  b:\n    url: https://b.example\n",
+    );
+  });
+
+  it("trusts what a person adds to the project, and nothing else in that file", async () => {
+    const box = createSandbox({ "project/.mcp.json": { mcpServers: { theirs: { command: "x" } } } });
+    await using workspace = await Workspace.open(box.options);
+    await workspace.add("mine", { command: "y" }, { scope: "project" });
+    const { servers } = await workspace.load();
+    expect([servers.get("mine")?.status.kind, servers.get("theirs")?.status.kind]).toEqual([
+      "ready",
+      "disabled",
+    ]);
+  });
+
+  it("refuses to add under an exclusive policy, and says so", async () => {
+    const box = createSandbox({ "managed/managed.json": { mcpServers: {} } });
+    await using workspace = await Workspace.open(box.options);
+    await expect(workspace.add("a", { command: "a" }, { scope: "local" })).rejects.toMatchObject({
+      code: "policy-denied",
+    });
+  });
+});

@@ -1,0 +1,92 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { runCli } from "../src/cli/run.ts";
+import type { Terminal } from "../src/cli/terminal.ts";
+import { platformFolders } from "../src/lib/folders.ts";
+import type { Folders } from "../src/lib/folders.ts";
+
+/** An empty home, a project folder and a managed folder of their own, gone when the test is. */
+export function createSandbox(files: Record<string, string | object> = {}): Sandbox {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-")));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  return new Sandbox(root, files);
+}
+
+export interface CliRun {
+  code: number;
+  out: string;
+  err: string;
+  /** Standard output as JSON. */
+  json: Record<string, unknown>;
+}
+
+export class Sandbox {
+  readonly root: string;
+  readonly home: string;
+  readonly project: string;
+  readonly folders: Folders;
+  env: Record<string, string>;
+
+  constructor(root: string, files: Record<string, string | object>) {
+    this.root = root;
+    this.home = join(root, "home");
+    this.project = join(root, "home", "project");
+    mkdirSync(join(this.project, ".git"), { recursive: true });
+    this.env = { HOME: this.home, PATH: process.env["PATH"] ?? "" };
+    this.folders = { ...platformFolders(this.env, this.project, "linux"), managed: join(root, "managed") };
+    for (const [name, content] of Object.entries(files)) this.write(name, content);
+  }
+
+  path(name: string): string {
+    return join(this.root, name.replace(/^project\//, "home/project/"));
+  }
+
+  /** Writes below the sandbox; `project/…`, `home/…` and `managed/…` are the useful places. */
+  write(name: string, content: string | object): string {
+    const path = this.path(name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content, null, 2));
+    return path;
+  }
+
+  read(name: string): string {
+    return readFileSync(this.path(name), "utf8");
+  }
+
+  get options() {
+    return { cwd: this.project, env: this.env, folders: this.folders };
+  }
+
+  /** Runs a command line in this process, as a person without a terminal unless `answers` are given. */
+  async cli(
+    args: readonly string[],
+    { input = "", answers }: { input?: string; answers?: boolean[] } = {},
+  ): Promise<CliRun> {
+    let out = "";
+    let err = "";
+    const terminal: Terminal = {
+      out: (text) => void (out += text),
+      err: (text) => void (err += text),
+      isInteractive: answers !== undefined,
+      colors: { out: false, err: false },
+      columns: 100,
+      env: this.env,
+      cwd: this.project,
+      readInput: async () => input,
+      confirm: async () => answers?.shift() ?? false,
+      exitCode: 0,
+      folders: this.folders,
+    };
+    const code = await runCli(args, terminal);
+    return {
+      code,
+      out,
+      err,
+      get json() {
+        return JSON.parse(out) as Record<string, unknown>;
+      },
+    };
+  }
+}
