@@ -60,7 +60,7 @@ async function listen(exchange: Exchange): Promise<void> {
   const stream: Stream = {
     scope: outlet.scope,
     era: "modern",
-    push: (message) => void say(message),
+    push: say,
     subscription: { id, filter },
   };
   const acknowledged = { notifications: filter, _meta: { [SUBSCRIPTION_KEY]: id } };

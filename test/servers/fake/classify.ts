@@ -34,7 +34,9 @@ export function classify(script: Script, message: Fields, headers?: Headers): Er
     );
   }
   if (claimed === undefined) {
-    const missing = isFields(paramsOf(message)["_meta"]) ? [VERSION_KEY] : ["_meta"];
+    const meta = paramsOf(message)["_meta"];
+    const keys = [VERSION_KEY, CAPABILITIES_KEY];
+    const missing = isFields(meta) ? keys.filter((key) => !(key in meta)) : ["_meta"];
     throw new RpcError(
       -32602,
       `Invalid params: the MCP-Protocol-Version header names protocol revision ${versionHeader}, but the request is missing the required per-request envelope key(s): ${missing.join(", ")}`,

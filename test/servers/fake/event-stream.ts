@@ -56,14 +56,7 @@ export class EventStream {
 
   write(bytes: Buffer): Promise<void> {
     const response = this.#response;
-    if (response === undefined || response.writableEnded) return Promise.resolve();
-    return new Promise((resolve) => {
-      response.once("close", resolve);
-      response.write(bytes, () => {
-        response.off("close", resolve);
-        resolve();
-      });
-    });
+    return response === undefined ? Promise.resolve() : writeTo(response, bytes);
   }
 
   end(): void {
@@ -76,4 +69,16 @@ export class EventStream {
     clearInterval(this.#keepAlive);
     this.#response = undefined;
   }
+}
+
+/** Resolves once the bytes are with the system, or cannot be any more. */
+export function writeTo(response: ServerResponse, bytes: Buffer): Promise<void> {
+  if (response.writableEnded || response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    response.once("close", resolve);
+    response.write(bytes, () => {
+      response.off("close", resolve);
+      resolve();
+    });
+  });
 }

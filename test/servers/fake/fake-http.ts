@@ -33,7 +33,7 @@ export interface FakeHttp {
   /** Changes what the script says from now on; what is not given stays. */
   set(change: Partial<Script>): void;
   /** A list change or resource update for everybody who listens. */
-  notify(notification: { method: string; params?: Fields }): void;
+  notify(notification: { method: string; params?: Fields }): Promise<void>;
   /** Ends every connection, forgets every session, and listens on the same port again. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -82,6 +82,7 @@ export async function startFakeHttp(
   function stop(): Promise<void> {
     server.forget();
     state.forget();
+    started = undefined;
     const closed = new Promise<void>((resolve) => http.close(() => resolve()));
     for (const socket of sockets) socket.destroy();
     return closed;

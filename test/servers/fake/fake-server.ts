@@ -17,7 +17,7 @@ import { runSteps } from "./steps.ts";
 export interface Stream {
   scope: string;
   era: Era;
-  push(message: Fields): void;
+  push(message: Fields): Promise<void>;
   /** Modern: which changes were asked for, and under which id. */
   subscription?: { id: RequestId; filter: Fields };
 }
@@ -114,16 +114,16 @@ export class FakeServer {
   }
 
   /** Sends a change to whoever may hear of it: all legacy streams, and the modern ones that asked. */
-  broadcast(notification: { method: string; params?: Fields }): void {
+  async broadcast(notification: { method: string; params?: Fields }): Promise<void> {
     for (const stream of this.streams) {
       const uri = notification.params?.["uri"];
       if (stream.subscription !== undefined) {
         if (!wants(stream.subscription.filter, notification.method, uri)) continue;
         const meta = notification.params?.["_meta"];
         const stamped = { ...(isFields(meta) && meta), [SUBSCRIPTION_KEY]: stream.subscription.id };
-        stream.push({ ...notification, params: { ...notification.params, _meta: stamped } });
+        await stream.push({ ...notification, params: { ...notification.params, _meta: stamped } });
       } else if (typeof uri !== "string" || this.subscribed.has(`${stream.scope} ${uri}`)) {
-        stream.push(notification);
+        await stream.push(notification);
       }
     }
   }

@@ -43,7 +43,7 @@ const outlet: Outlet = {
   drop: overHttpOnly,
 };
 
-const unsolicited: Stream = { scope: outlet.scope, era: "legacy", push: (message) => void send(message) };
+const unsolicited: Stream = { scope: outlet.scope, era: "legacy", push: send };
 
 process.stdout.on("error", () => leave(1, "stdout"));
 process.stderr.on("error", () => {});

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { EventStream } from "./event-stream.ts";
+import { type EventStream, writeTo } from "./event-stream.ts";
 import type { Outlet } from "./outlet.ts";
 import type { HttpAnswer, Script } from "./script.ts";
 
@@ -69,18 +69,15 @@ export class HttpOutlet implements Outlet {
     if (to === "stderr") throw new TypeError("fake server: there is no stderr over HTTP");
     if (to === "socket") {
       this.#state = "other";
-      return settled((done) => this.#response.socket?.write(bytes, done) ?? done());
+      const { socket } = this.#response;
+      return new Promise((resolve) => socket?.write(bytes, () => resolve()) ?? resolve());
     }
     if (this.#state === "none" && this.#options.push === undefined) this.#openEvents();
     else this.#accept();
     if (this.#state === "events" || this.#state === "accepted")
       return this.#events?.write(bytes) ?? Promise.resolve();
     this.#written += bytes.length;
-    if (this.#response.destroyed || this.#response.writableEnded) return Promise.resolve();
-    return settled((done) => {
-      this.#response.once("close", done);
-      this.#response.write(bytes, done);
-    });
+    return writeTo(this.#response, bytes);
   }
 
   finish(): void {
@@ -138,10 +135,16 @@ export class HttpOutlet implements Outlet {
     else socket.resetAndDestroy();
   }
 
-  #openEvents(): void {
+  /** What is said from now on goes to a stream that has been opened on the same response. */
+  adopt(events: EventStream): void {
     this.#state = "events";
-    this.#events = this.#host.createStream();
-    this.#events.attach(this.#response, this.#headers, { primed: this.#options.primed });
+    this.#events = events;
+  }
+
+  #openEvents(): void {
+    const events = this.#host.createStream();
+    this.adopt(events);
+    events.attach(this.#response, this.#headers, { primed: this.#options.primed });
   }
 
   #accept(): void {
@@ -149,12 +152,6 @@ export class HttpOutlet implements Outlet {
     this.#state = "accepted";
     this.#response.writeHead(202, this.#headers).end();
   }
-}
-
-function settled(start: (done: () => void) => unknown): Promise<void> {
-  return new Promise((resolve) => {
-    start(() => resolve());
-  });
 }
 
 function lowerCase(headers: Record<string, string | string[]>): OutgoingHttpHeaders {

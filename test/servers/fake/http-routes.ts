@@ -3,7 +3,7 @@ import type { EventStream } from "./event-stream.ts";
 import type { Incoming } from "./exchange.ts";
 import type { FakeServer } from "./fake-server.ts";
 import { HttpOutlet, type HttpHost } from "./http-outlet.ts";
-import { type Era, isFields, isModern, requestId, revisions, RpcError } from "./protocol.ts";
+import { type Era, isAnswer, isFields, isModern, requestId, revisions, RpcError } from "./protocol.ts";
 
 /** What the HTTP side remembers; a restart forgets it. */
 export interface HttpState extends HttpHost {
@@ -46,15 +46,18 @@ export async function route(
   if (place === "POST /messages" && push === undefined)
     incoming.gate = () => fail(404, -32001, "Session not found");
   incoming.instead = () => {
-    if (place === "GET /mcp") return openStandalone(state, request, response);
+    if (place === "GET /mcp") return outlet.adopt(openStandalone(state, request, response));
     if (place === "DELETE /mcp") {
       checkSession(state, request, 405);
       state.sessions.delete(session ?? "");
       return void response.writeHead(200).end();
     }
-    if (place === "GET /sse" && revisions(state.script, "legacy").length > 0)
-      return openPush(state, response);
+    if (place === "GET /sse" && revisions(state.script, "legacy").length > 0) {
+      return outlet.adopt(openPush(state, response));
+    }
     if (place === "POST /mcp" || place === "POST /messages") {
+      if (answersModern)
+        fail(400, -32600, "Bad Request: JSON-RPC responses cannot be posted to this endpoint");
       return Array.isArray(message)
         ? fail(400, -32600, "Invalid Request: batches are not supported")
         : fail(400, -32700, "Parse error: Invalid JSON");
@@ -62,7 +65,8 @@ export async function route(
     const known = ["/mcp", "/sse", "/messages"].includes(url.pathname);
     return known ? fail(405, -32000, "Method not allowed.") : fail(404, -32000, "Not Found");
   };
-  if (place === "POST /sse") delete incoming.message;
+  const answersModern = isAnswer(message) && revisions(state.script, "legacy").length === 0;
+  if (place === "POST /sse" || answersModern) delete incoming.message;
 
   const id = requestId(incoming.message);
   const { generation } = state;
@@ -89,8 +93,12 @@ function checkPost(
   if (!accept.includes("application/json") || !accept.includes("text/event-stream")) {
     fail(406, -32000, "Not Acceptable: Client must accept both application/json and text/event-stream");
   }
-  if (message?.["method"] !== "initialize") return checkSession(state, request);
-  if (state.script.sessions !== false) outlet.head(undefined, { "mcp-session-id": state.newSession() });
+  const begins = message?.["method"] === "initialize";
+  if (!begins) checkSession(state, request);
+  if (state.script.sessions === false) return;
+  outlet.head(undefined, {
+    "mcp-session-id": begins ? state.newSession() : (header(request, "mcp-session-id") ?? ""),
+  });
 }
 
 /** Throws what is wrong with the session and version of a legacy request. */
@@ -115,13 +123,16 @@ function checkSession(state: HttpState, request: IncomingMessage, withoutSession
   }
 }
 
-function openStandalone(state: HttpState, request: IncomingMessage, response: ServerResponse): void {
+function openStandalone(state: HttpState, request: IncomingMessage, response: ServerResponse): EventStream {
   checkSession(state, request, 405);
   const scope = header(request, "mcp-session-id") ?? "http";
   const headers = { "mcp-session-id": scope };
   const [name = "", after] = (header(request, "last-event-id") ?? "").split(":");
   const resumed = state.stream(name);
-  if (resumed !== undefined) return resumed.attach(response, headers, { after: Number(after) });
+  if (resumed !== undefined) {
+    resumed.attach(response, headers, { after: Number(after) });
+    return resumed;
+  }
   if (state.sessions.get(scope)?.attached === true) {
     fail(409, -32000, "Conflict: Only one SSE stream is allowed per session");
   }
@@ -129,9 +140,10 @@ function openStandalone(state: HttpState, request: IncomingMessage, response: Se
   state.sessions.set(scope, stream);
   stream.attach(response, headers);
   pushTo(state, scope, stream, response);
+  return stream;
 }
 
-function openPush(state: HttpState, response: ServerResponse): void {
+function openPush(state: HttpState, response: ServerResponse): EventStream {
   const scope = crypto.randomUUID();
   const stream = state.createStream();
   state.pushes.set(scope, stream);
@@ -139,14 +151,14 @@ function openPush(state: HttpState, response: ServerResponse): void {
   void stream.write(stream.encode(`/messages?sessionId=${scope}`, "endpoint"));
   pushTo(state, scope, stream, response);
   response.once("close", () => state.pushes.delete(scope));
+  return stream;
 }
 
 function pushTo(state: HttpState, scope: string, stream: EventStream, response: ServerResponse): void {
   const entry = {
     scope,
     era: "legacy" as const,
-    push: (message: object) =>
-      void stream.write(stream.encode(JSON.stringify({ jsonrpc: "2.0", ...message }))),
+    push: (message: object) => stream.write(stream.encode(JSON.stringify({ jsonrpc: "2.0", ...message }))),
   };
   state.server.streams.add(entry);
   response.once("close", () => state.server.streams.delete(entry));

@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Script } from "./script.ts";
+import type { LogLine, Script } from "./script.ts";
 
 /**
  * How to start a stdio fake, in the shape of a server entry. The cache takes 50 ms off every start but the first;
@@ -17,4 +18,10 @@ export function fakeStdio(script: Script = {}): {
     args: [fileURLToPath(new URL("fake-stdio.ts", import.meta.url)), JSON.stringify(script)],
     env: { NODE_COMPILE_CACHE: join(tmpdir(), "plugboard-fake-server") },
   };
+}
+
+/** What the stdio fakes with this `log` have seen so far, whichever process it was. */
+export function readFakeLog(path: string): LogLine[] {
+  const lines = readFileSync(path, "utf8").split("\n");
+  return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as LogLine);
 }

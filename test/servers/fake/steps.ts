@@ -41,7 +41,7 @@ async function runStep(step: Exclude<Step, { silent: true }>, exchange: Exchange
   if ("notify" in step) {
     const notification = { jsonrpc: "2.0", ...step.notify };
     if (!/\/(list_changed|updated)$/.test(step.notify.method)) return exchange.say(notification, step);
-    const push = async (): Promise<void> => server.broadcast(notification);
+    const push = (): Promise<void> => server.broadcast(notification);
     return deliver(() => Buffer.from(JSON.stringify(notification)), step, server.script.limits, push);
   }
   if ("request" in step) {

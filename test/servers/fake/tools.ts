@@ -146,10 +146,10 @@ const builtIn: Record<string, Tool> = {
   change: {
     description: "Tells that `what` changed: tools, prompts, resources, or the resource of a URI",
     properties: { what: { type: "string" } },
-    run: ({ what = "tools" }, { server }) => {
+    run: async ({ what = "tools" }, { server }) => {
       const list = ["tools", "prompts", "resources"].includes(String(what));
       const updated = { method: "notifications/resources/updated", params: { uri: what } };
-      server.broadcast(list ? { method: `notifications/${String(what)}/list_changed` } : updated);
+      await server.broadcast(list ? { method: `notifications/${String(what)}/list_changed` } : updated);
       return text("told");
     },
   },
