@@ -183,7 +183,8 @@ function start(file: string, args: string[], options: StartOptions, pipes: numbe
   });
   // A broken pipe is found out by whoever uses it; here it must only not crash us.
   child.on("error", ignore);
-  for (const stream of child.stdio) stream?.on("error", ignore);
+  // There are no pipes at all when we have run out of descriptors.
+  for (const stream of child.stdio ?? []) stream?.on("error", ignore);
   return child;
 }
 

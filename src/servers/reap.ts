@@ -54,23 +54,32 @@ export async function reapLeftovers(stateFolder: string, scan: MarkerScan, termM
   return (await Promise.all(reaped)).reduce((sum, count) => sum + count, 0);
 }
 
-/** SIGTERM, a grace, SIGKILL, until nothing carries the marker. Gives up on what the kernel will not let die. */
-export async function endMarked(marker: string, scan: MarkerScan, termMs: number): Promise<number> {
-  const first = await scan(marker);
-  if (first.length === 0) return 0;
-  for (const pid of first) signalProcess(pid, "SIGTERM");
-  const deadline = performance.now() + termMs;
-  let left = first;
-  while (left.length > 0 && performance.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, Math.min(25, termMs)));
-    left = await scan(marker);
-  }
-  for (let round = 0; left.length > 0 && round < 20; round++) {
+async function endMarked(marker: string, scan: MarkerScan, termMs: number): Promise<number> {
+  const found = await scan(marker);
+  for (const pid of found) signalProcess(pid, "SIGTERM");
+  await goneWithin(async () => (await scan(marker)).length === 0, termMs);
+  await killMarked(marker, scan);
+  return found.length;
+}
+
+/** Until nothing carries the marker. Gives up on what the kernel will not let die. */
+export async function killMarked(marker: string, scan: MarkerScan): Promise<void> {
+  for (let round = 0; round < 20; round++) {
+    const left = await scan(marker);
+    if (left.length === 0) return;
     for (const pid of left) signalProcess(pid, "SIGKILL");
     await new Promise((resolve) => setTimeout(resolve, 10 * round));
-    left = await scan(marker);
   }
-  return first.length;
+}
+
+/** Looks again and again, ever less often, until it is so or the time is up. */
+export async function goneWithin(isGone: () => Promise<boolean>, ms: number): Promise<void> {
+  const deadline = performance.now() + ms;
+  for (let pauseMs = 10; !(await isGone()); pauseMs = Math.min(2 * pauseMs, 160)) {
+    const leftMs = deadline - performance.now();
+    if (leftMs <= 0) return;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(pauseMs, leftMs)));
+  }
 }
 
 async function readOwnerRecord(path: string): Promise<OwnerRecord | undefined> {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { isGroupAlive, signalProcess, type MarkerScan } from "./proc-scan.ts";
-import { endMarked } from "./reap.ts";
+import { goneWithin, killMarked } from "./reap.ts";
 import { endWindowsTree } from "./windows.ts";
 import { within } from "./within.ts";
 
@@ -76,16 +76,23 @@ export class ServerProcess {
     const { graces, marker, scan } = this.#options;
     child.stdin?.end();
     await this.#exitWithin(graces.eofMs);
-    if (this.exit === undefined || (await isGroupAlive(pid))) {
+    if (!(await this.#isGone())) {
       signalProcess(-pid, "SIGTERM");
-      await this.#groupGoneWithin(graces.termMs);
+      for (const marked of await scan(marker)) signalProcess(marked, "SIGTERM");
+      await goneWithin(() => this.#isGone(), graces.termMs);
+      // Also when the program itself has ended: what it started may ignore the SIGTERM and hold its pipes.
+      signalProcess(-pid, "SIGKILL");
     }
-    // Also when the program has ended: what it started may ignore the SIGTERM and hold its pipes.
-    signalProcess(-pid, "SIGKILL");
-    await endMarked(marker, scan, graces.termMs);
-    await within(this.#closed, graces.termMs);
+    // A second look, for what was just being started during the first.
+    await killMarked(marker, scan);
+    await within(this.#closed, pipeMs);
     // What left the group and dropped the marker may still hold the pipes; we do not wait for it.
     for (const stream of child.stdio) stream?.destroy();
+  }
+
+  async #isGone(): Promise<boolean> {
+    const { marker, scan } = this.#options;
+    return this.exit !== undefined && !(await isGroupAlive(this.pid)) && (await scan(marker)).length === 0;
   }
 
   async #stopOnWindows(): Promise<void> {
@@ -98,12 +105,6 @@ export class ServerProcess {
   async #exitWithin(ms: number): Promise<void> {
     if (this.exit === undefined) await within(this.exited, ms);
   }
-
-  async #groupGoneWithin(ms: number): Promise<void> {
-    const deadline = performance.now() + ms;
-    await this.#exitWithin(ms);
-    while (performance.now() < deadline && (await isGroupAlive(this.pid))) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
 }
+
+const pipeMs = 1000;

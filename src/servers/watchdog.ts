@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { Socket } from "node:net";
 
 export interface WatchdogOptions {
   /** What the environment of everything to be killed holds. */
@@ -46,10 +47,10 @@ export class Watchdog {
     this.#child = child;
     child.on("error", (error) => this.#lost(child, error.message));
     child.on("exit", () => this.#lost(child, "it ended"));
-    child.stdin.on("error", () => undefined);
+    this.#child.stdin?.on("error", () => undefined);
     // It must never be the reason why our process stays alive.
     child.unref();
-    if ("unref" in child.stdin && typeof child.stdin.unref === "function") child.stdin.unref();
+    if (child.stdin instanceof Socket) child.stdin.unref();
     for (const group of this.#groups) this.#tell("+", group);
   }
 
@@ -117,10 +118,20 @@ strike() {
   for group in $groups; do kill -s "$1" -- "-$group" 2>/dev/null; done
   for pid in $(marked "$marker"); do kill -s "$1" "$pid" 2>/dev/null; done
 }
-alive() {
-  for group in $groups; do kill -s 0 -- "-$group" 2>/dev/null && return 0; done
-  [ -n "$(marked "$marker")" ]
+in_groups() {
+  for group in $groups; do kill -s 0 -- "-$group" 2>/dev/null && set -- found; done
+  [ "$#" -gt 0 ] || return 1
+  [ -d /proc/self ] || return 0
+  # Zombies that nobody collects, as in a container without an init, do not count.
+  for stat in /proc/[0-9]*/stat; do
+    line=; read -r line 2>/dev/null < "$stat" || continue
+    set -- \${line##*) }
+    case $1 in [ZX]) continue ;; esac
+    case $groups in *" $3 "*) return 0 ;; esac
+  done
+  return 1
 }
+alive() { in_groups || [ -n "$(marked "$marker")" ]; }
 leave_if_done() {
   alive && return
   [ -n "$record" ] && rm -f -- "$record"
