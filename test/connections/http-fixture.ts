@@ -60,10 +60,13 @@ export async function open(
   const transport = createTransport(url, options);
   const client = new Client(
     { name: "test", version: "1" },
-    { capabilities: {}, versionNegotiation: { mode: era === "modern" ? { pin: "2026-07-28" } : "legacy" } },
+    {
+      capabilities: { elicitation: {} },
+      versionNegotiation: { mode: era === "modern" ? { pin: "2026-07-28" } : "legacy" },
+    },
   );
   const errors: Error[] = [];
-  client.onerror = (error) => errors.push(error);
+  Object.assign(client, { onerror: (error: Error) => errors.push(error) });
   await client.connect(transport);
   return { transport, client, errors, call: (...args) => callTool(transport.lane, era, ...args) };
 }

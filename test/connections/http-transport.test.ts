@@ -47,11 +47,123 @@ describe.each(["legacy", "modern"] as const)("M20 Streamable HTTP, %s era", (era
       () => fake.received.filter(({ message }) => message?.["method"] === "tools/call").length === 2,
     );
     let closed = 0;
-    transport.onclose = () => closed++;
+    Object.assign(transport, { onclose: () => closed++ });
     await Promise.all([transport.close(), transport.close()]);
     expect((await outcomes).map((error) => error.code)).toEqual(["connection-lost", "connection-lost"]);
     await until(() => fake.connections === 0);
     expect(closed).toBe(1);
     expect((await failure(call("echo"))).code).toBe("connection-lost");
+  });
+});
+
+describe("M21 what each era wants on the wire", () => {
+  test("a modern request mirrors method, name and parameters in its headers, encoded where needed", async () => {
+    const fake = await fakeHttp({
+      versions: "modern",
+      tools: [{ name: "Wörter zählen", inputSchema: { type: "object" } }],
+    });
+    const { call } = await open(fake.url, "modern", {
+      paramHeaders: (method, params) => ({
+        "mcp-param-region": `${method} ${String(params["name"]).length}`,
+      }),
+    });
+    await call("Wörter zählen");
+    const { headers } = fake.received.at(-1)!;
+    expect(headers).toMatchObject({
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": `=?base64?${Buffer.from("Wörter zählen").toString("base64")}?=`,
+      "mcp-param-region": "tools/call 13",
+    });
+    expect(headers["mcp-session-id"]).toBeUndefined();
+  });
+
+  test("a legacy request carries session and version, and none of the modern headers", async () => {
+    const fake = await fakeHttp({ versions: "legacy", sessions: ["s-1"] });
+    const { call } = await open(fake.url, "legacy", { paramHeaders: () => ({ "mcp-param-x": "1" }) });
+    await call("echo");
+    const { headers } = fake.received.at(-1)!;
+    expect(headers).toMatchObject({ "mcp-session-id": "s-1", "mcp-protocol-version": "2025-11-25" });
+    expect(Object.keys(headers).filter((name) => /^mcp-(method|name|param)/.test(name))).toEqual([]);
+  });
+
+  test("closing a legacy connection ends its session at the server", async () => {
+    const fake = await fakeHttp({ versions: "legacy" });
+    const { transport } = await open(fake.url);
+    await transport.close();
+    expect(fake.received.at(-1)).toMatchObject({ method: "DELETE" });
+    expect(fake.sessions).toEqual([]);
+  });
+
+  test("a server that ignores the goodbye does not hold up the end", async () => {
+    const fake = await fakeHttp({
+      versions: "legacy",
+      on: [{ when: { http: "DELETE" }, do: [{ silent: true }] }],
+    });
+    const { transport } = await open(fake.url);
+    await transport.close();
+    await until(() => fake.connections === 0);
+  });
+
+  test("a push on the server's own stream reaches the SDK", async () => {
+    const fake = await fakeHttp({ versions: "legacy" });
+    const { client } = await open(fake.url);
+    const heard = new Promise<void>((resolve) => {
+      client.setNotificationHandler("notifications/tools/list_changed", () => resolve());
+    });
+    await until(() => fake.received.some(({ method }) => method === "GET"));
+    const again = setInterval(() => void fake.notify({ method: "notifications/tools/list_changed" }), 20);
+    await heard.finally(() => clearInterval(again));
+  });
+
+  test("a question that a legacy server asks during a call is answered by the SDK, and the call goes on", async () => {
+    const fake = await fakeHttp({ versions: "legacy" });
+    const { client, call } = await open(fake.url);
+    client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { name: "Ada" } }));
+    expect(await call("elicit")).toMatchObject({
+      result: { structuredContent: { answers: [{ action: "accept", content: { name: "Ada" } }] } },
+    });
+  });
+});
+
+describe("M26 cancellation reaches the server", () => {
+  test("legacy: by a notification", async () => {
+    const fake = await fakeHttp({ versions: "legacy" });
+    const { call } = await open(fake.url);
+    const controller = new AbortController();
+    const pending = failure(call("sleep", { ms: 60_000 }, { signal: controller.signal }));
+    await until(() => fake.received.some(({ message }) => message?.["method"] === "tools/call"));
+    controller.abort();
+    expect((await pending).code).toBe("call-cancelled");
+    await until(() => fake.received.some(({ message }) => message?.["method"] === "notifications/cancelled"));
+    const cancelled = fake.received.find(({ message }) => message?.["method"] === "notifications/cancelled");
+    const call1 = fake.received.find(({ message }) => message?.["method"] === "tools/call");
+    expect(cancelled?.message?.["params"]).toMatchObject({ requestId: call1?.message?.["id"] });
+  });
+
+  test("modern: by closing the request, without a message", async () => {
+    const fake = await fakeHttp({ versions: "modern" });
+    const { call } = await open(fake.url, "modern");
+    const controller = new AbortController();
+    const pending = failure(call("sleep", { ms: 60_000 }, { signal: controller.signal }));
+    await until(() => fake.received.some(({ message }) => message?.["method"] === "tools/call"));
+    const before = fake.received.length;
+    controller.abort();
+    expect((await pending).code).toBe("call-cancelled");
+    await until(() => fake.connections === 0);
+    expect(fake.received).toHaveLength(before);
+  });
+
+  test("a server that never answers: the deadline passes, the socket is freed, other calls go on", async () => {
+    const fake = await fakeHttp({
+      versions: "legacy",
+      on: [{ when: { tool: "fail" }, do: [{ silent: true }] }],
+    });
+    const { call } = await open(fake.url);
+    const error = await failure(call("fail", {}, { timeoutMs: 50 }));
+    expect(error.code).toBe("call-timeout");
+    expect(await call("echo", { a: 1 })).toMatchObject({ result: { structuredContent: { a: 1 } } });
   });
 });

@@ -1,3 +1,4 @@
+import { errors } from "undici";
 import { isPlugboardError, PlugboardError } from "../../errors.ts";
 import { printable } from "../../lib/printable.ts";
 
@@ -7,6 +8,8 @@ export interface Where {
   proxy?: string | undefined;
   /** Whether the request may have reached the server. */
   sent: boolean;
+  /** Whether an answer had begun. */
+  begun: boolean;
 }
 
 type Code = "not-responding" | "connection-lost" | "unexpected-response";
@@ -45,8 +48,8 @@ export function networkError(error: unknown, where: Where): PlugboardError {
   if (code === "UND_ERR_HEADERS_OVERFLOW") {
     return make("unexpected-response", `sent more headers than are read from ${host} (16 kB)`);
   }
-  if (code !== undefined && code.startsWith("HPE_") && code !== "HPE_INVALID_EOF_STATE") {
-    return make("unexpected-response", `sent something that is not HTTP from ${host} (${code})`);
+  if (error instanceof errors.HTTPParserError && !where.begun) {
+    return make("unexpected-response", `sent something that is not HTTP from ${host}${inBrackets(code)}`);
   }
   if (where.sent) {
     return make(

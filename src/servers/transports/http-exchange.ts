@@ -56,6 +56,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #decoder: Transform | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #begun = false;
   #isStream = false;
   #bytes = 0;
   #stopped: Error | undefined;
@@ -110,6 +111,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     statusText = "",
   ): void {
     if (this.#done || status < 200) return;
+    this.#begun = true;
     const type = mediaType(headers["content-type"]);
     const { method, bodyIdleMs, streamIdleMs, url } = this.#request;
     this.#isStream = status === 200 && type === "text/event-stream" && method !== "HEAD";
@@ -185,7 +187,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     const { url } = this.#request;
     const { proxy } = this.#route;
     if (this.#finish())
-      this.#receiver.failed(networkError(error, { server: this.#server, url, proxy, sent: this.sent }));
+      this.#receiver.failed(
+        networkError(error, { server: this.#server, url, proxy, sent: this.sent, begun: this.#begun }),
+      );
   }
 
   #stop(reason: unknown): void {

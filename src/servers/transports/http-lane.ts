@@ -110,7 +110,7 @@ export class HttpLane {
     const combine = (configured: Readonly<Record<string, string>>, token: string | undefined) => {
       const headers: Record<string, string> = { ...configured };
       const { id, version } = session();
-      if (token !== undefined) headers["authorization"] = bearer(client.server, token);
+      if (token) headers["authorization"] = bearer(client.server, token);
       if (id !== undefined) headers["mcp-session-id"] = id;
       if (version !== undefined) headers["mcp-protocol-version"] = version;
       return headers;
