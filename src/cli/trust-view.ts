@@ -20,7 +20,9 @@ export function trustView(entry: ServerEntry, terminal: Terminal): string {
     `${paint("bold", safe(name))}  ${paint("dim", safe(describeOrigin(origin)))}`,
     `  ${verb.padEnd(9)} ${safe(targetOf(entry))}`,
     ...Object.entries(rest).map(([key, value]) => `  ${safe(key).padEnd(9)} ${safe(JSON.stringify(value))}`),
-    ...warnings(JSON.stringify(written)).map((text) => `  ${paint("yellow", `careful   ${text}`)}`),
+    ...warnings(`${targetOf(entry)}\n${JSON.stringify(written)}`).map(
+      (text) => `  ${paint("yellow", `careful   ${text}`)}`,
+    ),
   ];
   return `${lines.join("\n")}\n\n`;
 }
@@ -30,7 +32,7 @@ const signs: [RegExp, string][] = [
   [/\brm\b[^"]*-[a-z]*[rf]/, "it deletes files"],
   [/\b(curl|wget|nc|ncat)\b/, "it fetches or sends data over the network"],
   [
-    /\b(ba|z|da)?sh\b"?,\s*"-[a-z]*c|"(node|deno|bun)","args":\["-e|"python3?","args":\["-c/,
+    /\b(ba|z|da|k)?sh -\w*c\b|\b(node|deno|bun|npx) (-e|-p|-c|--eval|--call)\b|\bpython3? -c\b/,
     "it runs a script given on its command line",
   ],
   [/\$\{cmd:/, "it runs a command to get a value"],

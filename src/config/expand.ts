@@ -67,7 +67,11 @@ export function missingVariables(entry: ServerEntry, env: Environment): MissingV
     .flatMap(([field, text]) =>
       parseTemplate(text)
         .filter(
-          (part) => typeof part !== "string" && part.kind === "env" && !part.fallback && !known(part.name),
+          (part) =>
+            typeof part !== "string" &&
+            part.kind === "env" &&
+            part.fallback === undefined &&
+            !known(part.name),
         )
         .map((part) => ({ reference: showReference(part as Reference), field })),
     );
@@ -134,8 +138,8 @@ async function render(template: Template, lookUp: LookUp): Promise<string> {
     }
     const value = await lookUp(part);
     const isEmpty = value === undefined || (value === "" && part.fallback !== undefined);
-    if (isEmpty && !part.fallback) throw new MissingReference(part);
-    text += isEmpty ? await render(part.fallback ?? [], lookUp) : value;
+    if (isEmpty && part.fallback === undefined) throw new MissingReference(part);
+    text += isEmpty ? await render(parseTemplate(part.fallback ?? ""), lookUp) : value;
   }
   return text;
 }

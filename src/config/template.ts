@@ -3,8 +3,8 @@ export interface Reference {
   kind: "env" | "secret" | "file" | "cmd";
   /** The variable, secret, path or command line. */
   name: string;
-  /** What follows `:-`, itself a template. */
-  fallback?: Template;
+  /** What follows `:-`, itself a text with references. */
+  fallback?: string;
 }
 
 export type Template = (string | Reference)[];
@@ -52,16 +52,14 @@ function parseReference(body: string): Reference | undefined {
   if (special) {
     const [, kind, rest = ""] = special;
     if (kind === "cmd") return { kind: "cmd", name: rest.trim() };
-    const [name, fallback] = splitFallback(rest);
-    return {
-      kind: kind as "secret" | "file",
-      name,
-      ...(fallback === undefined ? {} : { fallback: parseTemplate(fallback) }),
-    };
+    return withFallback(kind as "secret" | "file", ...splitFallback(rest));
   }
   const [name, fallback] = splitFallback(body);
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return undefined;
-  return { kind: "env", name, ...(fallback === undefined ? {} : { fallback: parseTemplate(fallback) }) };
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? withFallback("env", name, fallback) : undefined;
+}
+
+function withFallback(kind: Reference["kind"], name: string, fallback: string | undefined): Reference {
+  return fallback === undefined ? { kind, name } : { kind, name, fallback };
 }
 
 function splitFallback(body: string): [string, string?] {
@@ -76,9 +74,9 @@ export function showReference({ kind, name }: Reference): string {
 
 /** Every reference in a text, those inside defaults too. */
 export function referencesIn(text: string): Reference[] {
-  const inside = (template: Template): Reference[] =>
-    template.flatMap((part) => (typeof part === "string" ? [] : [part, ...inside(part.fallback ?? [])]));
-  return inside(parseTemplate(text));
+  return parseTemplate(text).flatMap((part) =>
+    typeof part === "string" ? [] : [part, ...referencesIn(part.fallback ?? "")],
+  );
 }
 
 /** Text that means itself in our configuration, whatever it contains. */

@@ -81,7 +81,7 @@ describe("M03 expansion", () => {
   it("parses nested defaults", () => {
     expect(parseTemplate("a${X:-b${Y}c}d")).toEqual([
       "a",
-      { kind: "env", name: "X", fallback: ["b", { kind: "env", name: "Y" }, "c"] },
+      { kind: "env", name: "X", fallback: "b${Y}c" },
       "d",
     ]);
   });

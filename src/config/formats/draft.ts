@@ -1,13 +1,7 @@
 import type { Note, ReadContext } from "./format.ts";
 import type { Home, Homes } from "./homes.ts";
-import {
-  parseReferences,
-  type Part,
-  printReference,
-  printReferences,
-  type Reference,
-  withoutFallback,
-} from "./references.ts";
+import { parseTemplate } from "../template.ts";
+import { type Part, printReference, printReferences, type Reference, withoutFallback } from "./references.ts";
 import type { VariableSyntax } from "./variables.ts";
 
 /** One server on its way in: what was understood so far, and what there is to say about it. */
@@ -38,7 +32,7 @@ export function createReadDraft(name: string, syntax: VariableSyntax, context: R
     const translated = printReferences(parts);
     if (hasUnknown)
       draft.notes.push(lost(field, "a `${…}` in it means nothing here and is kept as plain text"));
-    if (!sameParts(parseReferences(translated), parts)) {
+    if (!sameParts(parseTemplate(translated), parts)) {
       draft.notes.push(
         lost(field, "a `$` directly before a variable cannot be written down; check this value"),
       );
@@ -52,7 +46,7 @@ export function createReadDraft(name: string, syntax: VariableSyntax, context: R
 export function createWriteDraft(client: string, homes: Homes, syntax: VariableSyntax): WriteDraft {
   const notes: Note[] = [];
   const translate = (text: string, field: string): string | undefined => {
-    const parts = parseReferences(text);
+    const parts = parseTemplate(text);
     const written = parts.map((part) => writePart(part, { client, syntax, field, notes }));
     if (written.includes(undefined)) return undefined;
     const whole = written.join("");
@@ -96,7 +90,7 @@ function writePart(
   if (said !== undefined) return said;
   const bare = syntax.write(withoutFallback(part));
   const name = "name" in part && /^[A-Za-z_]\w*$/.test(part.name) ? part.name : undefined;
-  const stand = name === undefined ? undefined : syntax.write({ kind: "variable", name });
+  const stand = name === undefined ? undefined : syntax.write({ kind: "env", name });
   if (bare !== undefined)
     notes.push(lost(field, `${client} has no default values, so this one must be found`));
   else if (name !== undefined && stand !== undefined) notes.push(needsVariable(field, name, client));
@@ -134,7 +128,7 @@ function describe(parts: readonly Part[], translated: string, field: string): No
 
 /** A default or a command may hold what nobody should see. */
 function withoutValues(reference: Reference): string {
-  return reference.kind === "command" ? "${cmd:…}" : printReference(withoutFallback(reference));
+  return reference.kind === "cmd" ? "${cmd:…}" : printReference(withoutFallback(reference));
 }
 
 function sameParts(a: readonly Part[], b: readonly Part[]): boolean {

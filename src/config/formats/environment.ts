@@ -2,7 +2,8 @@ import { isRecord } from "../../lib/record.ts";
 import { lost, needsVariable, take, type WriteDraft } from "./draft.ts";
 import { textList } from "./fields.ts";
 import type { Home } from "./homes.ts";
-import { parseReferences, type Reference } from "./references.ts";
+import { parseTemplate } from "../template.ts";
+import type { Reference } from "../template.ts";
 
 /** For clients that look variables up inside values: names of variables become such values. */
 export function spellOutVariables(draft: WriteDraft): void {
@@ -48,16 +49,14 @@ export function foldVariables(draft: WriteDraft): void {
   if (fromEnv.size > 0) draft.homes.set("headersFromEnv", Object.fromEntries(fromEnv));
 }
 
-type Named = Extract<Reference, { name: string }>;
-
-function onlyReference(value: string): Named | undefined {
-  const [part, ...rest] = parseReferences(value);
-  if (part === undefined || typeof part === "string" || rest.length > 0 || !("name" in part))
-    return undefined;
-  return part.kind === "variable" && part.fallback !== undefined ? undefined : part;
+function onlyReference(value: string): Reference | undefined {
+  const [part, ...rest] = parseTemplate(value);
+  if (part === undefined || typeof part === "string" || rest.length > 0) return undefined;
+  if (part.kind !== "env" && part.kind !== "secret") return undefined;
+  return part.kind === "env" && part.fallback !== undefined ? undefined : part;
 }
 
-function moved(draft: WriteDraft, field: string, reference: Named): false {
+function moved(draft: WriteDraft, field: string, reference: Reference): false {
   draft.notes.push(
     reference.kind === "secret"
       ? needsVariable(field, reference.name, draft.client)

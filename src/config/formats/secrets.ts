@@ -2,7 +2,7 @@ import { isRecord } from "../../lib/record.ts";
 import type { ReadDraft } from "./draft.ts";
 import { textList } from "./fields.ts";
 import type { Note } from "./format.ts";
-import { parseReferences } from "./references.ts";
+import { parseTemplate } from "../template.ts";
 
 /** Says which values look like secrets in plain text, without saying the values. */
 export function findLiteralSecrets({ name, homes }: Pick<ReadDraft, "name" | "homes">): Note[] {
@@ -66,7 +66,7 @@ function isLiteral(value: unknown): boolean {
   return (
     typeof value === "string" &&
     value !== "" &&
-    parseReferences(value).every((part) => typeof part === "string")
+    parseTemplate(value).every((part) => typeof part === "string")
   );
 }
 

@@ -2,7 +2,7 @@ import type { Rule } from "./fields.ts";
 import { settle } from "./draft.ts";
 import { text } from "./fields.ts";
 import type { Homes } from "./homes.ts";
-import { parseReferences } from "./references.ts";
+import { parseTemplate } from "../template.ts";
 
 /** The spellings of the three transports that are seen across clients. */
 const spellings: Readonly<Record<string, "stdio" | "http" | "sse">> = {
@@ -81,6 +81,6 @@ export function settleTransport(
 /** One with references is known only when they are looked up. */
 function isAddress(url: unknown): boolean {
   if (typeof url !== "string") return false;
-  const isKnown = parseReferences(url).every((part) => typeof part === "string");
+  const isKnown = parseTemplate(url).every((part) => typeof part === "string");
   return !isKnown || /^https?:$/.test(URL.parse(url)?.protocol ?? "");
 }

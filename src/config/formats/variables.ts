@@ -49,11 +49,11 @@ export const mcporterVariables = variablesLike(() => String.raw`${shellPattern}|
 export const opencodeVariables: VariableSyntax = {
   read: (text) =>
     splitText(text, /\{env:([A-Za-z_]\w*)\}|\{file:([^}]+)\}/g, ([, name, path = ""]) =>
-      name === undefined ? { kind: "file", path } : variable(name),
+      name === undefined ? { kind: "file", name: path } : variable(name),
     ),
   write: (reference) => {
-    if (reference.kind === "variable" && reference.fallback === undefined) return `{env:${reference.name}}`;
-    return reference.kind === "file" && !reference.fallback ? `{file:${reference.path}}` : undefined;
+    if (reference.kind === "env" && reference.fallback === undefined) return `{env:${reference.name}}`;
+    return reference.kind === "file" && !reference.fallback ? `{file:${reference.name}}` : undefined;
   },
 };
 
@@ -75,7 +75,7 @@ export function editorVariables(also: { inputs?: boolean; files?: boolean } = {}
         const [, kind, target = ""] = /^(env|input|file):(.+)$/.exec(inner) ?? [];
         if (kind === "env" && /^[A-Za-z_]\w*$/.test(target)) return variable(target);
         if (kind === "input" && also.inputs) return { kind: "secret", name: target };
-        if (kind === "file" && also.files) return { kind: "file", path: target };
+        if (kind === "file" && also.files) return { kind: "file", name: target };
         if (inner === "userHome") return variable("HOME");
         if (inner === "workspaceFolder") return workspaceFolder(place);
         if (inner === "pathSeparator" || inner === "/") return "/";
@@ -83,10 +83,10 @@ export function editorVariables(also: { inputs?: boolean; files?: boolean } = {}
         return whole;
       }),
     write: (reference) => {
-      if (reference.kind === "command" || reference.fallback !== undefined) return undefined;
-      if (reference.kind === "variable") return `\${env:${reference.name}}`;
+      if (reference.kind === "cmd" || reference.fallback !== undefined) return undefined;
+      if (reference.kind === "env") return `\${env:${reference.name}}`;
       if (reference.kind === "secret" && also.inputs) return `\${input:${reference.name}}`;
-      return reference.kind === "file" && also.files ? `\${file:${reference.path}}` : undefined;
+      return reference.kind === "file" && also.files ? `\${file:${reference.name}}` : undefined;
     },
   };
 }
@@ -103,6 +103,6 @@ function variablesLike(pattern: (field: string) => string): VariableSyntax {
       splitText(text, new RegExp(pattern(field), "g"), ([, name, fallback, ...others]) =>
         variable(name ?? others.find((other) => other !== undefined) ?? "", fallback),
       ),
-    write: (reference) => (reference.kind === "variable" ? printReference(reference) : undefined),
+    write: (reference) => (reference.kind === "env" ? printReference(reference) : undefined),
   };
 }
