@@ -14,7 +14,7 @@ import { rateLimit, unexpected } from "./http-status.ts";
  * says what happened; everything else (discovery, tokens) fails like the built-in fetch, with that error as cause,
  * because the SDK's sign-in code tells a broken network from a refusal by it.
  */
-export function createHttpFetch(client: HttpClient, onEvent: EventWatch = () => {}): FetchLike {
+export function createHttpFetch(client: HttpClient, watch: StreamWatch = {}): FetchLike {
   return async (input, init = {}) => {
     const url = new URL(input);
     const isOwn = url.origin === client.url.origin;
@@ -34,7 +34,7 @@ export function createHttpFetch(client: HttpClient, onEvent: EventWatch = () => 
     }
     const isMessage = request.method === "POST" && isOwn && url.pathname === client.url.pathname;
     try {
-      const response = await receive(client, request, isMessage, onEvent);
+      const response = await receive(client, request, isMessage, watch);
       if (isMessage) checkMessageResponse(client, request, response);
       return response.status >= 200 && response.status < 300 && isOwn
         ? asResponse(response)
@@ -46,8 +46,12 @@ export function createHttpFetch(client: HttpClient, onEvent: EventWatch = () => 
   };
 }
 
-/** Sees every event before the SDK does; what it throws ends the stream. */
-export type EventWatch = (event: StreamEvent, url: URL) => void;
+export interface StreamWatch {
+  /** Sees every event before the SDK does; what it throws ends the stream. */
+  onEvent?(event: StreamEvent, url: URL): void;
+  /** Why a stream broke; the SDK passes on no more than words. */
+  onFailure?(error: unknown): void;
+}
 
 interface Outgoing extends Pick<HttpRequest, "url" | "method" | "headers" | "body"> {
   signal: AbortSignal | undefined;
@@ -58,7 +62,7 @@ function receive(
   client: HttpClient,
   request: Outgoing,
   isMessage: boolean,
-  onEvent: EventWatch,
+  watch: StreamWatch,
 ): Promise<SlimResponse> {
   const { limits } = client;
   const isStream =
@@ -67,7 +71,7 @@ function receive(
   return new Promise((resolve, reject) => {
     const { signal } = request;
     if (signal?.aborted) return reject(signal.reason as Error);
-    const receiver = new FetchReceiver(client, onEvent, resolve, reject, () =>
+    const receiver = new FetchReceiver(client, watch, resolve, reject, () =>
       signal?.removeEventListener("abort", onAbort),
     );
     const journey = client.exchange(request, receiver, {
@@ -83,7 +87,7 @@ function receive(
 class FetchReceiver implements Receiver {
   journey: HttpJourney | undefined;
   readonly #client: HttpClient;
-  readonly #onEvent: EventWatch;
+  readonly #watch: StreamWatch;
   readonly #resolve: (response: SlimResponse) => void;
   readonly #reject: (error: unknown) => void;
   readonly #finished: () => void;
@@ -94,13 +98,13 @@ class FetchReceiver implements Receiver {
 
   constructor(
     client: HttpClient,
-    onEvent: EventWatch,
+    watch: StreamWatch,
     resolve: (response: SlimResponse) => void,
     reject: (error: unknown) => void,
     finished: () => void,
   ) {
     this.#client = client;
-    this.#onEvent = onEvent;
+    this.#watch = watch;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#finished = finished;
@@ -110,7 +114,7 @@ class FetchReceiver implements Receiver {
     this.#head = head;
     if (head.status !== 200 || head.type !== "text/event-stream") return;
     this.#guard = new EventStreamParser({
-      onEvent: (event) => this.#onEvent(event, head.url),
+      onEvent: (event) => this.#watch.onEvent?.(event, head.url),
       maxEventLength: this.#client.limits.maxBodyBytes,
       tooLong: () => eventTooLong(this.#client),
     });
@@ -139,8 +143,9 @@ class FetchReceiver implements Receiver {
   failed(error: unknown): void {
     // The first microtask gives the constructor of a journey that fails at once the time to return.
     queueMicrotask(this.#finished);
-    if (this.#stream) this.#stream.error(error);
-    else this.#reject(error);
+    if (this.#stream === undefined) return this.#reject(error);
+    this.#watch.onFailure?.(error);
+    this.#stream.error(error);
   }
 }
 

@@ -41,7 +41,12 @@ export class SseTransport implements Transport {
   constructor(options: SseTransportOptions) {
     const { authProvider, sdk = {} } = options;
     this.#client = new HttpClient(options);
-    const fetch = createHttpFetch(this.#client, (event, url) => this.#checkEndpoint(event, url));
+    const fetch = createHttpFetch(this.#client, {
+      onEvent: (event, url) => this.#checkEndpoint(event, url),
+      onFailure: (error) => {
+        if (this.#closing === undefined) this.#failure ??= this.#translate(error);
+      },
+    });
     this.#sdk = new SSEClientTransport(this.#client.url, {
       ...sdk,
       ...(authProvider && { authProvider }),
@@ -145,8 +150,7 @@ export class SseTransport implements Transport {
     const where = target === undefined || target.origin === "null" ? event.data.slice(0, 60) : target.origin;
     const shown = printable(where, { oneLine: true });
     const message = `"${server}" wanted our messages sent to ${shown}, which is not its own origin; nothing was sent there.`;
-    this.#failure = new PlugboardError("unexpected-response", message, { server, data: { endpoint: shown } });
-    throw this.#failure;
+    throw new PlugboardError("unexpected-response", message, { server, data: { endpoint: shown } });
   }
 
   #streamFailed(error: Error): void {
