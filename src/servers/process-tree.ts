@@ -162,7 +162,7 @@ export class ProcessTree {
   }
 }
 
-export const defaultGraces: Graces = { eofMs: 2000, termMs: 2000 };
+const defaultGraces: Graces = { eofMs: 2000, termMs: 2000 };
 
 interface StartOptions {
   cwd: string;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { LineReader } from "../../src/servers/transports/line-reader.ts";
 import { StderrTail } from "../../src/servers/transports/stderr-tail.ts";
-import { closing, nodeProgram, patient, result, stdioFixture } from "./stdio-fixture.ts";
+import { closing, nodeProgram, patient, processesWith, result, stdioFixture } from "./stdio-fixture.ts";
 
 const stdio = stdioFixture();
 
@@ -127,6 +127,18 @@ describe("M44 the same from a real program", () => {
     const call = transport.lane.request("big", { bytes: 3_000_000 }, patient);
     await expect(call).rejects.toMatchObject({ code: "output-too-large", data: { maxLineBytes: 1_000_000 } });
     await closed;
+  });
+
+  it("never holds a line of 100 MB: the default limit ends it, and the writer", async () => {
+    const processes = stdio.tree({ graces: { eofMs: 100, termMs: 100 } });
+    const args = ["-c", "head -c 100000000 /dev/zero | tr '\\0' x; sleep 1000"];
+    const transport = await stdio.open({ server: "s", command: "sh", args }, { processes });
+    await closing(transport);
+    const limit = 32 * 1024 * 1024;
+    expect(transport.lost).toMatchObject({ code: "output-too-large", data: { maxLineBytes: limit } });
+    expect(Number(transport.lost?.data?.["bytes"])).toBeLessThan(limit + 1_000_000);
+    await transport.close();
+    expect(processesWith(processes.owner)).toEqual([]);
   });
 
   it("understands batches, broken pieces and answers split anywhere", async () => {

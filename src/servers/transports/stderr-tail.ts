@@ -9,7 +9,9 @@ export interface StderrTailOptions {
 
 /** The end of what a server wrote to stderr. Takes everything at once, whatever the amount, and keeps a bounded part. */
 export class StderrTail {
-  readonly #ring: Buffer;
+  readonly #size: number;
+  /** Made with the first byte: most servers are silent. */
+  #ring = Buffer.alloc(0);
   readonly #onLine: ((line: string) => void) | undefined;
   readonly #maxLinesPerSecond: number;
   readonly #now: () => number;
@@ -20,14 +22,15 @@ export class StderrTail {
   #suppressed = 0;
 
   constructor(options: StderrTailOptions = {}) {
-    this.#ring = Buffer.alloc(options.maxBytes ?? 64 * 1024);
+    this.#size = options.maxBytes ?? 64 * 1024;
     this.#onLine = options.onLine;
     this.#maxLinesPerSecond = options.maxLinesPerSecond ?? 50;
     this.#now = options.now ?? (() => performance.now());
   }
 
   push(chunk: Buffer): void {
-    const size = this.#ring.length;
+    const size = this.#size;
+    if (this.#ring.length === 0) this.#ring = Buffer.alloc(size);
     const kept = chunk.length > size ? chunk.subarray(chunk.length - size) : chunk;
     const at = (this.#written + chunk.length - kept.length) % size;
     const first = Math.min(kept.length, size - at);
@@ -38,8 +41,8 @@ export class StderrTail {
   }
 
   /** Text as the server wrote it, from the beginning of a line where something was dropped before it. */
-  tail(maxBytes = this.#ring.length): string {
-    const size = this.#ring.length;
+  tail(maxBytes = this.#size): string {
+    const size = this.#size;
     const length = Math.min(maxBytes, this.#written, size);
     const from = (this.#written - length) % size;
     const bytes =
