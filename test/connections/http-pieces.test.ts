@@ -84,12 +84,12 @@ describe("M20 the event stream parser", () => {
     ).toThrow("too long");
   });
 
-  test("small events may go on for ever, and a million bytes one by one take linear time", () => {
+  test("small events may go on for ever, and 200,000 bytes one by one take linear time", () => {
     const bytes = Buffer.from("data: xxxxxxxxx\n\n".repeat(60_000));
     expect(parse([bytes], 100).events).toHaveLength(60_000);
-    const line = Buffer.from(`data: ${"x".repeat(1_000_000)}\n\n`);
+    const line = Buffer.from(`data: ${"x".repeat(200_000)}\n\n`);
     const chunks = Array.from(line, (_, index) => line.subarray(index, index + 1));
-    expect(parse(chunks, 2e6).events[0]?.data).toHaveLength(1_000_000);
+    expect(parse(chunks, 2e6).events[0]?.data).toHaveLength(200_000);
   });
 });
 

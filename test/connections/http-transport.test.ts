@@ -1,5 +1,7 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { describe, expect, test } from "vitest";
-import { fakeHttp, failure, open, until } from "./http-fixture.ts";
+import { callTool, createTransport, fakeHttp, failure, open, plainHttp, until } from "./http-fixture.ts";
 
 describe.each(["legacy", "modern"] as const)("M20 Streamable HTTP, %s era", (era) => {
   test("calls through the lane reach the server and come back, 50 at once", async () => {
@@ -128,6 +130,68 @@ describe("M21 what each era wants on the wire", () => {
   });
 });
 
+describe("M20 answers that take another way", () => {
+  const answer = (id: unknown, result: unknown) => JSON.stringify({ jsonrpc: "2.0", id, result });
+
+  test("accepted with 202, the answer comes on the server's own stream", async () => {
+    let push = (_event: string) => {};
+    const { origin } = await plainHttp((request, response) => {
+      if (request.method === "GET") {
+        response.writeHead(200, { "content-type": "text/event-stream" }).write(": open\n\n");
+        push = (event) => response.write(event);
+        return;
+      }
+      let body = "";
+      request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      request.on("end", () => {
+        const message = JSON.parse(body) as { id?: unknown; method: string };
+        if (message.method === "initialize") {
+          const serverInfo = { name: "x", version: "1" };
+          const result = { protocolVersion: "2025-06-18", capabilities: {}, serverInfo };
+          return void response.setHeader("content-type", "application/json").end(answer(message.id, result));
+        }
+        response.writeHead(202).end();
+        if (message.method === "tools/call") push(`data: ${answer(message.id, { content: [] })}\n\n`);
+      });
+    });
+    const { call } = await open(`${origin}/mcp`);
+    await until(() => !push.toString().includes("{}"));
+    expect(await call("echo")).toEqual({ result: { content: [] } });
+  });
+
+  test("a session id that changes on the way is not taken over", async () => {
+    const on = [
+      {
+        when: { tool: "echo", nth: 1 },
+        do: [{ headers: { "mcp-session-id": "second" } }, { default: true as const }],
+      },
+    ];
+    const fake = await fakeHttp({ versions: "legacy", sessions: ["first"], on });
+    const { call } = await open(fake.url);
+    await call("echo");
+    await call("echo");
+    const ids = fake.received.filter(({ message }) => message?.["method"] === "tools/call");
+    expect(ids.map(({ headers }) => headers["mcp-session-id"])).toEqual(["first", "first"]);
+  });
+
+  test("a connected and closed transport does not keep its process alive", async () => {
+    const fake = await fakeHttp({ versions: "legacy" });
+    const file = new URL("../../src/servers/transports/http.ts", import.meta.url).href;
+    const program = `
+      import { Client } from "@modelcontextprotocol/client";
+      import { HttpTransport } from ${JSON.stringify(file)};
+      const transport = new HttpTransport({ server: "remote", url: new URL(${JSON.stringify(fake.url)}) });
+      await new Client({ name: "test", version: "1" }).connect(transport);
+      const limits = { timeoutMs: 60_000, maxTimeoutMs: 60_000 };
+      await transport.lane.request("tools/call", { name: "echo", arguments: {} }, limits);
+      transport.lane.request("tools/call", { name: "sleep", arguments: { ms: 60_000 } }, limits).catch(() => {});
+      await transport.close();`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: "inherit" });
+    const [code] = (await once(child, "exit")) as [number];
+    expect(code).toBe(0);
+  });
+});
+
 describe("M26 cancellation reaches the server", () => {
   test("legacy: by a notification", async () => {
     const fake = await fakeHttp({ versions: "legacy" });
@@ -144,16 +208,22 @@ describe("M26 cancellation reaches the server", () => {
   });
 
   test("modern: by closing the request, without a message", async () => {
-    const fake = await fakeHttp({ versions: "modern" });
-    const { call } = await open(fake.url, "modern");
+    const requests: string[] = [];
+    const arrived = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const { origin } = await plainHttp((request, response) => {
+      requests.push(request.method ?? "");
+      response.on("close", () => left.resolve());
+      arrived.resolve();
+    });
+    const { lane } = createTransport(`${origin}/mcp`);
     const controller = new AbortController();
-    const pending = failure(call("sleep", { ms: 60_000 }, { signal: controller.signal }));
-    await until(() => fake.received.some(({ message }) => message?.["method"] === "tools/call"));
-    const before = fake.received.length;
+    const pending = failure(callTool(lane, "modern", "sleep", {}, { signal: controller.signal }));
+    await arrived.promise;
     controller.abort();
     expect((await pending).code).toBe("call-cancelled");
-    await until(() => fake.connections === 0);
-    expect(fake.received).toHaveLength(before);
+    await left.promise;
+    expect(requests).toEqual(["POST"]);
   });
 
   test("a server that never answers: the deadline passes, the socket is freed, other calls go on", async () => {
