@@ -27,11 +27,11 @@ export function processTerminal(): Terminal {
   const hasColors = (stream: { isTTY?: boolean }) =>
     env["FORCE_COLOR"]
       ? env["FORCE_COLOR"] !== "0"
-      : Boolean(stream.isTTY) && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+      : hasTerminal(stream) && !env["NO_COLOR"] && env["TERM"] !== "dumb";
   return {
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
-    isInteractive: stdin.isTTY === true && stdout.isTTY === true && !env["CI"],
+    isInteractive: hasTerminal(stdin) && hasTerminal(stdout) && !env["CI"],
     colors: { out: hasColors(stdout), err: hasColors(stderr) },
     columns: stdout.columns || 80,
     env,
@@ -52,6 +52,11 @@ export function processTerminal(): Terminal {
       return (await confirm({ message: question, initialValue: false })) === true;
     },
   };
+}
+
+/** Streams that are no terminal do not have the property at all. */
+function hasTerminal(stream: { isTTY?: boolean }): boolean {
+  return stream.isTTY ?? false;
 }
 
 /** The folder may have been deleted under us; then the root has the least to say. */

@@ -21,6 +21,11 @@ export function scopeOption(description: string): Option {
   return new Option("-s, --scope <scope>", description).choices(["local", "project", "user"]);
 }
 
+/** For options that may be given several times. */
+export function collect(value: string, list: string[] | undefined): string[] {
+  return [...(list ?? []), value];
+}
+
 /** Runs `work` with the workspace of the terminal's folder, and closes it whatever happens. */
 export async function withWorkspace<T>(
   terminal: Terminal,

@@ -51,6 +51,7 @@ function normalise(
       entry["callTimeoutMs"] ??= value;
       entry["maxCallTimeoutMs"] ??= value;
     } else if (key === "type" && typeof value === "string") entry["type"] = typeNames[value] ?? value;
+    else if (key === "env" && isRecord(value)) entry["env"] = textValues(value);
     else if (foreignFields.has(key)) {
       findings.push({
         severity: "warning",
@@ -60,6 +61,13 @@ function normalise(
     } else Object.defineProperty(entry, key, { value, enumerable: true, writable: true, configurable: true });
   }
   return { entry, findings };
+}
+
+/** `"PORT": 8080` means what it looks like. */
+function textValues(values: Record<string, unknown>): Record<string, unknown> {
+  const toText = (value: unknown) =>
+    typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, toText(value)]));
 }
 
 export function isNote(key: string): boolean {

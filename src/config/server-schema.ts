@@ -121,16 +121,9 @@ export const serverSchema = z.strictObject({
     "${HOME}/notes",
   ]).optional(),
   cwd: field(text, "Its working folder; relative to the configuration file.", "./server").optional(),
-  env: field(
-    z.record(
-      text,
-      z.union([text, z.number().transform(String), z.boolean().transform(String)], {
-        error: "expected a string",
-      }),
-    ),
-    "Variables for the server, besides a minimal environment.",
-    { LOG_LEVEL: "info" },
-  ).optional(),
+  env: field(z.record(text, text), "Variables for the server, besides a minimal environment.", {
+    LOG_LEVEL: "info",
+  }).optional(),
   inheritEnv: field(texts, "Variables handed on from Plugboard's own environment; `*` matches.", [
     "AWS_*",
   ]).optional(),
@@ -223,5 +216,3 @@ export const serverSchema = z.strictObject({
 
 /** What somebody wrote about one server, checked, with its `${…}` references still in place. */
 export type ServerConfig = z.output<typeof serverSchema>;
-export type ToolRules = z.output<typeof toolRules>;
-export type ApprovalMode = z.output<typeof approvalMode>;

@@ -8,12 +8,15 @@ const program = fileURLToPath(new URL("programs/edit-loop.ts", import.meta.url))
 
 describe("M05 twenty processes editing one file", () => {
   it("lose nothing, keep the comments, and never leave a file that does not parse", async () => {
-    const box = createSandbox({ "home/.config/plugboard/config.json": '{\n  // ours\n  "mcpServers": { "first": { "command": "x" } } // end\n}\n' });
+    const box = createSandbox({
+      "home/.config/plugboard/config.json":
+        '{\n  // ours\n  "mcpServers": { "first": { "command": "x" } } // end\n}\n',
+    });
     const file = box.path("home/.config/plugboard/config.json");
-    let done = false;
+    const done = new AbortController();
     const reader = (async () => {
       let reads = 0;
-      for (; !done; reads++) {
+      for (; !done.signal.aborted; reads++) {
         const text = readFileSync(file, "utf8");
         expect(text).toContain("// ours");
         expect(text.trimEnd().endsWith("}")).toBe(true);
@@ -22,8 +25,10 @@ describe("M05 twenty processes editing one file", () => {
       return reads;
     })();
     const names = Array.from({ length: 20 }, (_, index) => `p${index}`);
-    const runs = await Promise.all(names.map((name) => runNode([program, name, "4"], { cwd: box.project, env: box.env })));
-    done = true;
+    const runs = await Promise.all(
+      names.map((name) => runNode([program, name, "4"], { cwd: box.project, env: box.env })),
+    );
+    done.abort();
     expect(runs.map(({ err }) => err).join("")).toBe("");
     expect(runs.every(({ code }) => code === 0)).toBe(true);
     expect(await reader).toBeGreaterThan(0);

@@ -5,7 +5,7 @@ import type { WritableScope } from "../../index.ts";
 import { addServer } from "../add-server.ts";
 import { safe } from "../print.ts";
 import type { Terminal } from "../terminal.ts";
-import { scopeOption, verb } from "../verb.ts";
+import { collect, scopeOption, verb } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 
 interface AddOptions extends CommonOptions {
@@ -20,7 +20,6 @@ interface AddOptions extends CommonOptions {
 }
 
 export function command(terminal: Terminal): Command {
-  const collect = (value: string, list: string[]) => [...list, value];
   return verb("add", "Add a server: a command behind `--`, or a URL.", [
     "add files -- npx -y @modelcontextprotocol/server-filesystem ./notes",
     "add --transport http issues https://issues.example/mcp",
@@ -32,8 +31,8 @@ export function command(terminal: Terminal): Command {
     .argument("[args...]", "the program's arguments")
     .addOption(scopeOption("where to write it").default("local"))
     .addOption(new Option("-t, --transport <transport>", "how to reach it").choices(["stdio", "http", "sse"]))
-    .option("-e, --env <KEY=value>", "a variable for the program (repeatable)", collect, [])
-    .option("-H, --header <Name: value>", "a header for every request (repeatable)", collect, [])
+    .option("-e, --env <KEY=value>", "a variable for the program (repeatable)", collect)
+    .option("-H, --header <Name: value>", "a header for every request (repeatable)", collect)
     .option("--client-id <id>", "the OAuth client registered for you")
     .option(
       "--client-secret",
@@ -41,7 +40,8 @@ export function command(terminal: Terminal): Command {
     )
     .option("--callback-port <port>", "a fixed port for the login's callback", parsePort)
     .option("--force", "replace a server of that name")
-    .action(async (first: string, second: string, rest: string[], options: AddOptions) => {
+    .action(async (first: string, second: string, rest: string[], given: Partial<AddOptions>) => {
+      const options: AddOptions = { scope: "local", env: [], header: [], ...given };
       const words = takePairs([first, second, ...rest], options);
       const [name, target, ...args] = words;
       if (name === undefined || target === undefined) {

@@ -2,11 +2,11 @@ import type { Command } from "commander";
 import { PlugboardError, exportServers, formatById, formats } from "../../index.ts";
 import { json, safe } from "../print.ts";
 import type { Terminal } from "../terminal.ts";
-import { verb, withWorkspace } from "../verb.ts";
+import { collect, verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 
 interface ExportOptions extends CommonOptions {
-  server: string[];
+  server?: string[];
 }
 
 export function command(terminal: Terminal): Command {
@@ -17,20 +17,14 @@ export function command(terminal: Terminal): Command {
     ["export codex >> ~/.codex/config.toml", "export vscode --server files > .vscode/mcp.json"],
   )
     .argument("<client>", `one of ${able.join(", ")}`)
-    .option(
-      "--server <name>",
-      "only this server (repeatable)",
-      (value: string, list: string[]) => [...list, value],
-      [],
-    )
+    .option("--server <name>", "only this server (repeatable)", collect)
     .action(async (client: string, options: ExportOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const format = formatById(client);
         const config = await workspace.load();
-        const chosen =
-          options.server.length > 0
-            ? options.server.map((name) => workspace.require(config, name))
-            : [...config.servers.values()];
+        const chosen = options.server
+          ? options.server.map((name) => workspace.require(config, name))
+          : [...config.servers.values()];
         const usable = chosen.flatMap(({ name, config: server, status }) => {
           const isOurs =
             status.kind === "ready" || status.reason === "config" || status.reason === "missing-value";

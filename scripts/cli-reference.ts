@@ -1,0 +1,42 @@
+import { verbs } from "../src/cli/verbs.ts";
+import type { Terminal } from "../src/cli/terminal.ts";
+import type { Command } from "commander";
+
+/** docs/cli.md, from the help texts themselves. */
+export async function cliReference(): Promise<string> {
+  const sections: string[] = [];
+  for (const { name, load } of verbs) {
+    const command = (await load()).command(silent);
+    sections.push(section(name, command));
+    for (const sub of command.commands) sections.push(section(`${name} ${sub.name()}`, sub));
+  }
+  return `# The command line
+
+<!-- Written by \`npm run generate\` from src/cli/commands. Do not edit. -->
+
+Exit codes are those of [errors.md](errors.md); 0 is success. Text that comes from files and servers is escaped before it
+reaches a terminal. Colours appear only on a terminal (\`NO_COLOR\` and \`FORCE_COLOR\` are honoured).
+
+${sections.join("\n")}`;
+}
+
+function section(title: string, command: Command): string {
+  let text = "";
+  command.configureOutput({ writeOut: (chunk) => void (text += chunk), getOutHelpWidth: () => 100 });
+  command.outputHelp();
+  const usage = text.trimEnd().replace(/^Usage: /, "plugboard ");
+  return `## ${title}\n\n\`\`\`\n${usage}\n\`\`\`\n`;
+}
+
+const silent: Terminal = {
+  out: () => undefined,
+  err: () => undefined,
+  isInteractive: false,
+  colors: { out: false, err: false },
+  columns: 100,
+  env: {},
+  cwd: "/",
+  readInput: async () => "",
+  confirm: async () => false,
+  exitCode: 0,
+};

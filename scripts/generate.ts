@@ -1,0 +1,27 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { configJsonSchema, errorTable } from "../src/index.ts";
+import { cliReference } from "./cli-reference.ts";
+import { configReference } from "./config-reference.ts";
+import { errorReference } from "./error-reference.ts";
+
+/** Everything that is written from the code. `--check` changes nothing and fails when a file is not current. */
+const files: Record<string, string> = {
+  "config.schema.json": `${JSON.stringify(configJsonSchema(), null, 2)}\n`,
+  "docs/configuration.md": configReference(configJsonSchema()),
+  "docs/errors.md": errorReference(errorTable),
+  "docs/cli.md": await cliReference(),
+};
+
+const isCheck = process.argv.includes("--check");
+const stale: string[] = [];
+for (const [path, text] of Object.entries(files)) {
+  const current = await readFile(path, "utf8").catch(() => "");
+  if (current === text) continue;
+  stale.push(path);
+  if (isCheck) continue;
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}
+if (stale.length > 0) console.log(`${isCheck ? "not current" : "written"}: ${stale.join(", ")}`);
+if (isCheck && stale.length > 0) process.exitCode = 1;

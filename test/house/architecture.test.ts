@@ -1,0 +1,133 @@
+import { execFileSync } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { describe, expect, it } from "vitest";
+
+/** The ranks of ARCHITECTURE.md: a file imports from its own folder or from a lower rank. */
+const ranks: [RegExp, number][] = [
+  [/^src\/(errors|events)\.ts$|^src\/lib\//, 0],
+  [/^src\/(config|store)\//, 1],
+  [/^src\/(auth|interact)\//, 2],
+  [/^src\/servers\//, 3],
+  [/^src\/catalog\//, 4],
+  [/^src\/calls\//, 5],
+  [/^src\/[^/]+\.ts$/, 6],
+  [/^src\/(adapters|gateway|telemetry)\//, 7],
+  [/^src\/cli\//, 8],
+];
+
+const rankOf = (file: string) => ranks.find(([pattern]) => pattern.test(file))?.[1] ?? -1;
+const folderOf = (file: string) => file.split("/").slice(0, 2).join("/");
+const files = globSync("src/**/*.ts").map((file) => file.replaceAll("\\", "/"));
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(file, "utf8").replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map(([, path]) =>
+    normalize(join(dirname(file), path ?? "")).replaceAll("\\", "/"),
+  );
+}
+
+describe("the house", () => {
+  it("knows a rank for every file", () => {
+    expect(files.filter((file) => rankOf(file) === -1)).toEqual([]);
+  });
+
+  it("lets no file import from an equal or higher rank of another folder", () => {
+    const wrong = files.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => target.startsWith("src/"))
+        .filter(
+          (target) =>
+            rankOf(target) > rankOf(file) ||
+            (rankOf(target) === rankOf(file) &&
+              rankOf(file) !== 6 &&
+              rankOf(file) !== 0 &&
+              folderOf(target) !== folderOf(file)),
+        )
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("lets the outer shapes reach the core only through the public entry", () => {
+    const wrong = files
+      .filter((file) => rankOf(file) >= 7)
+      .flatMap((file) =>
+        importsOf(file)
+          .filter((target) => target.startsWith("src/") && rankOf(target) < 7 && target !== "src/index.ts")
+          .map((target) => `${file} imports ${target}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it("keeps the public entry light: importing it loads no outer code and starts nothing", () => {
+    const script = `
+      const before = process.getActiveResourcesInfo().length;
+      await import("./src/index.ts");
+      const { default: module } = await import("node:module");
+      console.log(JSON.stringify({ resources: process.getActiveResourcesInfo().length - before }));
+    `;
+    const loaded = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+      encoding: "utf8",
+    });
+    expect(JSON.parse(loaded)).toEqual({ resources: 0 });
+    const reachable = reach("src/index.ts");
+    expect(reachable.filter((file) => rankOf(file) >= 7)).toEqual([]);
+  });
+
+  it("loads nothing heavy when the library is imported", () => {
+    const heavy = [
+      "@modelcontextprotocol/client",
+      "undici",
+      "yaml",
+      "toml-eslint-parser",
+      "@clack/prompts",
+      "commander",
+      "chokidar",
+    ];
+    const loaded = reach("src/index.ts").flatMap((file) =>
+      staticPackages(file)
+        .filter((name) => heavy.includes(name))
+        .map((name) => `${file} imports ${name}`),
+    );
+    expect(loaded).toEqual([]);
+  });
+});
+
+/** What a static import of `entry` loads, without what is behind `await import()` and without types. */
+function reach(entry: string, seen = new Set<string>()): string[] {
+  if (seen.has(entry)) return [];
+  seen.add(entry);
+  for (const target of staticImports(entry)) reach(target, seen);
+  return [...seen];
+}
+
+function statements(file: string): string[] {
+  const text = readFileSync(file, "utf8");
+  const all = text.match(/^(?:import|export)\b[^;]*?from\s*"[^"]+"|^import\s*"[^"]+"/gm) ?? [];
+  return all.filter((statement) => !/^(import|export)\s+type\b/.test(statement) && !onlyTypes(statement));
+}
+
+function onlyTypes(statement: string): boolean {
+  const names = /\{([^}]*)\}/
+    .exec(statement)?.[1]
+    ?.split(",")
+    .map((name) => name.trim())
+    .filter(Boolean);
+  return names !== undefined && names.every((name) => name.startsWith("type "));
+}
+
+function staticImports(file: string): string[] {
+  return statements(file)
+    .map((statement) => /"(\.[^"]+)"$/.exec(statement)?.[1])
+    .filter((path) => path !== undefined)
+    .map((path) => normalize(join(dirname(file), path)).replaceAll("\\", "/"));
+}
+
+function staticPackages(file: string): string[] {
+  return statements(file)
+    .map((statement) => /"([^."][^"]*)"$/.exec(statement)?.[1] ?? "")
+    .map((name) =>
+      name.startsWith("@") ? name.split("/").slice(0, 2).join("/") : (name.split("/")[0] ?? ""),
+    );
+}
