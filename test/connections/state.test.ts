@@ -1,0 +1,115 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { PlugboardError } from "../../src/errors.ts";
+import { decide, defaultBackoff } from "../../src/servers/backoff.ts";
+import { transition } from "../../src/servers/state.ts";
+import type { ConnectionState, Signal } from "../../src/servers/state.ts";
+
+const error = new PlugboardError("connection-lost", "gone");
+const verdict = { next: "waiting" as const, retryAt: 5, failures: 1 };
+
+const states: Record<ConnectionState["name"], ConnectionState> = {
+  disabled: { name: "disabled", reason: "config", message: "off", hint: "" },
+  idle: { name: "idle" },
+  connecting: { name: "connecting", since: 1, failures: 2 },
+  connected: { name: "connected", since: 1 },
+  degraded: { name: "degraded", since: 1, error },
+  waiting: { name: "waiting", retryAt: 9, failures: 2, error },
+  failed: { name: "failed", retryAt: 9, failures: 6, error },
+  "needs-auth": { name: "needs-auth", error },
+  "needs-registration": { name: "needs-registration", error },
+  closed: { name: "closed" },
+};
+
+const signals: Record<Signal["type"], Signal> = {
+  connect: { type: "connect", at: 3 },
+  detail: { type: "detail", detail: "installing" },
+  connected: { type: "connected", at: 4 },
+  failed: { type: "failed", error, verdict },
+  lost: { type: "lost", error, verdict },
+  "list-failed": { type: "list-failed", error },
+  "list-refreshed": { type: "list-refreshed" },
+  disconnect: { type: "disconnect" },
+  disable: { type: "disable", reason: "policy", message: "no", hint: "" },
+  enable: { type: "enable" },
+  close: { type: "close" },
+};
+
+/** Rows: the state. Columns: what each signal makes of it; `.` means nothing changes. */
+const order = ["connect", "detail", "connected", "failed", "lost", "list-failed", "list-refreshed", "disconnect", "disable", "enable", "close"] as const;
+const table: Record<ConnectionState["name"], string[]> = {
+  disabled: [".", ".", ".", ".", ".", ".", ".", ".", "disabled", "idle", "closed"],
+  idle: ["connecting", ".", ".", ".", ".", ".", ".", ".", "disabled", ".", "closed"],
+  connecting: [".", "connecting", "connected", "waiting", ".", ".", ".", "idle", "disabled", ".", "closed"],
+  connected: [".", ".", ".", ".", "waiting", "degraded", ".", "idle", "disabled", ".", "closed"],
+  degraded: [".", ".", ".", ".", "waiting", "degraded", "connected", "idle", "disabled", ".", "closed"],
+  waiting: ["connecting", ".", ".", ".", ".", ".", ".", "idle", "disabled", ".", "closed"],
+  failed: ["connecting", ".", ".", ".", ".", ".", ".", "idle", "disabled", ".", "closed"],
+  "needs-auth": ["connecting", ".", ".", ".", ".", ".", ".", "idle", "disabled", ".", "closed"],
+  "needs-registration": ["connecting", ".", ".", ".", ".", ".", ".", "idle", "disabled", ".", "closed"],
+  closed: [".", ".", ".", ".", ".", ".", ".", ".", ".", ".", "."],
+};
+
+describe("M23 the states of a connection", () => {
+  it.each(Object.keys(states) as ConnectionState["name"][])("%s reacts as the table says", (name) => {
+    const reactions = order.map((type) => {
+      const next = transition(states[name], signals[type]);
+      return next === states[name] ? "." : next.name;
+    });
+    expect(reactions).toEqual(table[name]);
+  });
+
+  it("keeps its promises in every order of events", () => {
+    const anySignal = fc.constantFrom(...Object.values(signals));
+    fc.assert(
+      fc.property(fc.array(anySignal, { maxLength: 40 }), (sequence) => {
+        let state: ConnectionState = { name: "idle" };
+        let closed = false;
+        for (const signal of sequence) {
+          const next = transition(state, signal);
+          if (closed) expect(next).toBe(state);
+          if (next.name === "connected" && next !== state) expect(["connecting", "degraded"]).toContain(state.name);
+          if (next.name === "waiting" && next !== state) expect(["connecting", "connected", "degraded"]).toContain(state.name);
+          if (state.name === "disabled" && next.name !== "disabled") expect(["enable", "close"]).toContain(signal.type);
+          if (signal.type === "close") closed = true;
+          state = next;
+        }
+        expect(state.name === "closed").toBe(closed);
+      }),
+    );
+  });
+});
+
+describe("M24 backoff and breaker", () => {
+  const fail = (code: ConstructorParameters<typeof PlugboardError>[0], failures: number, extra: object = {}) =>
+    decide({ error: new PlugboardError(code, "x"), failures, at: 1000, ...extra }, defaultBackoff, 1);
+
+  it("tries a broken connection again at once, then ever more slowly, up to the longest delay", () => {
+    expect(fail("connection-lost", 0, { lastedMs: 60_000 })).toEqual({ next: "waiting", retryAt: 1000, failures: 1 });
+    const delays = [0, 1, 2, 3, 4].map((failures) => {
+      const next = fail("server-exited", failures);
+      return next.next === "waiting" ? next.retryAt - 1000 : next.next;
+    });
+    expect(delays).toEqual([500, 1000, 2000, 4000, 8000]);
+  });
+
+  it("opens the breaker after too many failures in a row, but a healthy stretch starts the count anew", () => {
+    expect(fail("server-exited", 5)).toMatchObject({ next: "failed", failures: 6 });
+    expect(fail("server-exited", 5, { lastedMs: 20_000 })).toMatchObject({ next: "waiting", failures: 1 });
+    expect(fail("server-exited", 5, { lastedMs: 10 })).toMatchObject({ next: "failed" });
+  });
+
+  it("does not repeat what waiting cannot mend, and honours Retry-After", () => {
+    expect(fail("spawn-failed", 0)).toMatchObject({ next: "failed" });
+    expect(fail("auth-required", 0)).toEqual({ next: "needs-auth" });
+    expect(fail("registration-required", 0)).toEqual({ next: "needs-registration" });
+    const limited = new PlugboardError("rate-limited", "x", { data: { retryAfterMs: 7000 } });
+    expect(decide({ error: limited, failures: 0, at: 0 }, defaultBackoff, 0)).toMatchObject({ retryAt: 7000 });
+  });
+
+  it("spreads retries, so that many clients do not come back together", () => {
+    const at = (random: number) => decide({ error, failures: 3, at: 0 }, defaultBackoff, random);
+    expect(at(0)).toMatchObject({ retryAt: 2000 });
+    expect(at(1)).toMatchObject({ retryAt: 4000 });
+  });
+});
