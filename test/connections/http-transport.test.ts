@@ -120,6 +120,25 @@ describe("M21 what each era wants on the wire", () => {
     await heard.finally(() => clearInterval(again));
   });
 
+  test("a modern subscription hears of changes, and its end closes the request", async () => {
+    const fake = await fakeHttp({ versions: "modern" });
+    const { client } = await open(fake.url, "modern");
+    const heard = Promise.withResolvers<void>();
+    client.setNotificationHandler("notifications/tools/list_changed", () => heard.resolve());
+    const subscription = await client.listen({ toolsListChanged: true });
+    await fake.notify({ method: "notifications/tools/list_changed" });
+    await heard.promise;
+    await subscription.close();
+    expect(await subscription.closed).toBe("local");
+  });
+
+  test("large answers pass the SDK's path whole, compressed by nobody and read at its own speed", async () => {
+    const fake = await fakeHttp({ versions: "legacy", responses: "sse" });
+    const { client } = await open(fake.url);
+    const result = await client.callTool({ name: "big", arguments: { bytes: 5_000_000 } });
+    expect(result.content).toEqual([{ type: "text", text: "x".repeat(5_000_000) }]);
+  });
+
   test("a question that a legacy server asks during a call is answered by the SDK, and the call goes on", async () => {
     const fake = await fakeHttp({ versions: "legacy" });
     const { client, call } = await open(fake.url);
@@ -134,12 +153,13 @@ describe("M20 answers that take another way", () => {
   const answer = (id: unknown, result: unknown) => JSON.stringify({ jsonrpc: "2.0", id, result });
 
   test("accepted with 202, the answer comes on the server's own stream", async () => {
-    let push = (_event: string) => {};
+    let push = (_event: string): void => {};
+    const opened = Promise.withResolvers<void>();
     const { origin } = await plainHttp((request, response) => {
       if (request.method === "GET") {
         response.writeHead(200, { "content-type": "text/event-stream" }).write(": open\n\n");
-        push = (event) => response.write(event);
-        return;
+        push = (event) => void response.write(event);
+        return opened.resolve();
       }
       let body = "";
       request.on("data", (chunk: Buffer) => (body += chunk.toString()));
@@ -155,7 +175,7 @@ describe("M20 answers that take another way", () => {
       });
     });
     const { call } = await open(`${origin}/mcp`);
-    await until(() => !push.toString().includes("{}"));
+    await opened.promise;
     expect(await call("echo")).toEqual({ result: { content: [] } });
   });
 

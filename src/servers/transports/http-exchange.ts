@@ -1,14 +1,14 @@
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Transform } from "node:stream";
 import type { Dispatcher } from "undici";
 import { PlugboardError } from "../../errors.ts";
 import { printable } from "../../lib/printable.ts";
+import { createDecoder } from "./http-decoder.ts";
 import { networkError } from "./http-errors.ts";
 import type { Route } from "./http-pool.ts";
 
 export interface HttpRequest {
   url: URL;
-  method: "GET" | "POST" | "DELETE" | "PUT" | "HEAD";
+  method: "GET" | "POST" | "DELETE";
   headers: Record<string, string>;
   body?: string | undefined;
   /** How long the server may take to begin its answer. 0 when somebody else keeps the deadline. */
@@ -37,13 +37,6 @@ export interface Receiver {
   end(): void;
   failed(error: unknown): void;
 }
-
-const decoders: Partial<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
 
 /** One request and its answer over a pooled socket, pushed to a receiver: decompressed, bounded, timed. */
 export class HttpExchange implements Dispatcher.DispatchHandler {
@@ -113,8 +106,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     if (this.#done || status < 200) return;
     this.#begun = true;
     const type = mediaType(headers["content-type"]);
-    const { method, bodyIdleMs, streamIdleMs, url } = this.#request;
-    this.#isStream = status === 200 && type === "text/event-stream" && method !== "HEAD";
+    const { bodyIdleMs, streamIdleMs, url } = this.#request;
+    this.#isStream = status === 200 && type === "text/event-stream";
     const idleMs = this.#isStream ? streamIdleMs : bodyIdleMs;
     this.#watch(idleMs, () => `fell silent for ${idleMs} ms in the middle of its answer`);
     const encoding = String(headers["content-encoding"] ?? "identity")
@@ -125,7 +118,8 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#done) return;
+    // A resumed parser flushes nothing first; pausing again on that would never come to an end.
+    if (this.#done || chunk.length === 0) return;
     this.#timer?.refresh();
     if (this.#decoder === undefined) return this.#deliver(chunk);
     if (this.#decoder.write(chunk)) return;
@@ -144,25 +138,19 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   #decode(encoding: string): void {
-    const create = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
-    if (create === undefined) {
-      const shown = printable(encoding.slice(0, 40), { oneLine: true });
-      return this.#stop(
-        this.#error("unexpected-response", `compressed its answer in a way nobody asked for (${shown})`),
-      );
-    }
-    this.#decoder = create();
-    this.#decoder.on("data", (chunk: Buffer) => this.#deliver(chunk));
-    this.#decoder.on("end", () => this.#end());
-    this.#decoder.on("error", (cause) => {
-      this.#stop(
-        this.#error(
-          "connection-lost",
-          "sent an answer that cannot be decompressed, or only half of it",
-          cause,
-        ),
-      );
+    this.#decoder = createDecoder(encoding, {
+      data: (chunk) => this.#deliver(chunk),
+      end: () => this.#end(),
+      error: (cause) => {
+        const what = "sent an answer that cannot be decompressed, or only half of it";
+        this.#stop(this.#error("connection-lost", what, cause));
+      },
     });
+    if (this.#decoder) return;
+    const shown = printable(encoding.slice(0, 40), { oneLine: true });
+    this.#stop(
+      this.#error("unexpected-response", `compressed its answer in a way nobody asked for (${shown})`),
+    );
   }
 
   #deliver(chunk: Buffer): void {

@@ -3,6 +3,7 @@ import { isPlugboardError, PlugboardError } from "../../errors.ts";
 import { isRecord } from "../../lib/record.ts";
 import { EventStreamParser, type StreamEvent } from "./http-event-stream.ts";
 import type { HttpClient } from "./http-client.ts";
+import { acceptEncoding } from "./http-decoder.ts";
 import type { Head, HttpRequest, Receiver } from "./http-exchange.ts";
 import { checkSessionId } from "./http-headers.ts";
 import type { HttpJourney } from "./http-redirect.ts";
@@ -23,7 +24,7 @@ export function createHttpFetch(client: HttpClient, watch: StreamWatch = {}): Fe
       method: (init.method ?? "GET").toUpperCase() as HttpRequest["method"],
       headers: {
         ...(isOwn && (await client.headers())),
-        "accept-encoding": "gzip, deflate, br",
+        "accept-encoding": acceptEncoding,
         ...plain(init.headers),
       },
       body: bodyText(init.body),

@@ -3,6 +3,7 @@ import { isRecord } from "../../lib/record.ts";
 import { Lane, type LaneRequest } from "../lane.ts";
 import { HttpCall } from "./http-call.ts";
 import type { HttpClient } from "./http-client.ts";
+import { acceptEncoding } from "./http-decoder.ts";
 import type { Receiver } from "./http-exchange.ts";
 import { bearer, envelopeVersion, isModernVersion, routingHeaders } from "./http-headers.ts";
 import { resumeCall } from "./http-resume.ts";
@@ -35,7 +36,7 @@ export interface HttpLaneSettings {
 const cancelTimeoutMs = 5_000;
 const postHeaders = {
   accept: "application/json, text/event-stream",
-  "accept-encoding": "gzip, deflate, br",
+  "accept-encoding": acceptEncoding,
   "content-type": "application/json",
 };
 
@@ -69,7 +70,7 @@ export class HttpLane {
   }
 
   #send(request: LaneRequest): void | Promise<void> {
-    const { client, session, pass, report, alwaysReissue } = this.#settings;
+    const { client, session, pass, report } = this.#settings;
     const isModern = isModernVersion(envelopeVersion(request));
     const call = new HttpCall(request, {
       client,
@@ -82,11 +83,29 @@ export class HttpLane {
       finished: (id) => this.#open.delete(id),
     });
     this.#open.set(request.id, call);
-    if (alwaysReissue) return void this.#reissue(call);
+    const forget = (error: unknown): never => {
+      this.#open.delete(request.id);
+      throw error;
+    };
+    try {
+      return this.#begin(call)?.catch(forget);
+    } catch (error) {
+      forget(error);
+    }
+  }
+
+  #begin(call: HttpCall): Promise<void> | undefined {
+    if (this.#settings.alwaysReissue) {
+      this.#reissue(call);
+      return undefined;
+    }
     const headers = this.#headers();
-    if (!(headers instanceof Promise)) return this.#post(call, headers);
+    if (!(headers instanceof Promise)) {
+      this.#post(call, headers);
+      return undefined;
+    }
     return headers.then((value) => {
-      if (this.#open.has(request.id)) this.#post(call, value);
+      if (this.#open.has(call.request.id)) this.#post(call, value);
     });
   }
 

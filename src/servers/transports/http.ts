@@ -17,7 +17,7 @@ import { createHttpFetch } from "./http-fetch.ts";
 import { HttpLane, type HttpLaneSettings, type TokenSource } from "./http-lane.ts";
 import { ReconnectTimers } from "./http-reconnect.ts";
 
-export { shouldFallBackToSse } from "./http-failure.ts";
+export { httpFailure, shouldFallBackToSse } from "./http-failure.ts";
 
 export interface HttpTransportOptions extends HttpClientConfig {
   authProvider?: AuthProvider | OAuthClientProvider | undefined;
