@@ -2,6 +2,10 @@ export { PlugboardError, errorTable, isPlugboardError } from "./errors.ts";
 export type { ErrorCode, ErrorDetails } from "./errors.ts";
 export type * from "./events.ts";
 
+export { Hub, createHub } from "./hub.ts";
+export type { HubOptions, RawTool, RequestOptions } from "./hub.ts";
+export type { ServerReport } from "./servers/server-report.ts";
+export type { ConfigLiteral } from "./config/literal.ts";
 export { Workspace, loadConfig } from "./workspace.ts";
 export type { WorkspaceOptions } from "./workspace.ts";
 export { diffConfig } from "./config/diff.ts";
@@ -32,4 +36,5 @@ export type { Store } from "./store/store.ts";
 export { shownEntry, shownUrl } from "./config/show.ts";
 export { configJsonSchema } from "./config/json-schema.ts";
 export { isRecord } from "./lib/record.ts";
+export { version } from "./lib/version.ts";
 export { nearest } from "./lib/suggest.ts";

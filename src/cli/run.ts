@@ -1,12 +1,11 @@
 import { CommanderError } from "commander";
-import { PlugboardError, nearest } from "../index.ts";
+import { PlugboardError, nearest, version } from "../index.ts";
 
 import { painter } from "./print.ts";
 import { reportError } from "./report.ts";
 import { processTerminal } from "./terminal.ts";
 import type { Terminal } from "./terminal.ts";
 import { verbs } from "./verbs.ts";
-import { version } from "./version.ts";
 
 export async function main(argv: string[]): Promise<void> {
   process.stdout.on("error", ignoreClosedPipe);

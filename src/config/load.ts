@@ -2,13 +2,13 @@ import type { Environment, Folders } from "../lib/folders.ts";
 import { platformFolders } from "../lib/folders.ts";
 import { findProjectRoot } from "./discover.ts";
 import { checkBundles, mergeServers, mergeSettings, refuseOpenUntrusted } from "./merge.ts";
-import type { Diagnostic, LoadedConfig, Source } from "./model.ts";
+import type { Diagnostic, LoadedConfig, ServerEntry, Source } from "./model.ts";
 import { readPlugin } from "./plugins.ts";
 import { loadPolicy } from "./policy.ts";
 import { readSources } from "./sources.ts";
 import type { ReadSource } from "./sources.ts";
 import { settleServer } from "./settle.ts";
-import { settingsFingerprint, trustNothing } from "./trust.ts";
+import { fingerprint, settingsFingerprint, trustNothing } from "./trust.ts";
 import type { TrustCheck } from "./trust.ts";
 
 export interface LoadOptions {
@@ -47,9 +47,11 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
     new Map(merged.map((entry) => [entry.name, entry])),
   );
   refuseOpenUntrusted(merged, all);
-  const context = { policy, projectRoot, env, trust };
-  const servers = new Map<string, Awaited<ReturnType<typeof settleServer>>>();
-  for (const entry of merged) servers.set(entry.name, await settleServer(entry, context));
+  const servers = new Map<string, ServerEntry>();
+  for (const entry of merged) {
+    const isTrusted = !entry.needsTrust || (await trust(fingerprint(entry, projectRoot)));
+    servers.set(entry.name, settleServer(entry, { policy, env, isTrusted }));
+  }
   const ignored = folders.ignored.map((variable): Diagnostic => ({
     severity: "warning",
     message: `${variable} points into the project and is ignored: a project must not choose these folders`,

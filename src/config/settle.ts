@@ -3,26 +3,21 @@ import { hasReferences, missingValues, missingVariables } from "./expand.ts";
 import type { ServerEntry, ServerStatus } from "./model.ts";
 import { policyRefusal } from "./policy.ts";
 import type { ManagedPolicy } from "./policy.ts";
-import { fingerprint } from "./trust.ts";
-import type { TrustCheck } from "./trust.ts";
 import { errorTable } from "../errors.ts";
 
 export interface SettleContext {
   policy: ManagedPolicy;
-  projectRoot: string;
   env: Environment;
-  trust: TrustCheck;
+  /** Whether this user has trusted the entry; only asked of entries that need it. */
+  isTrusted: boolean;
 }
 
 /** Decides whether an entry may be used. The strongest reason is the one a person sees: policy, mistakes, trust, switch, values. */
-export async function settleServer(entry: ServerEntry, context: SettleContext): Promise<ServerEntry> {
-  return { ...entry, status: await statusOf(entry, context) };
+export function settleServer(entry: ServerEntry, context: SettleContext): ServerEntry {
+  return { ...entry, status: statusOf(entry, context) };
 }
 
-async function statusOf(
-  entry: ServerEntry,
-  { policy, projectRoot, env, trust }: SettleContext,
-): Promise<ServerStatus> {
+function statusOf(entry: ServerEntry, { policy, env, isTrusted }: SettleContext): ServerStatus {
   const { name, config } = entry;
   const { command, args, url } = config ?? {};
   const refusal = policyRefusal(policy, name, config ?? {}, !config || hasReferences([command, args, url]));
@@ -35,7 +30,7 @@ async function statusOf(
       errorTable["config-invalid"].hint,
     );
   }
-  if (entry.needsTrust && !(await trust(fingerprint(entry, projectRoot)))) {
+  if (entry.needsTrust && !isTrusted) {
     return disabled(
       "untrusted",
       "this project's entry is not trusted yet",

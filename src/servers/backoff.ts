@@ -41,18 +41,33 @@ export interface Failure {
 }
 
 /** When to try again. Pure: the clock and the dice are passed in. */
-export function decide({ error, failures, at, lastedMs }: Failure, settings: BackoffSettings, random: number): Verdict {
+export function decide(
+  { error, failures, at, lastedMs }: Failure,
+  settings: BackoffSettings,
+  random: number,
+): Verdict {
   if (error.code === "auth-required") return { next: "needs-auth" };
   if (error.code === "registration-required") return { next: "needs-registration" };
   const wasHealthy = lastedMs !== undefined && lastedMs >= settings.healthyMs;
   const count = wasHealthy ? 1 : failures + 1;
   if (hopeless.has(error.code)) return { next: "failed", retryAt: at + settings.firstMs, failures: count };
-  if (count >= settings.breakAfter) return { next: "failed", retryAt: at + settings.breakMs, failures: count };
-  return { next: "waiting", retryAt: at + delay(count, lastedMs !== undefined, settings, random, error), failures: count };
+  if (count >= settings.breakAfter)
+    return { next: "failed", retryAt: at + settings.breakMs, failures: count };
+  return {
+    next: "waiting",
+    retryAt: at + delay(count, lastedMs !== undefined, settings, random, error),
+    failures: count,
+  };
 }
 
 /** A connection that worked and broke is tried again at once; then ever more slowly, and never all at the same moment. */
-function delay(count: number, wasUp: boolean, { firstMs, longestMs }: BackoffSettings, random: number, error: PlugboardError): number {
+function delay(
+  count: number,
+  wasUp: boolean,
+  { firstMs, longestMs }: BackoffSettings,
+  random: number,
+  error: PlugboardError,
+): number {
   const asked = error.data?.["retryAfterMs"];
   if (typeof asked === "number" && asked > 0) return Math.min(asked, longestMs * 2);
   if (wasUp && count === 1) return 0;

@@ -81,7 +81,10 @@ export function isModernRevision(revision: string): boolean {
 }
 
 /** What to remember for the next time. */
-export function rememberEra(before: EraMemory | undefined, verdict: { era: Era; basis: EraMemory["basis"] }): EraMemory {
+export function rememberEra(
+  before: EraMemory | undefined,
+  verdict: { era: Era; basis: EraMemory["basis"] },
+): EraMemory {
   const silences = verdict.basis === "silence" ? (before?.silences ?? 0) + 1 : 0;
   return { ...verdict, silences };
 }

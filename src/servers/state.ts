@@ -55,7 +55,9 @@ export function transition(state: ConnectionState, signal: Signal): ConnectionSt
     case "disconnect":
       return state.name === "disabled" || state.name === "idle" ? state : { name: "idle" };
     case "connect":
-      return canConnect(state) ? { name: "connecting", since: signal.at, failures: failuresOf(state) } : state;
+      return canConnect(state)
+        ? { name: "connecting", since: signal.at, failures: failuresOf(state) }
+        : state;
     case "detail":
       return state.name === "connecting" ? { ...state, detail: signal.detail } : state;
     case "connected":
@@ -71,7 +73,9 @@ export function transition(state: ConnectionState, signal: Signal): ConnectionSt
   }
 }
 
-export function isUp(state: ConnectionState): state is Extract<ConnectionState, { since: number }> & { name: "connected" | "degraded" } {
+export function isUp(
+  state: ConnectionState,
+): state is Extract<ConnectionState, { since: number }> & { name: "connected" | "degraded" } {
   return state.name === "connected" || state.name === "degraded";
 }
 
@@ -85,12 +89,18 @@ function canConnect({ name }: ConnectionState): boolean {
 }
 
 function afterFailure({ error, verdict }: { error: PlugboardError; verdict: Verdict }): ConnectionState {
-  if (verdict.next === "needs-auth" || verdict.next === "needs-registration") return { name: verdict.next, error };
+  if (verdict.next === "needs-auth" || verdict.next === "needs-registration")
+    return { name: verdict.next, error };
   return { name: verdict.next, retryAt: verdict.retryAt, failures: verdict.failures, error };
 }
 
 /** Everything the outside is told when a state changes. */
-export function describeState(state: ConnectionState): { to: ConnectionStateName; disabledReason?: DisabledReason; retryAt?: number; detail?: string } {
+export function describeState(state: ConnectionState): {
+  to: ConnectionStateName;
+  disabledReason?: DisabledReason;
+  retryAt?: number;
+  detail?: string;
+} {
   return {
     to: state.name,
     ...(state.name === "disabled" ? { disabledReason: state.reason } : {}),

@@ -36,7 +36,19 @@ const signals: Record<Signal["type"], Signal> = {
 };
 
 /** Rows: the state. Columns: what each signal makes of it; `.` means nothing changes. */
-const order = ["connect", "detail", "connected", "failed", "lost", "list-failed", "list-refreshed", "disconnect", "disable", "enable", "close"] as const;
+const order = [
+  "connect",
+  "detail",
+  "connected",
+  "failed",
+  "lost",
+  "list-failed",
+  "list-refreshed",
+  "disconnect",
+  "disable",
+  "enable",
+  "close",
+] as const;
 const table: Record<ConnectionState["name"], string[]> = {
   disabled: [".", ".", ".", ".", ".", ".", ".", ".", "disabled", "idle", "closed"],
   idle: ["connecting", ".", ".", ".", ".", ".", ".", ".", "disabled", ".", "closed"],
@@ -68,9 +80,12 @@ describe("M23 the states of a connection", () => {
         for (const signal of sequence) {
           const next = transition(state, signal);
           if (closed) expect(next).toBe(state);
-          if (next.name === "connected" && next !== state) expect(["connecting", "degraded"]).toContain(state.name);
-          if (next.name === "waiting" && next !== state) expect(["connecting", "connected", "degraded"]).toContain(state.name);
-          if (state.name === "disabled" && next.name !== "disabled") expect(["enable", "close"]).toContain(signal.type);
+          if (next.name === "connected" && next !== state)
+            expect(["connecting", "degraded"]).toContain(state.name);
+          if (next.name === "waiting" && next !== state)
+            expect(["connecting", "connected", "degraded"]).toContain(state.name);
+          if (state.name === "disabled" && next.name !== "disabled")
+            expect(["enable", "close"]).toContain(signal.type);
           if (signal.type === "close") closed = true;
           state = next;
         }
@@ -81,11 +96,18 @@ describe("M23 the states of a connection", () => {
 });
 
 describe("M24 backoff and breaker", () => {
-  const fail = (code: ConstructorParameters<typeof PlugboardError>[0], failures: number, extra: object = {}) =>
-    decide({ error: new PlugboardError(code, "x"), failures, at: 1000, ...extra }, defaultBackoff, 1);
+  const fail = (
+    code: ConstructorParameters<typeof PlugboardError>[0],
+    failures: number,
+    extra: object = {},
+  ) => decide({ error: new PlugboardError(code, "x"), failures, at: 1000, ...extra }, defaultBackoff, 1);
 
   it("tries a broken connection again at once, then ever more slowly, up to the longest delay", () => {
-    expect(fail("connection-lost", 0, { lastedMs: 60_000 })).toEqual({ next: "waiting", retryAt: 1000, failures: 1 });
+    expect(fail("connection-lost", 0, { lastedMs: 60_000 })).toEqual({
+      next: "waiting",
+      retryAt: 1000,
+      failures: 1,
+    });
     const delays = [0, 1, 2, 3, 4].map((failures) => {
       const next = fail("server-exited", failures);
       return next.next === "waiting" ? next.retryAt - 1000 : next.next;
@@ -104,7 +126,9 @@ describe("M24 backoff and breaker", () => {
     expect(fail("auth-required", 0)).toEqual({ next: "needs-auth" });
     expect(fail("registration-required", 0)).toEqual({ next: "needs-registration" });
     const limited = new PlugboardError("rate-limited", "x", { data: { retryAfterMs: 7000 } });
-    expect(decide({ error: limited, failures: 0, at: 0 }, defaultBackoff, 0)).toMatchObject({ retryAt: 7000 });
+    expect(decide({ error: limited, failures: 0, at: 0 }, defaultBackoff, 0)).toMatchObject({
+      retryAt: 7000,
+    });
   });
 
   it("spreads retries, so that many clients do not come back together", () => {

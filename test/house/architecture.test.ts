@@ -61,16 +61,16 @@ describe("the house", () => {
   });
 
   it("keeps the public entry light: importing it loads no outer code and starts nothing", () => {
+    // Reading module files leaves its own traces for a moment; what is started on purpose is still there afterwards.
     const script = `
-      const before = process.getActiveResourcesInfo().length;
       await import("./src/index.ts");
-      const { default: module } = await import("node:module");
-      console.log(JSON.stringify({ resources: process.getActiveResourcesInfo().length - before }));
+      await new Promise((resolve) => setImmediate(resolve));
+      console.log(JSON.stringify(process.getActiveResourcesInfo().filter((name) => !name.includes("TTY") && !name.includes("Pipe"))));
     `;
     const loaded = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
       encoding: "utf8",
     });
-    expect(JSON.parse(loaded)).toEqual({ resources: 0 });
+    expect(JSON.parse(loaded)).toEqual([]);
     const reachable = reach("src/index.ts");
     expect(reachable.filter((file) => rankOf(file) >= 7)).toEqual([]);
   });

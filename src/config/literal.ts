@@ -1,0 +1,69 @@
+import type { Environment } from "../lib/folders.ts";
+import { isRecord } from "../lib/record.ts";
+import { checkBundles, mergeServers, refuseOpenUntrusted } from "./merge.ts";
+import type { LoadedConfig, ServerEntry } from "./model.ts";
+import { checkConfig } from "./parse.ts";
+import { noPolicy } from "./policy.ts";
+import type { BundleConfig, Settings } from "./schema.ts";
+import type { ServerConfig } from "./server-schema.ts";
+import { settleServer } from "./settle.ts";
+
+/** A server that lives in this process: anything that can be connected to a transport. */
+export interface InProcess {
+  server: { connect(transport: never): Promise<void> };
+}
+
+/** A configuration written in code. It is the program's own, so nothing in it waits for trust. */
+export interface ConfigLiteral extends Settings {
+  servers: Record<string, ServerConfig | InProcess>;
+  bundles?: Record<string, BundleConfig>;
+}
+
+export function fromLiteral<T extends { connect(transport: never): Promise<void> }>(
+  { servers, ...rest }: ConfigLiteral,
+  env: Environment,
+): { loaded: LoadedConfig; inProcess: Map<string, T> } {
+  const inProcess = new Map<string, T>();
+  const written: Record<string, unknown> = {};
+  for (const [name, server] of Object.entries(servers)) {
+    const isHere = isInProcess(server);
+    if (isHere) inProcess.set(name, server.server as T);
+    // An entry without a command or URL is a mistake anywhere else; here the server itself stands in for them.
+    written[name] = isHere ? { command: "in-process" } : server;
+  }
+  const parsed = checkConfig({ ...rest, mcpServers: written }, { scope: "override" });
+  const source = {
+    scope: "override" as const,
+    state: "used" as const,
+    parsed,
+    baseDir: process.cwd(),
+    needsTrust: false,
+  };
+  const merged = mergeServers([source], noPolicy);
+  const { bundles, diagnostics } = checkBundles(
+    [source],
+    new Map(merged.map((entry) => [entry.name, entry])),
+  );
+  refuseOpenUntrusted(merged, [source]);
+  const entries = merged.map((entry): [string, ServerEntry] => [
+    entry.name,
+    settleServer(entry, { policy: noPolicy, env, isTrusted: true }),
+  ]);
+  return {
+    inProcess,
+    loaded: {
+      servers: new Map(entries),
+      bundles,
+      settings: parsed.settings,
+      settingOrigins: parsed.settingOrigins,
+      policy: noPolicy,
+      diagnostics: [...parsed.diagnostics, ...diagnostics],
+      sources: [{ scope: "override", state: "used" }],
+      projectRoot: process.cwd(),
+    },
+  };
+}
+
+function isInProcess(server: ServerConfig | InProcess): server is InProcess {
+  return isRecord(server) && "server" in server;
+}

@@ -1,0 +1,21 @@
+import { PlugboardError } from "../errors.ts";
+
+/** The caller's patience ends the caller's wait, not the start that others wait for too. */
+export async function abortable<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  server: string,
+): Promise<T> {
+  if (!signal) return work;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () =>
+    reject(
+      new PlugboardError("call-cancelled", `Waiting for "${server}" was cancelled.`, {
+        server,
+        cause: signal.reason,
+      }),
+    );
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", onAbort));
+}

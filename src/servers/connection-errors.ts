@@ -1,0 +1,57 @@
+import { PlugboardError, isPlugboardError } from "../errors.ts";
+import type { ErrorSummary } from "../events.ts";
+import type { ConnectionState } from "./state.ts";
+
+export function summarise({ code, message, hint, data }: PlugboardError): ErrorSummary {
+  return { code, message, hint, ...(data && { data }) };
+}
+
+/** True when the server certainly did nothing with the request: it never left, or met a forgotten session. */
+export function wasNotExecuted(error: unknown): boolean {
+  return (
+    isPlugboardError(error) && (error.data?.["reason"] === "session-lost" || error.data?.["sent"] === false)
+  );
+}
+
+export function asPlugboardError(error: unknown, server: string): PlugboardError {
+  if (isPlugboardError(error)) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new PlugboardError("internal", `Connecting to "${server}" failed: ${message}`, {
+    server,
+    cause: error,
+  });
+}
+
+export function unusable(
+  server: string,
+  state: Extract<ConnectionState, { name: "disabled" | "closed" }>,
+): PlugboardError {
+  if (state.name === "closed") return gone(server);
+  const codes = {
+    config: "server-disabled",
+    policy: "policy-denied",
+    untrusted: "untrusted",
+    invalid: "config-invalid",
+    "missing-value": "value-missing",
+  } as const;
+  const { reason, message, hint } = state;
+  return new PlugboardError(codes[reason], `Server "${server}" cannot be used: ${message}.`, {
+    server,
+    hint,
+  });
+}
+
+export function notYet({ error }: { error: PlugboardError }, waitMs: number): PlugboardError {
+  const { code, server, data, message } = error;
+  const text = `${message} The next attempt is in ${Math.ceil(waitMs / 1000)} s.`;
+  return new PlugboardError(code, text, {
+    server,
+    data: { ...data, retryInMs: waitMs },
+    hint: error.hint,
+    cause: error,
+  });
+}
+
+export function gone(server: string): PlugboardError {
+  return new PlugboardError("connection-lost", `The connection to "${server}" was closed.`, { server });
+}

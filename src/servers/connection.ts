@@ -1,0 +1,328 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isPlugboardError } from "../errors.ts";
+import type { PlugboardError } from "../errors.ts";
+import type { PlugboardEvent } from "../events.ts";
+import { isRecord } from "../lib/record.ts";
+import { abortable } from "./abortable.ts";
+import { decide, defaultBackoff } from "./backoff.ts";
+import type { BackoffSettings } from "./backoff.ts";
+import { asPlugboardError, gone, notYet, summarise, unusable, wasNotExecuted } from "./connection-errors.ts";
+import type { Capabilities } from "./envelope.ts";
+import type { JsonRpcAnswer, LaneOptions } from "./lane.ts";
+import { keepListening } from "./listening.ts";
+import { toEvent } from "./notices.ts";
+import { RefusedRequest } from "./peer.ts";
+import type { Session } from "./session.ts";
+import { describeState, failuresOf, isUp, transition } from "./state.ts";
+import type { ConnectionState, Signal, Verdict } from "./state.ts";
+
+export interface ConnectionSettings {
+  name: string;
+  /** Whether it is kept up by itself, or started when somebody needs it. */
+  eager: boolean;
+  initial: ConnectionState;
+  backoff?: Partial<BackoffSettings>;
+  now(): number;
+  random(): number;
+  emit(event: PlugboardEvent): void;
+  /** Opens a session; rejects with a `PlugboardError` and leaves nothing behind. */
+  open(hooks: SessionHooks): Promise<Session>;
+  /** Answers what the server asks us. */
+  onQuestion?:
+    | ((
+        method: string,
+        params: Record<string, unknown>,
+        signal: AbortSignal,
+      ) => Promise<Record<string, unknown>>)
+    | undefined;
+  onNotification?: ((method: string, params: Record<string, unknown>) => void) | undefined;
+}
+
+export interface SessionHooks {
+  signal: AbortSignal;
+  onDetail(detail: string): void;
+  onLost(error: PlugboardError): void;
+  onRequest(
+    method: string,
+    params: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<Record<string, unknown>>;
+  onNotification(method: string, params: Record<string, unknown>): void;
+}
+
+export type ConnectionRequest = LaneOptions & { capabilities?: Capabilities | undefined };
+
+/** A wait this short for the next attempt is made; a longer one is an error that says when. */
+const patienceMs = 1_000;
+
+/**
+ * The live side of one server. `#state` is the only truth about how it is; everything else follows from it. After
+ * every await the session is compared with the current one, so news from an old session changes nothing.
+ */
+export class Connection {
+  readonly name: string;
+  readonly counts = { starts: 0, failures: 0, requests: 0 };
+  /** How long the last start took. */
+  startMs: number | undefined;
+  readonly #settings: ConnectionSettings;
+  readonly #backoff: BackoffSettings;
+  #state: ConnectionState;
+  #session: Session | undefined;
+  #opening: { promise: Promise<Session>; abort: AbortController } | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #listening: AbortController | undefined;
+  readonly #retiring = new Set<Session>();
+  readonly #leaving = new Set<Promise<unknown>>();
+
+  constructor(settings: ConnectionSettings) {
+    this.name = settings.name;
+    this.#settings = settings;
+    this.#backoff = { ...defaultBackoff, ...settings.backoff };
+    this.#state = settings.initial;
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  /** A usable session: the current one, or a new one. Concurrent callers share one start. */
+  async ready(signal?: AbortSignal): Promise<Session> {
+    signal?.throwIfAborted();
+    const state = this.#state;
+    if (isUp(state) && this.#session) return this.#session;
+    if (this.#opening) return abortable(this.#opening.promise, signal, this.name);
+    if (state.name === "disabled" || state.name === "closed") throw unusable(this.name, state);
+    if (state.name === "needs-auth" || state.name === "needs-registration") throw state.error;
+    if (state.name === "waiting" || state.name === "failed") {
+      const waitMs = state.retryAt - this.#settings.now();
+      if (waitMs > patienceMs) throw notYet(state, waitMs);
+      if (waitMs > 0) await sleep(waitMs, undefined, signal ? { signal } : {});
+      if (this.#state !== state) return this.ready(signal);
+    }
+    return abortable(this.#open(), signal, this.name);
+  }
+
+  /**
+   * Sends a request. It is repeated once, and only when the server certainly did nothing with it: a session that it
+   * no longer knows, or a connection that broke before the request left.
+   */
+  async request(
+    method: string,
+    params: Record<string, unknown>,
+    options: ConnectionRequest,
+  ): Promise<JsonRpcAnswer> {
+    const session = await this.ready(options.signal);
+    this.counts.requests++;
+    try {
+      return await session.request(method, params, options);
+    } catch (error) {
+      this.#learn(session, error);
+      if (!wasNotExecuted(error) || options.signal?.aborted) throw error;
+      const fresh = await this.ready(options.signal);
+      if (fresh === session) throw error;
+      return fresh.request(method, params, options);
+    }
+  }
+
+  /** Ends the session, if any, and goes back to `idle`. */
+  async disconnect(): Promise<void> {
+    this.#signal({ type: "disconnect" });
+    await this.#leave();
+  }
+
+  /** Forgets failures and tries anew. */
+  async reconnect(): Promise<void> {
+    await this.disconnect();
+    await this.ready();
+  }
+
+  async disable(signal: Extract<Signal, { type: "disable" }>): Promise<void> {
+    this.#signal(signal);
+    await this.#leave();
+  }
+
+  enable(): void {
+    this.#signal({ type: "enable" });
+  }
+
+  /** For good. Resolves when nothing of it is left. */
+  async close(): Promise<void> {
+    this.#signal({ type: "close" });
+    await this.#leave();
+  }
+
+  listFailed(error: PlugboardError): void {
+    this.#signal({ type: "list-failed", error });
+  }
+
+  listRefreshed(): void {
+    this.#signal({ type: "list-refreshed" });
+  }
+
+  #open(): Promise<Session> {
+    const { now } = this.#settings;
+    const startedAt = now();
+    this.#signal({ type: "connect", at: startedAt });
+    this.counts.starts++;
+    const abort = new AbortController();
+    let session: Session | undefined;
+    const isCurrent = () =>
+      this.#opening?.abort === abort || (session !== undefined && this.#session === session);
+    const hooks: SessionHooks = {
+      signal: abort.signal,
+      onDetail: (detail) => isCurrent() && this.#signal({ type: "detail", detail }),
+      onLost: (error) => session && this.#lose(session, error),
+      onRequest: (method, params, signal) => this.#answer(method, params, signal),
+      onNotification: (method, params) => isCurrent() && this.#hear(method, params),
+    };
+    const promise = this.#settings.open(hooks).then(
+      async (opened) => {
+        session = opened;
+        if (this.#opening?.abort !== abort) {
+          await opened.close();
+          throw gone(this.name);
+        }
+        this.#opening = undefined;
+        this.#session = opened;
+        this.startMs = now() - startedAt;
+        this.#signal({ type: "connected", at: now() });
+        this.#listen(opened);
+        if (opened.lost) this.#lose(opened, opened.lost);
+        return opened;
+      },
+      (error: unknown) => {
+        if (this.#opening?.abort !== abort) throw gone(this.name);
+        this.#opening = undefined;
+        this.#fail(asPlugboardError(error, this.name));
+        throw error;
+      },
+    );
+    promise.catch(() => undefined);
+    this.#opening = { promise, abort };
+    return promise;
+  }
+
+  #fail(error: PlugboardError): void {
+    this.counts.failures++;
+    this.#signal({ type: "failed", error, verdict: this.#verdict(error) });
+    this.#scheduleRetry();
+  }
+
+  #lose(session: Session, error: PlugboardError): void {
+    if (this.#session !== session) return;
+    const lastedMs = isUp(this.#state) ? this.#settings.now() - this.#state.since : 0;
+    this.#session = undefined;
+    this.#listening?.abort();
+    this.counts.failures++;
+    this.#signal({ type: "lost", error, verdict: this.#verdict(error, lastedMs) });
+    this.#retire(session);
+    this.#scheduleRetry();
+  }
+
+  /** Calls that are still on their way over the old session may finish; a dead one is closed at once. */
+  #retire(session: Session): void {
+    this.#retiring.add(session);
+    const closed = (session.lost ? Promise.resolve() : session.quiet()).then(() => session.close());
+    this.#track(closed.finally(() => this.#retiring.delete(session)));
+  }
+
+  /** What a failed request tells about the connection itself. */
+  #learn(session: Session, error: unknown): void {
+    if (!isPlugboardError(error) || this.#session !== session) return;
+    if (wasNotExecuted(error) || error.code === "auth-required") this.#lose(session, error);
+  }
+
+  #verdict(error: PlugboardError, lastedMs?: number): Verdict {
+    const { now, random } = this.#settings;
+    const failures = failuresOf(this.#state);
+    return decide(
+      { error, failures, at: now(), ...(lastedMs !== undefined && { lastedMs }) },
+      this.#backoff,
+      random(),
+    );
+  }
+
+  #scheduleRetry(): void {
+    clearTimeout(this.#retry);
+    const state = this.#state;
+    if (!this.#settings.eager || state.name !== "waiting") return;
+    const delay = Math.max(0, state.retryAt - this.#settings.now());
+    this.#retry = setTimeout(() => {
+      if (this.#state === state) this.#open().catch(() => undefined);
+    }, delay);
+    this.#retry.unref();
+  }
+
+  async #answer(
+    method: string,
+    params: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<Record<string, unknown>> {
+    const { onQuestion } = this.#settings;
+    if (!onQuestion) throw new RefusedRequest(-32_601, "Method not found");
+    return onQuestion(method, params, signal);
+  }
+
+  #hear(method: string, params: Record<string, unknown>): void {
+    const { emit, now, onNotification } = this.#settings;
+    const event = toEvent(this.name, method, params, now());
+    if (event) emit(event);
+    onNotification?.(method, params);
+  }
+
+  /** In the modern era changes are told only to those who ask; the question is asked again whenever its stream ends. */
+  #listen(session: Session): void {
+    if (session.greeting.era !== "modern") return;
+    const { capabilities } = session.greeting;
+    const tells = (kind: string) =>
+      isRecord(capabilities[kind]) && capabilities[kind]["listChanged"] === true;
+    const filter = {
+      ...(tells("tools") && { toolsListChanged: true }),
+      ...(tells("prompts") && { promptsListChanged: true }),
+      ...(tells("resources") && { resourcesListChanged: true }),
+    };
+    if (Object.keys(filter).length === 0) return;
+    this.#listening = new AbortController();
+    this.#track(keepListening(session, filter, this.#listening.signal, this.#settings.random));
+  }
+
+  async #leave(): Promise<void> {
+    clearTimeout(this.#retry);
+    this.#listening?.abort();
+    const { promise, abort } = this.#opening ?? {};
+    const session = this.#session;
+    this.#opening = undefined;
+    this.#session = undefined;
+    abort?.abort(gone(this.name));
+    for (const old of [...this.#retiring, ...(session ? [session] : [])]) this.#track(old.close());
+    if (promise) this.#track(promise);
+    await Promise.all(this.#leaving);
+  }
+
+  #track(work: Promise<unknown>): void {
+    const settled = work.catch(() => undefined);
+    this.#leaving.add(settled);
+    void settled.then(() => this.#leaving.delete(settled));
+  }
+
+  #signal(signal: Signal): void {
+    const before = this.#state;
+    const after = transition(before, signal);
+    if (after === before) return;
+    this.#state = after;
+    const { emit, now } = this.#settings;
+    const error = "error" in after ? { error: summarise(after.error) } : {};
+    emit({
+      type: "connection-changed",
+      server: this.name,
+      from: before.name,
+      ...describeState(after),
+      ...error,
+      at: now(),
+    });
+  }
+}

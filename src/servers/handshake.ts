@@ -1,0 +1,206 @@
+import { PlugboardError, isPlugboardError } from "../errors.ts";
+import { isRecord } from "../lib/record.ts";
+import { clientInfo, legacyRevisions, modernEnvelope, modernRevision } from "./envelope.ts";
+import type { Capabilities } from "./envelope.ts";
+import { judgeProbe, provesModern } from "./era.ts";
+import type { Era, EraMemory, EraPlan, ProbeOutcome } from "./era.ts";
+import type { JsonRpcAnswer } from "./lane-messages.ts";
+
+/** What a server said about itself. */
+export interface Greeting {
+  era: Era;
+  basis: EraMemory["basis"];
+  version: string;
+  capabilities: Record<string, unknown>;
+  serverInfo?: Record<string, unknown>;
+  instructions?: string;
+}
+
+export interface HandshakeOptions {
+  server: string;
+  plan: EraPlan;
+  capabilities: Capabilities;
+  /** Ends the handshake; its reason is what the caller sees. */
+  signal: AbortSignal;
+  request(method: string, params: Record<string, unknown>, signal: AbortSignal): Promise<JsonRpcAnswer>;
+  /** Over HTTP: turns a failed request into era evidence, or throws when it is none (401, refused, TLS …). */
+  refusal?(error: unknown): ProbeOutcome;
+}
+
+/** The server ended itself on the probe, as servers of the Rust SDK do: start it again and do not ask. */
+export class ExitedOnProbe extends Error {}
+
+/** Finds out how a server speaks, by the rules of `era.ts`, and greets it. `notifications/initialized` is left to the caller. */
+export async function shakeHands(options: HandshakeOptions): Promise<Greeting> {
+  const { plan } = options;
+  if (!plan.probe) return initialize(options, "answer");
+  const ended = new AbortController();
+  const signal = AbortSignal.any([options.signal, ended.signal]);
+  try {
+    const probe = discover(options, signal);
+    if (plan.initializeAfterMs === undefined) return await pinnedModern(options, await probe);
+    const first = await Promise.race([probe, pause(plan.initializeAfterMs, signal)]);
+    return first ? await conclude(options, first) : await race(options, probe, signal);
+  } finally {
+    ended.abort();
+  }
+}
+
+/** Both questions are out. The probe was asked first, so an answer to it, even a late one, counts more. */
+async function race(
+  options: HandshakeOptions,
+  probe: Promise<Probe>,
+  signal: AbortSignal,
+): Promise<Greeting> {
+  const offered = initialize({ ...options, signal }, "silence").then(
+    (greeting) => ({ greeting }),
+    (error: unknown) => ({ error }),
+  );
+  const first = await Promise.race([probe, offered]);
+  if ("greeting" in first) return first.greeting;
+  if ("outcome" in first)
+    return first.outcome.kind === "refused" ? settle(await offered) : conclude(options, first);
+  const isModern =
+    isPlugboardError(first.error) && provesModern(first.error.data?.["rpcCode"] as number | undefined);
+  if (!isModern && options.refusal) throw first.error;
+  return conclude(options, await probe);
+}
+
+function settle(offered: { greeting: Greeting } | { error: unknown }): Greeting {
+  if ("greeting" in offered) return { ...offered.greeting, basis: "answer" };
+  throw offered.error;
+}
+
+interface Probe {
+  outcome: ProbeOutcome;
+  greeting?: Greeting;
+  /** For the report when `initialize` fails too. */
+  error?: unknown;
+}
+
+async function discover(
+  { capabilities, request, refusal }: HandshakeOptions,
+  signal: AbortSignal,
+): Promise<Probe> {
+  let answer: JsonRpcAnswer;
+  try {
+    answer = await request("server/discover", { _meta: modernEnvelope(capabilities) }, signal);
+  } catch (error) {
+    if (isPlugboardError(error, "server-exited")) return { outcome: { kind: "exited" }, error };
+    if (signal.aborted) throw error;
+    if (!refusal) throw error;
+    return { outcome: refusal(error), error };
+  }
+  if ("error" in answer) {
+    const { code, data } = answer.error;
+    const supported =
+      isRecord(data) && Array.isArray(data["supported"]) ? (data["supported"] as string[]) : undefined;
+    return { outcome: { kind: "refused", code, ...(supported && { supported }) } };
+  }
+  const greeting = readDiscovery(answer.result);
+  return greeting ? { outcome: { kind: "modern" }, greeting } : { outcome: { kind: "refused" } };
+}
+
+async function conclude(options: HandshakeOptions, { outcome, greeting, error }: Probe): Promise<Greeting> {
+  if (greeting) return greeting;
+  const verdict = judgeProbe(outcome);
+  if (verdict.era === "none") throw unsupported(options.server, verdict.supported);
+  if (verdict.basis === "exit") throw new ExitedOnProbe();
+  try {
+    return await initialize(options, verdict.basis);
+  } catch (second) {
+    if (error === undefined || !isPlugboardError(second)) throw second;
+    const first = error instanceof Error ? error.message : "the probe failed";
+    const { code, server, data, hint } = second;
+    throw new PlugboardError(code, `${second.message} (Before that: ${first})`, {
+      server,
+      data,
+      hint,
+      cause: second,
+    });
+  }
+}
+
+async function pinnedModern(
+  options: HandshakeOptions,
+  { greeting, outcome, error }: Probe,
+): Promise<Greeting> {
+  if (greeting) return greeting;
+  if (error !== undefined && outcome.kind !== "refused") throw error;
+  const verdict = judgeProbe(outcome);
+  if (verdict.era === "none") throw unsupported(options.server, verdict.supported);
+  throw new PlugboardError(
+    "version-unsupported",
+    `"${options.server}" does not speak the modern protocol, but \`protocol\` is set to \`modern\`.`,
+    { server: options.server },
+  );
+}
+
+async function initialize(
+  { server, capabilities, request, signal }: HandshakeOptions,
+  basis: EraMemory["basis"],
+): Promise<Greeting> {
+  const params = { protocolVersion: legacyRevisions[0], capabilities, clientInfo };
+  const answer = await request("initialize", params, signal);
+  if ("error" in answer) {
+    const { code, message } = answer.error;
+    const isVersion = provesModern(code);
+    throw new PlugboardError(
+      isVersion ? "version-unsupported" : "protocol-error",
+      `"${server}" refused to begin: ${message} (${code}).`,
+      { server, data: { rpcCode: code } },
+    );
+  }
+  const { protocolVersion, capabilities: offered, serverInfo, instructions } = answer.result;
+  if (typeof protocolVersion !== "string" || !isRecord(offered) || !isRecord(serverInfo)) {
+    throw new PlugboardError(
+      "protocol-error",
+      `"${server}" answered \`initialize\` without what belongs into it.`,
+      { server },
+    );
+  }
+  if (!(legacyRevisions as readonly string[]).includes(protocolVersion))
+    throw unsupported(server, [protocolVersion]);
+  return {
+    era: "legacy",
+    basis,
+    version: protocolVersion,
+    capabilities: offered,
+    serverInfo,
+    ...(typeof instructions === "string" && { instructions }),
+  };
+}
+
+function readDiscovery(result: Record<string, unknown>): Greeting | undefined {
+  const { supportedVersions, capabilities, instructions, _meta: meta } = result;
+  if (
+    !Array.isArray(supportedVersions) ||
+    !supportedVersions.includes(modernRevision) ||
+    !isRecord(capabilities)
+  )
+    return undefined;
+  const info = isRecord(meta) ? meta["io.modelcontextprotocol/serverInfo"] : undefined;
+  return {
+    era: "modern",
+    basis: "answer",
+    version: modernRevision,
+    capabilities,
+    ...(isRecord(info) && { serverInfo: info }),
+    ...(typeof instructions === "string" && { instructions }),
+  };
+}
+
+function unsupported(server: string, revisions: readonly string[]): PlugboardError {
+  const message = `"${server}" speaks ${revisions.slice(0, 5).join(", ")}, and Plugboard none of them.`;
+  return new PlugboardError("version-unsupported", message, {
+    server,
+    data: { supported: revisions.slice(0, 5) },
+  });
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), ms);
+    signal.addEventListener("abort", () => (clearTimeout(timer), resolve(undefined)), { once: true });
+  });
+}

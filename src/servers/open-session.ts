@@ -1,0 +1,220 @@
+import { readFile } from "node:fs/promises";
+import { PlugboardError, isPlugboardError } from "../errors.ts";
+import { isRecord } from "../lib/record.ts";
+import type { Environment } from "../lib/folders.ts";
+import type { Capabilities } from "./envelope.ts";
+import { planEra } from "./era.ts";
+import type { Era, EraMemory, EraPlan, ProbeOutcome } from "./era.ts";
+import { ExitedOnProbe, shakeHands } from "./handshake.ts";
+import type { Greeting } from "./handshake.ts";
+import { Peer } from "./peer.ts";
+import type { PeerHandlers } from "./peer.ts";
+import type { ProcessTree } from "./process-tree.ts";
+import { Session } from "./session.ts";
+import type { ServerTransport } from "./session.ts";
+import type { Target } from "./target.ts";
+
+export interface OpenOptions {
+  server: string;
+  target: Target;
+  protocol: "auto" | Era | undefined;
+  memory: EraMemory | undefined;
+  capabilities: Capabilities;
+  handlers: PeerHandlers;
+  processes: ProcessTree;
+  env: Environment;
+  /** Aborted with the error to show when the start takes too long or nobody wants it any more. */
+  signal: AbortSignal;
+  redact(text: string): string;
+  onStderr(line: string): void;
+  onLost(error: PlugboardError): void;
+}
+
+/** Opens a connection: the right transport, the right era, greeted and ready. Leaves nothing behind when it fails. */
+export async function openSession(options: OpenOptions): Promise<Session> {
+  const plan = planEra(options.protocol, options.memory);
+  const { target } = options;
+  if (target.kind === "http") return openHttp(options, plan);
+  if (target.kind === "sse") return attempt(options, "sse", legacyPlan);
+  try {
+    return await attempt(options, target.kind, plan);
+  } catch (error) {
+    if (error instanceof ExitedOnProbe) return attempt(options, target.kind, legacyPlan, "exit");
+    const isModernNow =
+      isPlugboardError(error, "version-unsupported") && !plan.probe && options.protocol !== "legacy";
+    if (isModernNow) return attempt(options, target.kind, { probe: true, initializeAfterMs: undefined });
+    throw error;
+  }
+}
+
+const legacyPlan: EraPlan = { probe: false, initializeAfterMs: 0 };
+
+/** A cold modern server may need a while over HTTP, so silence there is waited out longer than over a pipe. */
+const httpSilenceFactor = 5;
+
+async function openHttp(options: OpenOptions, plan: EraPlan): Promise<Session> {
+  const patient = plan.initializeAfterMs
+    ? { ...plan, initializeAfterMs: plan.initializeAfterMs * httpSilenceFactor }
+    : plan;
+  try {
+    return await attempt(options, "http", patient);
+  } catch (error) {
+    const { shouldFallBackToSse } = await import("./transports/http.ts");
+    if (options.protocol === "modern" || options.signal.aborted || !shouldFallBackToSse(error)) throw error;
+    // A server of the older kind refuses a POST; when it is none of those either, the first refusal is the truth.
+    return attempt(options, "sse", legacyPlan).catch(() => Promise.reject(error as Error));
+  }
+}
+
+type Kind = Target["kind"];
+
+async function attempt(
+  options: OpenOptions,
+  kind: Kind,
+  plan: EraPlan,
+  basis?: EraMemory["basis"],
+): Promise<Session> {
+  const { server, signal, capabilities, handlers } = options;
+  const transport = await createTransport(options, kind);
+  const peer = new Peer(transport, server, handlers);
+  const failed = new AbortController();
+  Object.assign(transport, { onclose: () => failed.abort(transport.lost), onerror: () => undefined });
+  try {
+    signal.throwIfAborted();
+    await untilAborted(transport.start(), signal);
+    const greeting = await shakeHands({
+      server,
+      plan,
+      capabilities,
+      signal: AbortSignal.any([signal, failed.signal]),
+      request: (method, params, during) => peer.request(method, params, during),
+      ...(kind === "http" && { refusal: httpRefusal }),
+    });
+    await finish(greeting, transport, peer);
+    const session = new Session({
+      ...options,
+      kind,
+      transport,
+      peer,
+      greeting: basis ? { ...greeting, basis } : greeting,
+    });
+    if (session.lost) throw session.lost;
+    return session;
+  } catch (error) {
+    const cause = signal.aborted ? withStderr(signal.reason, transport) : (transport.lost ?? error);
+    await transport.close().catch(() => undefined);
+    if (error instanceof ExitedOnProbe && !signal.aborted) throw error;
+    throw kind === "http" || kind === "sse" ? await translate(cause, server) : cause;
+  }
+}
+
+/** What the server said while it kept us waiting is usually the reason. */
+function withStderr(error: unknown, transport: ServerTransport & { stderr?: { tail(): string } }): unknown {
+  const tail = transport.stderr?.tail();
+  if (!isPlugboardError(error) || !tail) return error;
+  const { code, message, server, data, hint } = error;
+  const last = tail.trimEnd().split("\n").at(-1) ?? "";
+  return new PlugboardError(code, `${message} Its last words: ${last.slice(0, 300)}`, {
+    server,
+    data: { ...data, stderr: tail },
+    hint,
+    cause: error,
+  });
+}
+
+async function finish(greeting: Greeting, transport: ServerTransport, peer: Peer): Promise<void> {
+  transport.setProtocolVersion?.(greeting.version);
+  if (greeting.era === "legacy") await peer.notify("notifications/initialized");
+}
+
+async function createTransport(options: OpenOptions, kind: Kind): Promise<ServerTransport> {
+  const { target, processes, server, env, redact, onStderr } = options;
+  const limits =
+    "maxLineBytes" in target && target.maxLineBytes !== undefined
+      ? { maxLineBytes: target.maxLineBytes }
+      : {};
+  if (target.kind === "stdio") {
+    const { StdioTransport } = await import("./transports/stdio.ts");
+    return new StdioTransport({ processes, program: target.program, redact, onStderr, ...limits });
+  }
+  if (target.kind === "memory") {
+    const { MemoryTransport } = await import("./transports/memory.ts");
+    return new MemoryTransport(target);
+  }
+  const { proxy, ca, cert, key } = target.network;
+  const network = {
+    ...(proxy !== undefined && { proxy }),
+    ...(ca !== undefined && { ca: await pem(server, ca) }),
+    ...(cert !== undefined && { cert: await pem(server, cert) }),
+    ...(key !== undefined && { key: await pem(server, key) }),
+  };
+  const { maxLineBytes: maxBodyBytes } = limits;
+  const settings = {
+    server,
+    url: target.url,
+    headers: target.headers,
+    network,
+    env,
+    limits: maxBodyBytes === undefined ? {} : { maxBodyBytes },
+  };
+  if (kind === "sse") return new (await import("./transports/sse.ts")).SseTransport(settings);
+  return new (await import("./transports/http.ts")).HttpTransport(settings);
+}
+
+async function pem(server: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new PlugboardError(
+      "config-invalid",
+      `"${server}" names the certificate file ${path}, which cannot be read.`,
+      { server, cause: error },
+    );
+  }
+}
+
+async function translate(error: unknown, server: string): Promise<PlugboardError> {
+  const { httpFailure } = await import("./transports/http.ts");
+  return httpFailure(error, { server, hadSession: false, now: Date.now() });
+}
+
+/**
+ * A refused probe over HTTP. 401 and 403 are about credentials, not about eras; a host that cannot be reached is no
+ * evidence either. Everything else, a 5xx too, gets one try as legacy.
+ */
+function httpRefusal(error: unknown): ProbeOutcome {
+  const status = statusOf(error);
+  if (status === undefined || status === 401 || status === 403) throw error;
+  const rpc = rpcErrorIn(error);
+  return { kind: "refused", ...rpc };
+}
+
+function statusOf(error: unknown): number | undefined {
+  const data: unknown =
+    isRecord(error) || error instanceof Error ? (error as { data?: unknown }).data : undefined;
+  const status = isRecord(data) ? data["status"] : undefined;
+  if (typeof status === "number") return status;
+  return error instanceof Error && error.cause !== undefined ? statusOf(error.cause) : undefined;
+}
+
+function rpcErrorIn(error: unknown): { code?: number; supported?: readonly string[] } {
+  const text = (error as { data?: { text?: unknown } }).data?.text;
+  if (typeof text !== "string") return {};
+  try {
+    const body = JSON.parse(text) as { error?: { code?: unknown; data?: { supported?: unknown } } };
+    const { code, data } = body.error ?? {};
+    return {
+      ...(typeof code === "number" && { code }),
+      ...(Array.isArray(data?.supported) && { supported: data.supported.map(String) }),
+    };
+  } catch {
+    return {};
+  }
+}
+
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason as Error);
+  signal.addEventListener("abort", onAbort, { once: true });
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", onAbort));
+}

@@ -1,0 +1,126 @@
+import { PlugboardError } from "../errors.ts";
+import { canonicalJson } from "../lib/canonical.ts";
+import type { Environment } from "../lib/folders.ts";
+import { expandServer } from "../config/expand.ts";
+import type { SecretSource } from "../config/expand.ts";
+import type { ServerEntry } from "../config/model.ts";
+import { assertAllowed } from "../config/policy.ts";
+import type { ManagedPolicy } from "../config/policy.ts";
+import type { SessionHooks } from "./connection.ts";
+import type { Capabilities } from "./envelope.ts";
+import { rememberEra } from "./era.ts";
+import type { ProcessTree } from "./process-tree.ts";
+import { serverFingerprint } from "./server-memory.ts";
+import type { Remembered, ServerMemory } from "./server-memory.ts";
+import type { Session } from "./session.ts";
+import type { StartGate } from "./start-gate.ts";
+import { toTarget } from "./target.ts";
+import type { Target } from "./target.ts";
+import type { InProcessServer } from "./transports/memory.ts";
+
+export interface OpenerContext {
+  env: Environment;
+  home: string;
+  secrets: SecretSource;
+  policy: ManagedPolicy;
+  processes: ProcessTree;
+  gate: StartGate;
+  memory: ServerMemory;
+  capabilities: Capabilities;
+  /** A server in this process, by name. */
+  inProcess(name: string): InProcessServer | undefined;
+}
+
+const startMs = 30_000;
+const firstInstallMs = 120_000;
+
+/** How one configured server is opened: values filled in, policy asked once more, its turn awaited, its deadline kept. */
+export function createOpener(
+  entry: ServerEntry,
+  context: OpenerContext,
+): (hooks: SessionHooks) => Promise<Session> {
+  return async (hooks) => {
+    const { target, redact } = await resolveTarget(entry, context);
+    return context.gate.run(() => openWithDeadline(entry, target, redact, context, hooks), hooks.signal);
+  };
+}
+
+async function resolveTarget(
+  entry: ServerEntry,
+  context: OpenerContext,
+): Promise<{ target: Target; redact: (text: string) => string }> {
+  const { name, baseDir } = entry;
+  const server = context.inProcess(name);
+  if (server) return { target: { kind: "memory", name, server }, redact: (text) => text };
+  const { config, sensitive } = await expandServer(entry, context);
+  assertAllowed(context.policy, name, config);
+  return { target: toTarget(name, config, baseDir, context.env), redact: redactor(sensitive) };
+}
+
+async function openWithDeadline(
+  entry: ServerEntry,
+  target: Target,
+  redact: (text: string) => string,
+  context: OpenerContext,
+  hooks: SessionHooks,
+): Promise<Session> {
+  const { name, config } = entry;
+  const fingerprint = serverFingerprint(entry);
+  const known = await context.memory.recall(fingerprint);
+  const isInstalling = target.kind === "stdio" && target.isLauncher && !known.hasStarted;
+  const limitMs = config?.startupTimeoutMs ?? (isInstalling ? firstInstallMs : startMs);
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(tooSlow(name, limitMs, isInstalling)), limitMs);
+  if (isInstalling) hooks.onDetail("installing");
+  try {
+    const { openSession } = await import("./open-session.ts");
+    const session = await openSession({
+      server: name,
+      target,
+      protocol: config?.protocol,
+      memory: known.era,
+      capabilities: context.capabilities,
+      handlers: hooks,
+      processes: context.processes,
+      env: context.env,
+      signal: AbortSignal.any([hooks.signal, deadline.signal]),
+      redact,
+      onStderr: (line) => isInstalling && hooks.onDetail(`installing: ${redact(line).slice(0, 200)}`),
+      onLost: (error) => hooks.onLost(error),
+    });
+    await learn(fingerprint, known, session, context.memory);
+    return session;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function learn(
+  fingerprint: string,
+  known: Remembered,
+  session: Session,
+  memory: ServerMemory,
+): Promise<void> {
+  const { era, basis } = session.greeting;
+  // What was assumed from memory and worked is not news; a silence that was not waited out again is not counted again.
+  const isConfirmed = known.era?.era === era && known.era.basis !== "silence";
+  const next: Remembered = {
+    hasStarted: true,
+    era: isConfirmed && known.era ? known.era : rememberEra(known.era, { era, basis }),
+  };
+  if (canonicalJson(next) !== canonicalJson(known)) await memory.remember(fingerprint, next);
+}
+
+function tooSlow(server: string, limitMs: number, isInstalling: boolean): PlugboardError {
+  const what = isInstalling ? "was not installed and started" : "did not complete its handshake";
+  return new PlugboardError("start-timeout", `"${server}" ${what} within ${limitMs / 1000} s.`, {
+    server,
+    data: { limitMs },
+  });
+}
+
+/** Takes configured values out of texts that a server wrote. */
+function redactor(sensitive: readonly string[]): (text: string) => string {
+  const values = [...new Set(sensitive)].sort((a, b) => b.length - a.length);
+  return (text) => values.reduce((clean, value) => clean.replaceAll(value, "(hidden)"), text);
+}

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Transport } from "@modelcontextprotocol/client";
+import { PlugboardError, isPlugboardError } from "../errors.ts";
+import { isRecord } from "../lib/record.ts";
+import { modernEnvelope } from "./envelope.ts";
+import type { Capabilities } from "./envelope.ts";
+import type { Greeting } from "./handshake.ts";
+import type { JsonRpcAnswer, Lane, LaneOptions } from "./lane.ts";
+import type { Peer } from "./peer.ts";
+
+export type ServerTransport = Transport & {
+  lane: Lane;
+  pid?: number | null;
+  lost?: PlugboardError | undefined;
+};
+
+export interface SessionFacts {
+  transport: "stdio" | "http" | "sse" | "memory";
+  pid?: number;
+  /** Lines on stdout that were no messages: how many, and the first of them. */
+  skippedLines?: { count: number; first: string[] };
+  stderrTail?: string;
+}
+
+/** One connection while it lasts: greeted, usable, and over exactly once. */
+export class Session {
+  readonly greeting: Greeting;
+  readonly lane: Lane;
+  readonly peer: Peer;
+  /** Why it is over. */
+  lost: PlugboardError | undefined;
+  readonly #transport: ServerTransport;
+  readonly #kind: SessionFacts["transport"];
+  readonly #server: string;
+  readonly #capabilities: Capabilities;
+  readonly #onLost: (error: PlugboardError) => void;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: {
+    server: string;
+    kind: SessionFacts["transport"];
+    transport: ServerTransport;
+    peer: Peer;
+    greeting: Greeting;
+    capabilities: Capabilities;
+    onLost(error: PlugboardError): void;
+  }) {
+    this.#server = options.server;
+    this.#kind = options.kind;
+    this.#transport = options.transport;
+    this.#capabilities = options.capabilities;
+    this.#onLost = options.onLost;
+    this.greeting = options.greeting;
+    this.lane = options.transport.lane;
+    this.peer = options.peer;
+    this.peer.mayAsk = options.greeting.era === "legacy";
+    Object.assign(options.transport, { onclose: () => this.#end(this.#transport.lost) });
+    if (options.transport.lost) this.#end(options.transport.lost);
+  }
+
+  /** The raw door: the server's own answer, with the modern envelope around the question where that is needed. */
+  request(
+    method: string,
+    params: Record<string, unknown>,
+    options: LaneOptions & { capabilities?: Capabilities | undefined },
+  ): Promise<JsonRpcAnswer> {
+    if (this.greeting.era === "legacy") return this.lane.request(method, params, options);
+    const meta = isRecord(params["_meta"]) ? params["_meta"] : undefined;
+    const envelope = modernEnvelope(options.capabilities ?? this.#capabilities);
+    return this.lane.request(method, { ...params, _meta: { ...meta, ...envelope } }, options);
+  }
+
+  async notify(method: string, params: Record<string, unknown>): Promise<void> {
+    await this.peer.notify(method, params);
+  }
+
+  get facts(): SessionFacts {
+    const transport = this.#transport as ServerTransport & {
+      skipped?: SessionFacts["skippedLines"];
+      stderr?: { tail(): string };
+    };
+    const tail = transport.stderr?.tail();
+    return {
+      transport: this.#kind,
+      ...(typeof transport.pid === "number" && { pid: transport.pid }),
+      ...(transport.skipped && transport.skipped.count > 0 && { skippedLines: transport.skipped }),
+      ...(tail && { stderrTail: tail }),
+    };
+  }
+
+  /** Resolves when no call is on its way any more, or it is over. */
+  async quiet(): Promise<void> {
+    while (this.lane.inFlight > 0 && !this.lost) await sleep(50, undefined, { ref: false });
+  }
+
+  /** Ends it on purpose: nobody is told that it was lost. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.lost ??= new PlugboardError("connection-lost", `The connection to "${this.#server}" was closed.`, {
+      server: this.#server,
+    });
+    this.peer.close(this.lost);
+    await this.#transport.close();
+  }
+
+  #end(cause: PlugboardError | undefined): void {
+    if (this.lost) return;
+    const error = isPlugboardError(cause)
+      ? cause
+      : new PlugboardError("connection-lost", `The connection to "${this.#server}" ended.`, {
+          server: this.#server,
+        });
+    this.lost = error;
+    this.peer.close(error);
+    this.#onLost(error);
+  }
+}

@@ -1,0 +1,74 @@
+import { basename } from "node:path";
+import { PlugboardError } from "../errors.ts";
+import type { ServerConfig } from "../config/server-schema.ts";
+import type { ServerProgram } from "./process-tree.ts";
+import type { InProcessServer } from "./transports/memory.ts";
+
+/** Where a server is, with every value filled in. */
+export type Target =
+  | { kind: "stdio"; program: ServerProgram; isLauncher: boolean; maxLineBytes?: number }
+  | {
+      kind: "http" | "sse";
+      url: URL;
+      headers: Record<string, string>;
+      network: NonNullable<ServerConfig["network"]>;
+      maxLineBytes?: number;
+    }
+  | { kind: "memory"; name: string; server: InProcessServer };
+
+/** `env` is Plugboard's own environment, for headers that come from variables. */
+export function toTarget(
+  server: string,
+  config: ServerConfig,
+  baseDir: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Target {
+  const limits = config.maxLineBytes === undefined ? {} : { maxLineBytes: config.maxLineBytes };
+  if (config.url !== undefined) {
+    const url = URL.parse(config.url);
+    if (!url) throw new PlugboardError("config-invalid", `The URL of "${server}" is not a URL.`, { server });
+    const kind = config.type === "sse" ? "sse" : "http";
+    return { kind, url, headers: headersOf(server, config, env), network: config.network ?? {}, ...limits };
+  }
+  if (config.command === undefined) {
+    throw new PlugboardError("config-invalid", `"${server}" has neither a command nor a URL.`, { server });
+  }
+  const { command, args, env: own, inheritEnv, sandbox, cwd = baseDir } = config;
+  const program: ServerProgram = { server, command, args, cwd, env: own, inheritEnv, sandbox };
+  return { kind: "stdio", program, isLauncher: isLauncher(command, args ?? []), ...limits };
+}
+
+function headersOf(
+  server: string,
+  config: ServerConfig,
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const headers: Record<string, string> = { ...config.headers };
+  const fromEnv = { ...config.headersFromEnv };
+  const missing = (name: string) =>
+    new PlugboardError("value-missing", `Server "${server}" needs the variable ${name} for a header.`, {
+      server,
+      data: { variable: name },
+    });
+  for (const [header, name] of Object.entries(fromEnv)) {
+    const value = env[name];
+    if (value === undefined) throw missing(name);
+    headers[header] = value;
+  }
+  if (config.bearerTokenEnv !== undefined) {
+    const token = env[config.bearerTokenEnv];
+    if (!token) throw missing(config.bearerTokenEnv);
+    headers["Authorization"] = `Bearer ${token}`;
+  }
+  return headers;
+}
+
+/** Programs that fetch the server before they start it, which can take a while the first time. */
+function isLauncher(command: string, args: readonly string[]): boolean {
+  const name = basename(command).replace(/\.(cmd|exe)$/i, "");
+  if (["npx", "bunx", "uvx", "pipx", "docker", "podman"].includes(name)) return true;
+  return (
+    (name === "pnpm" || name === "yarn" || name === "npm" || name === "uv" || name === "deno") &&
+    ["dlx", "exec", "x", "tool", "run"].includes(args[0] ?? "")
+  );
+}
