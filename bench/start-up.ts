@@ -1,0 +1,115 @@
+/**
+ * How long the command line takes to start, against `node -e 0`. The commands take turns, so that a busy moment of
+ * the machine hits all of them alike. Wall time is measured around the process, processor time by bash's `times`.
+ * Run: npm run build && node bench/start-up.ts [runs]
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+interface Contender {
+  name: string;
+  args: string[];
+  /** The most it may cost, in times of `node -e 0`. */
+  bar?: number;
+  wallMs: number[];
+  cpuMs: number[];
+}
+
+const runs = Math.max(1, Number(process.argv[2] ?? 40));
+const main = join(import.meta.dirname, "..", "dist", "cli", "main.js");
+const root = mkdtempSync(join(tmpdir(), "plugboard-start-up-"));
+const home = join(root, "home");
+const env = { HOME: home, PATH: process.env["PATH"] ?? "" };
+
+const contenders: Contender[] = [
+  { name: "node -e 0", args: ["-e", "0"], wallMs: [], cpuMs: [] },
+  { name: "plugboard --version", args: [main, "--version"], bar: 1.6, wallMs: [], cpuMs: [] },
+  { name: "plugboard list", args: [main, "list"], bar: 2.5, wallMs: [], cpuMs: [] },
+];
+
+try {
+  configureThreeServers();
+  // Twice: the first run compiles, the second one writes down what was compiled.
+  for (const { args } of [...contenders, ...contenders]) wallTime(args);
+  for (let run = 0; run < runs; run++) {
+    for (const { args, wallMs } of contenders) wallMs.push(wallTime(args));
+    for (const { args, cpuMs } of contenders) cpuMs.push(cpuTime(args));
+  }
+  report();
+} finally {
+  rmSync(root, { recursive: true, force: true });
+}
+
+function configureThreeServers(): void {
+  mkdirSync(join(home, ".config", "plugboard"), { recursive: true });
+  const mcpServers = {
+    files: { command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "."] },
+    memory: { command: "npx", args: ["-y", "@modelcontextprotocol/server-memory"] },
+    issues: { url: "https://issues.example/mcp", headers: { Authorization: "Bearer ${TOKEN:-none}" } },
+  };
+  writeFileSync(join(home, ".config", "plugboard", "config.json"), JSON.stringify({ mcpServers }));
+}
+
+function wallTime(args: readonly string[]): number {
+  const from = performance.now();
+  run(process.execPath, args);
+  return performance.now() - from;
+}
+
+/** User and system time of the command alone: the second line of `times` is about children. */
+function cpuTime(args: readonly string[]): number {
+  const out = run("bash", ["-c", '"$@" >/dev/null; times', "bash", process.execPath, ...args]);
+  const [user = NaN, system = NaN] = [...(out.split("\n")[1] ?? "").matchAll(/(\d+)m([\d.]+)s/g)].map(
+    ([, minutes, seconds]) => Number(minutes) * 60_000 + Number(seconds) * 1000,
+  );
+  return user + system;
+}
+
+function run(command: string, args: readonly string[]): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { env, cwd: root, encoding: "utf8" });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`${args.join(" ")} exited with ${status}: ${stderr}`);
+  return stdout;
+}
+
+function report(): void {
+  const [bare] = contenders;
+  if (!bare) return;
+  console.log(`${runs} runs each, ms (in brackets: times \`node -e 0\`)`);
+  console.log(
+    `${"".padEnd(22)}${["wall median", "wall least", "cpu median", "cpu least"].map(cell).join("")}`,
+  );
+  for (const { name, wallMs, cpuMs, bar } of contenders) {
+    const cells = [
+      figure(median(wallMs), median(bare.wallMs)),
+      figure(least(wallMs), least(bare.wallMs)),
+      figure(median(cpuMs), median(bare.cpuMs)),
+      figure(least(cpuMs), least(bare.cpuMs)),
+    ];
+    const ratio = median(wallMs) / median(bare.wallMs);
+    const verdict = bar === undefined ? "" : `  bar ${bar}: ${ratio <= bar ? "kept" : "MISSED"}`;
+    console.log(`${name.padEnd(22)}${cells.map(cell).join("")}${verdict}`);
+    if (bar !== undefined && ratio > bar) process.exitCode = 1;
+  }
+}
+
+function figure(ms: number, bareMs: number): string {
+  return `${ms.toFixed(1)} (${(ms / bareMs).toFixed(2)})`;
+}
+
+function cell(text: string): string {
+  return text.padStart(16);
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
+}
+
+function least(values: readonly number[]): number {
+  return Math.min(...values);
+}
