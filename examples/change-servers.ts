@@ -1,0 +1,31 @@
+/**
+ * Servers that come and go while the hub runs; a call to one of them does not notice what happens to the others.
+ * In a program of your own, import from "plugboard". Run: node examples/change-servers.ts
+ */
+import assert from "node:assert/strict";
+import { createHub } from "../src/index.ts";
+import { fakeStdio, startFakeHttp } from "../test/servers/fake/index.ts";
+
+const remote = await startFakeHttp();
+const hub = await createHub({ servers: { local: fakeStdio() } });
+const states = () => Object.fromEntries(hub.status().map(({ name, state }) => [name, state]));
+await hub.connect("local");
+
+// A call that takes a while…
+const slow = hub.request("tools/call", { name: "sleep", arguments: { ms: 300 } }, { server: "local" });
+
+// …and meanwhile a second server is added, used and removed.
+await hub.add("remote", { url: remote.url });
+assert.deepEqual(states(), { local: "connected", remote: "idle" });
+const ping = await hub.request("tools/call", { name: "echo", arguments: { ok: true } }, { server: "remote" });
+assert("result" in ping);
+console.log(states());
+await hub.remove("remote");
+assert.deepEqual(states(), { local: "connected" });
+
+const answer = await slow;
+assert("result" in answer);
+console.log(answer.result["content"]);
+
+await hub.close();
+await remote.close();

@@ -1,0 +1,43 @@
+/**
+ * Two servers, one as a program and one in this process, as one hub: list their tools, call one of each.
+ * In a program of your own, import from "plugboard". Run: node examples/list-tools.ts
+ */
+import assert from "node:assert/strict";
+import { McpServer } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { createHub } from "../src/index.ts";
+import { fakeStdio } from "../test/servers/fake/index.ts";
+
+const greeter = new McpServer({ name: "greeter", version: "1.0.0" });
+greeter.registerTool("greet", { inputSchema: z.object({ name: z.string() }) }, async ({ name }) => ({
+  content: [{ type: "text", text: `Hello, ${name}!` }],
+}));
+
+await using hub = await createHub({ servers: { calculator: fakeStdio(), greeter: { server: greeter } } });
+
+const tools = await hub.tools();
+const names = tools.map(({ server, tool }) => `${server}: ${String(tool["name"])}`);
+console.log(names.join("\n"));
+assert(names.includes("calculator: add"));
+assert(names.includes("greeter: greet"));
+
+const sum = await hub.request(
+  "tools/call",
+  { name: "add", arguments: { a: 19, b: 23 } },
+  { server: "calculator" },
+);
+assert("result" in sum);
+assert.deepEqual(sum.result["structuredContent"], { sum: 42 });
+
+const greeting = await hub.request(
+  "tools/call",
+  { name: "greet", arguments: { name: "Ada" } },
+  { server: "greeter" },
+);
+assert("result" in greeting);
+assert.deepEqual(greeting.result["content"], [{ type: "text", text: "Hello, Ada!" }]);
+
+for (const { name, state, era, protocolVersion } of hub.status()) {
+  console.log(`${name} is ${state} (${era}, ${protocolVersion})`);
+  assert.equal(state, "connected");
+}
