@@ -53,6 +53,7 @@ export type EraVerdict =
   | { era: "none"; supported: readonly string[] };
 
 const unsupportedVersion = -32_022;
+const methodNotFound = -32_601;
 
 /** What an outcome proves. Only the recognised modern error keeps us from falling back; no other code is evidence. */
 export function judgeProbe(outcome: ProbeOutcome): EraVerdict {
@@ -74,6 +75,11 @@ export function judgeProbe(outcome: ProbeOutcome): EraVerdict {
 /** `initialize` refused with the modern error code proves the opposite of what we assumed. */
 export function provesModern(code: number | undefined): boolean {
   return code === unsupportedVersion;
+}
+
+/** Nor does a server that does not know `initialize` live in the legacy era, whatever we remember. */
+export function refutesLegacy(code: number): boolean {
+  return provesModern(code) || code === methodNotFound;
 }
 
 export function isModernRevision(revision: string): boolean {

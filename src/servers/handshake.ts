@@ -30,7 +30,10 @@ export interface HandshakeOptions {
 /** The server ended itself on the probe, as servers of the Rust SDK do: start it again and do not ask. */
 export class ExitedOnProbe extends Error {}
 
-/** Finds out how a server speaks, by the rules of `era.ts`, and greets it. `notifications/initialized` is left to the caller. */
+/**
+ * Finds out how a server speaks, by the rules of `era.ts`, and greets it. `notifications/initialized` is left to the
+ * caller. When both questions failed, an `AggregateError` holds both reasons, the last one first.
+ */
 export async function shakeHands(options: HandshakeOptions): Promise<Greeting> {
   const { plan } = options;
   if (!plan.probe) return initialize(options, "answer");
@@ -62,8 +65,13 @@ async function race(
     return first.outcome.kind === "refused" ? settle(await offered) : conclude(options, first);
   const isModern =
     isPlugboardError(first.error) && provesModern(first.error.data?.["rpcCode"] as number | undefined);
-  if (!isModern && options.refusal) throw first.error;
-  return conclude(options, await probe);
+  if (isModern) return conclude(options, await probe);
+  // It may still answer the question that was asked first, but a refusal is no reason to wait for ever.
+  const late = options.refusal
+    ? undefined
+    : await Promise.race([probe, pause(options.plan.initializeAfterMs ?? 0, signal)]);
+  if (!late?.greeting) throw first.error;
+  return late.greeting;
 }
 
 function settle(offered: { greeting: Greeting } | { error: unknown }): Greeting {
@@ -109,15 +117,7 @@ async function conclude(options: HandshakeOptions, { outcome, greeting, error }:
   try {
     return await initialize(options, verdict.basis);
   } catch (second) {
-    if (error === undefined || !isPlugboardError(second)) throw second;
-    const first = error instanceof Error ? error.message : "the probe failed";
-    const { code, server, data, hint } = second;
-    throw new PlugboardError(code, `${second.message} (Before that: ${first})`, {
-      server,
-      data,
-      hint,
-      cause: second,
-    });
+    throw error === undefined ? second : new AggregateError([second, error]);
   }
 }
 

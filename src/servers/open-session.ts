@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { PlugboardError, isPlugboardError } from "../errors.ts";
-import { isRecord } from "../lib/record.ts";
 import type { Environment } from "../lib/folders.ts";
 import type { Capabilities } from "./envelope.ts";
-import { planEra } from "./era.ts";
-import type { Era, EraMemory, EraPlan, ProbeOutcome } from "./era.ts";
+import { planEra, refutesLegacy } from "./era.ts";
+import type { Era, EraMemory, EraPlan } from "./era.ts";
 import { ExitedOnProbe, shakeHands } from "./handshake.ts";
 import type { Greeting } from "./handshake.ts";
+import { answerInRefusal, httpRefusal } from "./http-evidence.ts";
 import { Peer } from "./peer.ts";
 import type { PeerHandlers } from "./peer.ts";
 import type { ProcessTree } from "./process-tree.ts";
@@ -23,6 +23,8 @@ export interface OpenOptions {
   handlers: PeerHandlers;
   processes: ProcessTree;
   env: Environment;
+  /** How long all of it may take; silence is waited out for at most half of that. */
+  limitMs: number;
   /** Aborted with the error to show when the start takes too long or nobody wants it any more. */
   signal: AbortSignal;
   redact(text: string): string;
@@ -32,32 +34,49 @@ export interface OpenOptions {
 
 /** Opens a connection: the right transport, the right era, greeted and ready. Leaves nothing behind when it fails. */
 export async function openSession(options: OpenOptions): Promise<Session> {
-  const plan = planEra(options.protocol, options.memory);
-  const { target } = options;
-  if (target.kind === "http") return openHttp(options, plan);
-  if (target.kind === "sse") return attempt(options, "sse", legacyPlan);
+  const { protocol, memory } = options;
+  const plan = planEra(protocol, memory);
   try {
-    return await attempt(options, target.kind, plan);
+    return await openAs(options, plan);
   } catch (error) {
-    if (error instanceof ExitedOnProbe) return attempt(options, target.kind, legacyPlan, "exit");
-    const isModernNow =
-      isPlugboardError(error, "version-unsupported") && !plan.probe && options.protocol !== "legacy";
-    if (isModernNow) return attempt(options, target.kind, { probe: true, initializeAfterMs: undefined });
+    const wasAssumed = !plan.probe && protocol !== "legacy" && options.target.kind !== "sse";
+    if (!wasAssumed || !refusesToInitialize(error)) throw error;
+    return openAs(options, planEra(protocol, undefined));
+  }
+}
+
+/** What we remembered is out of date: it was legacy and no longer knows `initialize`. */
+function refusesToInitialize(error: unknown): boolean {
+  const code = isPlugboardError(error) ? error.data?.["rpcCode"] : undefined;
+  return typeof code === "number" && refutesLegacy(code);
+}
+
+const legacyPlan: EraPlan = { probe: false, initializeAfterMs: 0 };
+
+async function openAs(options: OpenOptions, plan: EraPlan): Promise<Session> {
+  const { kind } = options.target;
+  if (kind === "sse") return attempt(options, "sse", legacyPlan);
+  if (kind === "http") return openHttp(options, patient(plan, httpSilenceFactor, options.limitMs));
+  try {
+    return await attempt(options, kind, patient(plan, 1, options.limitMs));
+  } catch (error) {
+    if (error instanceof ExitedOnProbe) return attempt(options, kind, legacyPlan, "exit");
     throw error;
   }
 }
 
-const legacyPlan: EraPlan = { probe: false, initializeAfterMs: 0 };
+function patient(plan: EraPlan, factor: number, limitMs: number): EraPlan {
+  const { initializeAfterMs } = plan;
+  if (!initializeAfterMs) return plan;
+  return { ...plan, initializeAfterMs: Math.min(initializeAfterMs * factor, limitMs / 2) };
+}
 
 /** A cold modern server may need a while over HTTP, so silence there is waited out longer than over a pipe. */
 const httpSilenceFactor = 5;
 
 async function openHttp(options: OpenOptions, plan: EraPlan): Promise<Session> {
-  const patient = plan.initializeAfterMs
-    ? { ...plan, initializeAfterMs: plan.initializeAfterMs * httpSilenceFactor }
-    : plan;
   try {
-    return await attempt(options, "http", patient);
+    return await attempt(options, "http", plan);
   } catch (error) {
     const { shouldFallBackToSse } = await import("./transports/http.ts");
     if (options.protocol === "modern" || options.signal.aborted || !shouldFallBackToSse(error)) throw error;
@@ -87,7 +106,10 @@ async function attempt(
       plan,
       capabilities,
       signal: AbortSignal.any([signal, failed.signal]),
-      request: (method, params, during) => peer.request(method, params, during),
+      request: (method, params, during) => {
+        const answer = peer.request(method, params, during);
+        return kind === "http" ? answer.catch(answerInRefusal) : answer;
+      },
       ...(kind === "http" && { refusal: httpRefusal }),
     });
     await finish(greeting, transport, peer);
@@ -175,41 +197,13 @@ async function pem(server: string, path: string): Promise<string> {
 
 async function translate(error: unknown, server: string): Promise<PlugboardError> {
   const { httpFailure } = await import("./transports/http.ts");
-  return httpFailure(error, { server, hadSession: false, now: Date.now() });
-}
-
-/**
- * A refused probe over HTTP. 401 and 403 are about credentials, not about eras; a host that cannot be reached is no
- * evidence either. Everything else, a 5xx too, gets one try as legacy.
- */
-function httpRefusal(error: unknown): ProbeOutcome {
-  const status = statusOf(error);
-  if (status === undefined || status === 401 || status === 403) throw error;
-  const rpc = rpcErrorIn(error);
-  return { kind: "refused", ...rpc };
-}
-
-function statusOf(error: unknown): number | undefined {
-  const data: unknown =
-    isRecord(error) || error instanceof Error ? (error as { data?: unknown }).data : undefined;
-  const status = isRecord(data) ? data["status"] : undefined;
-  if (typeof status === "number") return status;
-  return error instanceof Error && error.cause !== undefined ? statusOf(error.cause) : undefined;
-}
-
-function rpcErrorIn(error: unknown): { code?: number; supported?: readonly string[] } {
-  const text = (error as { data?: { text?: unknown } }).data?.text;
-  if (typeof text !== "string") return {};
-  try {
-    const body = JSON.parse(text) as { error?: { code?: unknown; data?: { supported?: unknown } } };
-    const { code, data } = body.error ?? {};
-    return {
-      ...(typeof code === "number" && { code }),
-      ...(Array.isArray(data?.supported) && { supported: data.supported.map(String) }),
-    };
-  } catch {
-    return {};
-  }
+  const context = { server, hadSession: false, now: Date.now() };
+  const last = httpFailure(error, context);
+  if (!(error instanceof AggregateError) || error.errors.length < 2) return last;
+  const { message } = httpFailure(error.errors[1], context);
+  const { code, data, hint } = last;
+  const both = `${last.message} (Before that: ${message})`;
+  return new PlugboardError(code, both, { server, data, hint, cause: last });
 }
 
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -65,7 +65,7 @@ async function openWithDeadline(
   hooks: SessionHooks,
 ): Promise<Session> {
   const { name, config } = entry;
-  const fingerprint = serverFingerprint(entry);
+  const fingerprint = serverFingerprint(target.kind === "memory" ? { ...entry, written: undefined } : entry);
   const known = await context.memory.recall(fingerprint);
   const isInstalling = target.kind === "stdio" && target.isLauncher && !known.hasStarted;
   const limitMs = config?.startupTimeoutMs ?? (isInstalling ? firstInstallMs : startMs);
@@ -83,6 +83,7 @@ async function openWithDeadline(
       handlers: hooks,
       processes: context.processes,
       env: context.env,
+      limitMs,
       signal: AbortSignal.any([hooks.signal, deadline.signal]),
       redact,
       onStderr: (line) => isInstalling && hooks.onDetail(`installing: ${redact(line).slice(0, 200)}`),
