@@ -1,0 +1,84 @@
+export interface Mention {
+  server: string;
+  uri: string;
+  /** From the `@` … */
+  start: number;
+  /** … to behind the last character of the mention. */
+  end: number;
+}
+
+/**
+ * Every `@server:uri` in a text, for servers of these names. A URI ends at white space, a quote or a bracket that it
+ * did not open, and gives its last punctuation back to the sentence; `@server:"a uri with spaces"` is quoted.
+ * The `@` of an e-mail address mentions nothing.
+ */
+export function findMentions(text: string, servers: readonly string[]): Mention[] {
+  const longestFirst = [...servers].sort((a, b) => b.length - a.length);
+  const mentions: Mention[] = [];
+  for (let start = text.indexOf("@"); start !== -1; start = text.indexOf("@", start + 1)) {
+    if (start > 0 && isPartOfAddress(text, start - 1)) continue;
+    const server = longestFirst.find((name) => name !== "" && text.startsWith(`${name}:`, start + 1));
+    if (server === undefined) continue;
+    const found = readUri(text, start + server.length + 2);
+    if (!found) continue;
+    mentions.push({ server, uri: found.uri, start, end: found.end });
+    start = found.end - 1;
+  }
+  return mentions;
+}
+
+/** Longer than any address somebody typed; keeps the work for each `@` small. */
+const longestUri = 4096;
+
+function isPartOfAddress(text: string, at: number): boolean {
+  return /[\p{L}\p{N}\p{M}._%+/@-]/u.test(text[at] ?? "");
+}
+
+function readUri(text: string, from: number): { uri: string; end: number } | undefined {
+  const reachable = text.slice(from, from + longestUri + 2);
+  const quote = reachable[0];
+  return quote === '"' || quote === "'" ? readQuoted(reachable, from, quote) : readBare(reachable, from);
+}
+
+function readQuoted(
+  reachable: string,
+  from: number,
+  quote: string,
+): { uri: string; end: number } | undefined {
+  const close = reachable.indexOf(quote, 1);
+  const uri = reachable.slice(1, close);
+  return close < 2 || /[\r\n]/.test(uri) ? undefined : { uri, end: from + close + 1 };
+}
+
+function readBare(reachable: string, from: number): { uri: string; end: number } | undefined {
+  const open: string[] = [];
+  let length = 0;
+  for (const character of reachable) {
+    const closes = closers[character];
+    if (closes === undefined ? endsUri.test(character) : open.at(-1) !== closes) break;
+    if (closes !== undefined) open.pop();
+    else if (openers.has(character)) open.push(character);
+    length += character.length;
+  }
+  if (length > longestUri) return undefined;
+  const uri = withoutPunctuation(reachable.slice(0, length));
+  return uri === "" ? undefined : { uri, end: from + uri.length };
+}
+
+const closers: Record<string, string | undefined> = Object.assign(Object.create(null), {
+  ")": "(",
+  "]": "[",
+  "}": "{",
+  "\uff09": "\uff08",
+  "】": "【",
+  "」": "「",
+});
+const openers = new Set(Object.values(closers));
+const endsUri = /[\s<>"'`“”‘’«»\p{Cc}]/u;
+const trailing = new Set(".,;:!?…。、\uff0c\uff01\uff1f\uff1b\uff1a");
+
+function withoutPunctuation(uri: string): string {
+  let end = uri.length;
+  while (end > 0 && trailing.has(uri[end - 1] ?? "")) end--;
+  return uri.slice(0, end);
+}
