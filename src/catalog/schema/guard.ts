@@ -1,0 +1,193 @@
+import { formatPath } from "../../config/documents/document.ts";
+import { isRecord } from "../../lib/record.ts";
+import { referenceIn } from "./parts.ts";
+import { createReferences, type References } from "./references.ts";
+import { holdingOf, type Holding } from "./subschemas.ts";
+
+/** Roomy for every honest tool seen so far; what is beyond sets that one tool aside. */
+export const schemaLimits = {
+  /** Of the schema as compact JSON, in UTF-8. */
+  bytes: 256 * 1024,
+  /** Levels of objects and arrays in the JSON, so a nested property takes two. */
+  depth: 64,
+  /** Values of any kind, the schema itself included. */
+  nodes: 20_000,
+  references: 2_000,
+  patterns: 500,
+  patternLength: 2_000,
+  /** Named under all `properties` together. */
+  properties: 5_000,
+} as const;
+
+export type Verdict = { ok: true } | { ok: false; path: string; reason: string };
+
+/**
+ * Whether a tool's schema may be used at all. One pass without recursion, that stops at the first limit, so that it
+ * costs little however hostile the schema is. References must point into the schema itself; nothing is fetched.
+ */
+export function guardSchema(schema: unknown): Verdict {
+  const root = rootProblem(schema);
+  if (root !== undefined) return { ok: false, path: "", reason: root };
+  const tally = { bytes: 0, nodes: 0, references: 0, patterns: 0, properties: 0 };
+  const references = createReferences(schema);
+  const written: { schema: Record<string, unknown>; place: Place }[] = [];
+  const open: Place[] = [{ value: schema, holding: "schema", depth: 1 }];
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    const reason = count(place, tally) ?? overLimit(tally);
+    if (reason !== undefined) return refused(place, reason);
+    if (place.holding === "schema" && isRecord(place.value) && referenceIn(place.value) !== undefined) {
+      tally.references++;
+      written.push({ schema: place.value, place });
+    }
+    for (const child of childrenOf(place)) {
+      open.push(child);
+      if (tally.nodes + open.length > schemaLimits.nodes) return refused(place, tooMany("nodes", "values"));
+    }
+  }
+  // Only now is the document known to be small enough to be indexed.
+  const fine = new Set<object>();
+  for (const { schema: holder, place } of written) {
+    const reason = referenceProblem(holder, references, fine);
+    if (reason !== undefined) return refused(place, reason);
+  }
+  return { ok: true };
+}
+
+/** A value on its way through the guard; its path is spelt out only when it is needed. */
+interface Place {
+  value: unknown;
+  holding: Holding;
+  depth: number;
+  parent?: Place;
+  member?: string | number;
+  keyword?: string;
+}
+
+type Tally = Record<"bytes" | "nodes" | "references" | "patterns" | "properties", number>;
+
+const objectKeywords = [
+  "properties",
+  "required",
+  "additionalProperties",
+  "patternProperties",
+  "propertyNames",
+  "minProperties",
+  "maxProperties",
+  "unevaluatedProperties",
+  "dependentRequired",
+  "dependentSchemas",
+  "dependencies",
+  "$ref",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "if",
+];
+
+/** Tools take named arguments, so their schema describes an object. */
+function rootProblem(schema: unknown): string | undefined {
+  if (schema === undefined) return "there is no schema";
+  if (schema === null || typeof schema !== "object")
+    return `a schema is an object, not ${JSON.stringify(schema)}`;
+  if (!isRecord(schema)) return "a schema is an object, not an array";
+  const { type } = schema;
+  if (type === "object" || (Array.isArray(type) && type.includes("object"))) return undefined;
+  if (type !== undefined)
+    return `arguments are an object, but the schema's type is ${JSON.stringify(type).slice(0, 80)}`;
+  const isObjectLike =
+    Object.keys(schema).length === 0 || objectKeywords.some((keyword) => keyword in schema);
+  return isObjectLike ? undefined : "the schema does not describe an object";
+}
+
+function count(place: Place, tally: Tally): string | undefined {
+  const { value, keyword, holding, member } = place;
+  tally.nodes++;
+  tally.bytes += sizeOf(value) + (typeof member === "string" ? Buffer.byteLength(member) + 4 : 1);
+  if (keyword === "properties") tally.properties++;
+  const pattern =
+    keyword === "patternProperties" ? member : member === "pattern" && holding === "data" ? value : undefined;
+  if (typeof pattern === "string") {
+    tally.patterns++;
+    if (pattern.length > schemaLimits.patternLength)
+      return `a pattern is longer than ${schemaLimits.patternLength} characters`;
+  }
+  return place.depth > schemaLimits.depth
+    ? `it is nested deeper than ${schemaLimits.depth} levels`
+    : undefined;
+}
+
+function overLimit(tally: Tally): string | undefined {
+  if (tally.bytes > schemaLimits.bytes) return `the schema is larger than ${schemaLimits.bytes / 1024} KB`;
+  for (const what of ["references", "patterns", "properties"] as const)
+    if (tally[what] > schemaLimits[what]) return tooMany(what, what);
+  return undefined;
+}
+
+function tooMany(what: keyof typeof schemaLimits, words: string): string {
+  return `the schema has more than ${schemaLimits[what]} ${words}`;
+}
+
+function sizeOf(value: unknown): number {
+  if (typeof value === "string")
+    return value.length > schemaLimits.bytes ? value.length : Buffer.byteLength(value) + 2;
+  if (typeof value === "object" && value !== null) return 2;
+  return String(value).length;
+}
+
+function* childrenOf(place: Place): Generator<Place> {
+  const { value, holding, depth, keyword } = place;
+  if (typeof value !== "object" || value === null) return;
+  const next = (inner: unknown, member: string | number, of: Holding, under?: string): Place => ({
+    value: inner,
+    holding: of,
+    depth: depth + 1,
+    parent: place,
+    member,
+    ...(under === undefined ? {} : { keyword: under }),
+  });
+  if (Array.isArray(value)) {
+    const of = holding === "list" ? "schema" : "data";
+    for (const [index, item] of value.entries()) yield next(item, index, of);
+    return;
+  }
+  for (const name of Object.keys(value)) {
+    const inner = (value as Record<string, unknown>)[name];
+    if (holding === "schema") yield next(inner, name, holdingOf(name, inner));
+    else if (holding === "map")
+      yield next(inner, name, Array.isArray(inner) ? "data" : "schema", String(place.member));
+    else yield next(inner, name, "data", keyword);
+  }
+}
+
+/** A reference has to lead, through however many others, to a schema in this document. */
+function referenceProblem(
+  holder: Record<string, unknown>,
+  references: References,
+  fine: Set<object>,
+): string | undefined {
+  const seen = new Set<object>();
+  let here = holder;
+  while (!fine.has(here)) {
+    const reference = referenceIn(here);
+    if (reference === undefined) break;
+    if (seen.has(here)) return `the reference ${reference.slice(0, 200)} only leads back to itself`;
+    seen.add(here);
+    const target = references.resolve(reference, here);
+    if (target === undefined)
+      return /^[a-z][a-z\d+.-]*:/i.test(reference)
+        ? `it refers to ${reference.slice(0, 200)}, and schemas are never fetched`
+        : `it refers to ${reference.slice(0, 200)}, which is not there`;
+    if (typeof target === "boolean") break;
+    if (!isRecord(target)) return `it refers to ${reference.slice(0, 200)}, which is not a schema`;
+    here = target;
+  }
+  for (const schema of seen) fine.add(schema);
+  return undefined;
+}
+
+function refused(place: Place, reason: string): Verdict {
+  const path: (string | number)[] = [];
+  for (let here: Place | undefined = place; here?.member !== undefined; here = here.parent)
+    path.unshift(here.member);
+  return { ok: false, path: formatPath(path.slice(0, 100)), reason };
+}
