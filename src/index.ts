@@ -8,6 +8,8 @@ export type { ServerReport } from "./servers/server-report.ts";
 export type { ConfigLiteral } from "./config/literal.ts";
 export { Workspace, loadConfig } from "./workspace.ts";
 export type { WorkspaceOptions } from "./workspace.ts";
+export { watchConfig } from "./watch.ts";
+export type { ConfigWatch, ConfigWatchOptions } from "./watch.ts";
 export { diffConfig } from "./config/diff.ts";
 export type { ConfigDiff } from "./config/diff.ts";
 export { discoverConfig } from "./config/discover.ts";
