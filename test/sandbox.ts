@@ -22,6 +22,18 @@ export interface CliRun {
   json: Record<string, unknown>;
 }
 
+export interface CliOptions {
+  input?: string;
+  /** What a person says to questions; without them nobody is there. */
+  answers?: boolean[];
+  /** In place of Ctrl-C: aborted with an `Interrupted`. */
+  signal?: AbortSignal;
+  /** A screen that can be drawn over. */
+  screen?: { columns: number; rows: number };
+  /** Called with all of standard output whenever there is more. */
+  onOut?: (out: string) => void;
+}
+
 export class Sandbox {
   readonly root: string;
   readonly home: string;
@@ -62,20 +74,27 @@ export class Sandbox {
   /** Runs a command line in this process, as a person without a terminal unless `answers` are given. */
   async cli(
     args: readonly string[],
-    { input = "", answers }: { input?: string; answers?: boolean[] } = {},
+    { input = "", answers, signal, screen, onOut }: CliOptions = {},
   ): Promise<CliRun> {
     let out = "";
     let err = "";
+    const caught = signal ?? new AbortController().signal;
     const terminal: Terminal = {
-      out: (text) => void (out += text),
+      out: (text) => {
+        out += text;
+        onOut?.(out);
+      },
       err: (text) => void (err += text),
       isInteractive: answers !== undefined,
+      isLive: screen !== undefined,
       colors: { out: false, err: false },
-      columns: 100,
+      columns: screen?.columns ?? 100,
+      rows: screen?.rows ?? 24,
       env: this.env,
       cwd: this.project,
       readInput: async () => input,
       confirm: async () => answers?.shift() ?? false,
+      catchSignals: () => ({ signal: caught, [Symbol.dispose]: () => undefined }),
       exitCode: 0,
       folders: this.folders,
     };

@@ -1,19 +1,14 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import type { Diagnostic, ServerEntry, Workspace } from "../index.ts";
+import type { Diagnostic, LoadedConfig, ServerEntry, Workspace } from "../index.ts";
+import type { Finding } from "./finding.ts";
 import { count } from "./print.ts";
 
-export interface Finding {
-  level: "ok" | "note" | "problem";
-  about: string;
-  message: string;
-  /** The next step for a person. */
-  advice?: string;
-}
-
-/** What can be found out without starting anything, sending anything or filling in a value. */
-export async function examine(workspace: Workspace): Promise<Finding[]> {
-  const config = await workspace.load();
+/**
+ * What can be found out without starting anything, sending anything or filling in a value. Whether programs and
+ * addresses look right is left out when they are about to be tried.
+ */
+export function examine(workspace: Workspace, config: LoadedConfig, isTried: boolean): Finding[] {
   const servers = [...config.servers.values()];
   return [
     { level: "ok", about: "node", message: process.versions.node },
@@ -39,7 +34,7 @@ export async function examine(workspace: Workspace): Promise<Finding[]> {
         ]
       : []),
     ...config.diagnostics.filter(({ server }) => server === undefined).map(fromDiagnostic),
-    ...servers.flatMap((entry) => examineServer(entry, workspace)),
+    ...servers.flatMap((entry) => examineServer(entry, workspace, isTried)),
   ];
 }
 
@@ -70,7 +65,7 @@ function fromDiagnostic({ severity, file, line, path, message, suggestion }: Dia
   };
 }
 
-function examineServer(entry: ServerEntry, workspace: Workspace): Finding[] {
+function examineServer(entry: ServerEntry, workspace: Workspace, isTried: boolean): Finding[] {
   const { name, status, diagnostics, config } = entry;
   const found = diagnostics.map(fromDiagnostic);
   if (status.kind === "disabled") {
@@ -97,6 +92,7 @@ function examineServer(entry: ServerEntry, workspace: Workspace): Finding[] {
       advice: `Pin it, for instance ${unpinned}@1.2.3.`,
     });
   }
+  if (isTried) return found;
   const missing = missingProgram(entry, workspace);
   if (missing !== undefined) return [...found, missing];
   return [

@@ -1,5 +1,6 @@
 import { printable } from "../index.ts";
 import type { Terminal } from "./terminal.ts";
+import { displayWidth } from "./text-width.ts";
 
 const codes = {
   bold: [1, 22],
@@ -10,7 +11,8 @@ const codes = {
   cyan: [36, 39],
 } as const;
 
-export type Paint = (style: keyof typeof codes, text: string) => string;
+export type Style = keyof typeof codes;
+export type Paint = (style: Style, text: string) => string;
 
 /** Colours on a terminal, plain text everywhere else. */
 export function painter(terminal: Terminal, stream: "out" | "err" = "out"): Paint {
@@ -23,24 +25,20 @@ export function safe(text: string): string {
   return printable(text, { oneLine: true });
 }
 
-/** A long text for one column, its end replaced by `…`. */
-export function shorten(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, Math.max(1, width - 1))}…`;
-}
-
 /** Aligned columns; the last one runs free. Cells are escaped here, so callers pass raw text. */
 export function table(
   header: string[],
   rows: string[][],
   paint: Paint,
-  style?: (row: number, column: number) => keyof typeof codes | undefined,
+  style?: (row: number, column: number) => Style | undefined,
 ): string {
   const cells = [header, ...rows].map((row) => row.map(safe));
-  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const widths = header.map((_, column) => Math.max(...cells.map((row) => displayWidth(row[column] ?? ""))));
   const line = (row: string[], dress: (text: string, column: number) => string) =>
     row
       .map((cell, column) => {
-        const padding = column === row.length - 1 ? "" : " ".repeat((widths[column] ?? 0) - cell.length + 2);
+        const padding =
+          column === row.length - 1 ? "" : " ".repeat((widths[column] ?? 0) - displayWidth(cell) + 2);
         return dress(cell, column) + padding;
       })
       .join("")

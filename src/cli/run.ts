@@ -3,6 +3,7 @@ import { PlugboardError, nearest, version } from "../index.ts";
 
 import { painter } from "./print.ts";
 import { reportError } from "./report.ts";
+import { Interrupted } from "./signals.ts";
 import { processTerminal } from "./terminal.ts";
 import type { Terminal } from "./terminal.ts";
 import { verbs } from "./verbs.ts";
@@ -29,6 +30,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     if (!entry) throw unknownVerb(name);
     return await runVerb(entry.name, rest, terminal);
   } catch (error) {
+    if (error instanceof Interrupted) return error.exitCode;
     if (error instanceof CommanderError) return commanderExit(error, terminal, asJson);
     return reportError(error, terminal, asJson);
   }

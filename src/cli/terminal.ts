@@ -1,4 +1,6 @@
 import type { Environment, Folders } from "../index.ts";
+import { catchProcessSignals } from "./signals.ts";
+import type { CaughtSignals } from "./signals.ts";
 
 /** Where a command reads and writes: the process, or a test. */
 export interface Terminal {
@@ -6,20 +8,26 @@ export interface Terminal {
   err(text: string): void;
   /** A person sits at both ends, so questions may be asked. */
   isInteractive: boolean;
+  /** What was written can be drawn over: `out` is a screen that understands cursor movements. */
+  isLive: boolean;
   colors: { out: boolean; err: boolean };
-  columns: number;
+  readonly columns: number;
+  readonly rows: number;
   env: Environment;
   cwd: string;
   /** Everything that comes in on standard input. */
   readInput(): Promise<string>;
   /** Asks yes or no; only called when `isInteractive`. Cancelling means no. */
   confirm(question: string): Promise<boolean>;
+  /** From now until it is disposed of, Ctrl-C and the like abort a signal instead of ending the process. */
+  catchSignals(): CaughtSignals;
   /** For a verb that ran to its end and still has something to complain about. */
   exitCode: number;
   /** For tests: other folders than the platform's. */
   folders?: Folders;
 }
 
+export const showCursor = "\u001b[?25h";
 const maxInputBytes = 10_000_000;
 
 export function processTerminal(): Terminal {
@@ -28,15 +36,23 @@ export function processTerminal(): Terminal {
     env["FORCE_COLOR"]
       ? env["FORCE_COLOR"] !== "0"
       : hasTerminal(stream) && !env["NO_COLOR"] && env["TERM"] !== "dumb";
+  const isLive = hasTerminal(stdout) && env["TERM"] !== "dumb" && !env["CI"];
   return {
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
     isInteractive: hasTerminal(stdin) && hasTerminal(stdout) && !env["CI"],
     colors: { out: hasColors(stdout), err: hasColors(stderr) },
-    columns: stdout.columns || 80,
+    isLive,
+    get columns() {
+      return stdout.columns || 80;
+    },
+    get rows() {
+      return stdout.rows || 24;
+    },
     env,
     cwd: workingFolder(),
     exitCode: 0,
+    catchSignals: () => catchProcessSignals(() => isLive && stdout.write(showCursor)),
     readInput: async () => {
       const chunks: Buffer[] = [];
       let size = 0;

@@ -61,6 +61,12 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./commands/list.ts"),
   },
   {
+    name: "status",
+    summary: "connect, and show how every server is",
+    group: "Look",
+    load: () => import("./commands/status.ts"),
+  },
+  {
     name: "get",
     summary: "show one server's configuration",
     group: "Look",

@@ -1,31 +1,77 @@
 import type { Command } from "commander";
+import type { LoadedConfig, Workspace } from "../../index.ts";
+import { connectionFindings } from "../connection-findings.ts";
 import { examine } from "../examination.ts";
-import type { Finding } from "../examination.ts";
-import { count, json, painter, safe } from "../print.ts";
+import { findingLines } from "../finding.ts";
+import type { Finding } from "../finding.ts";
+import { drawWhile, printLines } from "../live-area.ts";
+import { narrow } from "../narrow.ts";
+import { count, json } from "../print.ts";
+import { StatusBoard, exitCodeOf } from "../status-board.ts";
+import { tableLines } from "../status-view.ts";
 import type { Terminal } from "../terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
+import { withHub } from "../with-hub.ts";
+
+interface DoctorOptions extends CommonOptions {
+  connect?: boolean;
+}
 
 export function command(terminal: Terminal): Command {
   return verb(
     "doctor",
-    "Look for problems and say how to solve them. Starts no server and sends no request.",
-    ["doctor", "doctor --json"],
-  ).action(async (options: CommonOptions) =>
-    withWorkspace(terminal, options, async (workspace) => {
-      const findings = await examine(workspace);
-      const problems = findings.filter(({ level }) => level === "problem").length;
-      if (problems > 0) terminal.exitCode = 3;
-      if (options.json) return terminal.out(json({ healthy: problems === 0, findings }));
-      for (const finding of findings) terminal.out(findingLines(finding, terminal));
-      terminal.out(problems === 0 ? "No problems found.\n" : `${count(problems, "problem")} found.\n`);
-    }),
-  );
+    "Look for problems and say how to solve them. Without --connect no server is started and no request sent.",
+    ["doctor", "doctor --connect", "doctor --connect files", "doctor --json"],
+  )
+    .argument("[names...]", "the servers; all of them when none is named")
+    .option("--connect", "also start and contact the servers")
+    .action(async (names: string[], options: DoctorOptions) =>
+      withWorkspace(terminal, options, async (workspace) => {
+        const whole = await workspace.load();
+        for (const name of names) workspace.require(whole, name);
+        const config = narrow(whole, names);
+        const findings = examine(workspace, config, options.connect ?? false);
+        if (findings.some(isProblem)) terminal.exitCode = 3;
+        if (options.connect) findings.push(...(await tryOut(workspace, config, options, terminal)));
+        const problems = findings.filter(isProblem).length;
+        if (options.json) return terminal.out(json({ healthy: problems === 0, findings }));
+        const width = terminal.isLive ? terminal.columns - 1 : Infinity;
+        terminal.out(
+          printLines(
+            findings.flatMap((finding) => findingLines(finding, width)),
+            terminal,
+          ),
+        );
+        terminal.out(problems === 0 ? "No problems found.\n" : `${count(problems, "problem")} found.\n`);
+      }),
+    );
 }
 
-function findingLines({ level, about, message, advice }: Finding, terminal: Terminal): string {
-  const paint = painter(terminal);
-  const marks = { ok: paint("green", "✓"), note: paint("yellow", "!"), problem: paint("red", "✗") };
-  const next = advice === undefined ? "" : `  ${paint("dim", `→ ${safe(advice)}`)}\n`;
-  return `${marks[level]} ${paint("bold", safe(about))}  ${safe(message)}\n${next}`;
+function isProblem({ level }: Finding): boolean {
+  return level === "problem";
+}
+
+async function tryOut(
+  workspace: Workspace,
+  config: LoadedConfig,
+  { json: isQuiet }: DoctorOptions,
+  terminal: Terminal,
+): Promise<Finding[]> {
+  return withHub(terminal, { config, tolerant: true }, workspace, async (hub, signal) => {
+    const board = new StatusBoard(hub, { keepsTrying: false });
+    const frame = () => {
+      const entry = (name: string) => board.entry(name);
+      return tableLines({ rows: board.rows(), entry, width: terminal.columns - 1, now: Date.now() });
+    };
+    if (isQuiet) await board.connect();
+    else
+      await drawWhile(terminal, { frame, signal, keep: false }, (redraw) => {
+        board.onChange = redraw;
+        return board.connect();
+      });
+    const rows = board.rows();
+    terminal.exitCode ||= exitCodeOf(rows);
+    return rows.flatMap((row) => connectionFindings(row, board.entry(row.name)));
+  });
 }

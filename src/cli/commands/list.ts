@@ -1,8 +1,10 @@
 import type { Command } from "commander";
 import { describeServer, stateWord } from "../server-view.ts";
-import { json, painter, shorten, table } from "../print.ts";
+import { noServersText } from "../no-servers.ts";
+import { json, painter, table } from "../print.ts";
 import { reportDiagnostics } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
+import { cutText } from "../text-width.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 import { printable } from "../../index.ts";
@@ -23,9 +25,7 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
   }
   reportDiagnostics(config.diagnostics, terminal);
   if (servers.length === 0) {
-    terminal.out("No servers are configured.\n\n");
-    terminal.out("  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .\n");
-    terminal.out("  plugboard import        takes over what other clients on this machine have\n");
+    terminal.out(noServersText);
     return;
   }
   const paint = painter(terminal);
@@ -38,7 +38,7 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
     0,
   );
   const room = terminal.colors.out ? Math.max(20, terminal.columns - fixed) : Infinity;
-  for (const row of rows) row[4] = shorten(printable(row[4] ?? "", { oneLine: true }), room);
+  for (const row of rows) row[4] = cutText(printable(row[4] ?? "", { oneLine: true }), room);
   const style = (row: number, column: number) => {
     if (column !== 1) return undefined;
     return rows[row]?.[1] === "ready" ? ("green" as const) : ("yellow" as const);

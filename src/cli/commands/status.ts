@@ -1,0 +1,66 @@
+import type { Command } from "commander";
+import type { LoadedConfig, Workspace } from "../../index.ts";
+import { drawWhile, printLines } from "../live-area.ts";
+import { noServersText } from "../no-servers.ts";
+import { json } from "../print.ts";
+import { reportDiagnostics } from "../report.ts";
+import { StatusBoard, exitCodeOf } from "../status-board.ts";
+import { statusLines, summaryLine, tableLines } from "../status-view.ts";
+import { watchStatus } from "../status-watch.ts";
+import type { Terminal } from "../terminal.ts";
+import { verb, withWorkspace } from "../verb.ts";
+import type { CommonOptions } from "../verb.ts";
+import { narrow } from "../narrow.ts";
+import { withHub } from "../with-hub.ts";
+
+interface StatusOptions extends CommonOptions {
+  watch?: boolean;
+}
+
+export function command(terminal: Terminal): Command {
+  return verb(
+    "status",
+    "Connect to every server and show its state, protocol, version, tools and start time, or why it failed and what to do.",
+    ["status", "status files issues", "status --watch", "status --json"],
+  )
+    .argument("[names...]", "the servers; all of them when none is named")
+    .option("-w, --watch", "keep the connections and show every change until Ctrl-C")
+    .action(async (names: string[], options: StatusOptions) =>
+      withWorkspace(terminal, options, async (workspace) => {
+        const config = await workspace.load();
+        for (const name of names) workspace.require(config, name);
+        if (!options.json) reportDiagnostics(config.diagnostics, terminal);
+        if (options.watch) return watchStatus(workspace, config, names, options, terminal);
+        await showStatus(workspace, narrow(config, names), options, terminal);
+      }),
+    );
+}
+
+async function showStatus(
+  workspace: Workspace,
+  config: LoadedConfig,
+  options: StatusOptions,
+  terminal: Terminal,
+): Promise<void> {
+  if (config.servers.size === 0 && !options.json) return terminal.out(noServersText);
+  await withHub(terminal, { config, tolerant: true }, workspace, async (hub, signal) => {
+    const board = new StatusBoard(hub, { keepsTrying: false });
+    const view = () => ({
+      rows: board.rows(),
+      entry: (name: string) => board.entry(name),
+      width: terminal.isLive ? terminal.columns - 1 : Infinity,
+      now: Date.now(),
+    });
+    if (options.json) await board.connect();
+    else
+      await drawWhile(terminal, { frame: () => tableLines(view()), signal, keep: false }, (redraw) => {
+        board.onChange = redraw;
+        return board.connect();
+      });
+    signal.throwIfAborted();
+    const rows = board.rows();
+    terminal.exitCode = exitCodeOf(rows);
+    if (options.json) return terminal.out(json({ healthy: terminal.exitCode === 0, servers: rows }));
+    terminal.out(`${printLines(statusLines(view()), terminal)}\n${summaryLine(rows)}\n`);
+  });
+}

@@ -1,0 +1,116 @@
+import { painter } from "./print.ts";
+import type { Style } from "./print.ts";
+import { showCursor } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
+import { cutText, displayWidth } from "./text-width.ts";
+
+/** One line of a screen: pieces that are safe to print, each with its look. */
+export type Line = readonly { text: string; style?: Style | undefined }[];
+
+const hideCursor = "\u001b[?25l";
+const clearToLineEnd = "\u001b[K";
+const clearToScreenEnd = "\u001b[J";
+const frameMs = 250;
+
+/**
+ * Keeps a frame on the screen up to date while `work` runs. Without a screen only the work is done. When a person
+ * interrupts, the last frame stays; otherwise `keep` decides.
+ */
+export async function drawWhile<T>(
+  terminal: Terminal,
+  options: { frame: () => Line[]; signal: AbortSignal; keep: boolean },
+  work: (redraw: () => void) => Promise<T>,
+): Promise<T> {
+  if (!terminal.isLive) return work(() => undefined);
+  const { frame, signal, keep } = options;
+  const area = new LiveArea(terminal);
+  let isOver = false;
+  const redraw = () => {
+    if (!isOver && !signal.aborted) area.draw(frame());
+  };
+  redraw();
+  const ticker = setInterval(redraw, frameMs);
+  const finish = () => {
+    isOver = true;
+    clearInterval(ticker);
+    if (!keep && !signal.aborted) area.draw([]);
+    area.end();
+  };
+  signal.addEventListener("abort", finish, { once: true });
+  try {
+    return await work(redraw);
+  } finally {
+    signal.removeEventListener("abort", finish);
+    finish();
+  }
+}
+
+/** The last lines of a screen, drawn over in one write each time, so that nothing flickers. */
+class LiveArea {
+  readonly #terminal: Terminal;
+  #shown = "";
+  #widths: number[] = [];
+  #isOpen = false;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  draw(lines: Line[]): void {
+    const { columns, rows } = this.#terminal;
+    // A line as wide as the screen would wrap on some, and what has left the top cannot be drawn over.
+    const width = Math.max(1, columns - 1);
+    const room = Math.max(1, rows - 1);
+    const hidden = lines.length - room;
+    const fitting: Line[] =
+      hidden > 0 ? [...lines.slice(0, room - 1), [{ text: `… ${hidden + 1} more lines` }]] : lines;
+    const cut = fitting.map((line) => cutLine(line, width));
+    const paint = painter(this.#terminal);
+    const text = cut
+      .map((line) => line.map((piece) => (piece.style ? paint(piece.style, piece.text) : piece.text)))
+      .map((pieces) => `${pieces.join("")}${clearToLineEnd}\n`)
+      .join("");
+    const key = `${columns}x${rows}\n${text}`;
+    if (key === this.#shown) return;
+    const up = this.#height(columns, rows);
+    const back = up > 0 ? `\u001b[${up}A\r` : "\r";
+    this.#terminal.out(`${this.#isOpen ? "" : hideCursor}${back}${text}${clearToScreenEnd}`);
+    this.#isOpen = true;
+    this.#shown = key;
+    this.#widths = cut.map((line) => line.reduce((sum, piece) => sum + displayWidth(piece.text), 0));
+  }
+
+  /** Leaves what is drawn, without the `^C` that the terminal may have put below it, and gives the cursor back. */
+  end(): void {
+    if (this.#isOpen) this.#terminal.out(`\r${clearToLineEnd}${showCursor}`);
+    this.#isOpen = false;
+  }
+
+  /** How many lines the last frame takes now: in a window that became narrower its lines have been wrapped. */
+  #height(columns: number, rows: number): number {
+    const lines = this.#widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
+    return Math.min(lines, Math.max(1, rows - 1));
+  }
+}
+
+export function cutLine(line: Line, width: number): Line {
+  let left = width;
+  const kept: Line[number][] = [];
+  for (const { text, style } of line) {
+    if (left <= 0) break;
+    const cut = cutText(text, left);
+    kept.push({ text: cut, style });
+    left -= displayWidth(cut);
+    if (cut !== text) break;
+  }
+  return kept;
+}
+
+/** Lines as text for a stream that is not drawn over. */
+export function printLines(lines: readonly Line[], terminal: Terminal): string {
+  const paint = painter(terminal);
+  return lines
+    .map((line) => line.map(({ text, style }) => (style ? paint(style, text) : text)).join(""))
+    .map((text) => `${text.trimEnd()}\n`)
+    .join("");
+}

@@ -1,0 +1,38 @@
+const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+/** Somebody wants the command to end; the exit code is the one a shell expects after that signal. */
+export class Interrupted extends Error {
+  readonly exitCode: number;
+
+  constructor(signal: keyof typeof signals) {
+    super(`ended by ${signal}`);
+    this.exitCode = signals[signal];
+  }
+}
+
+export interface CaughtSignals extends Disposable {
+  /** Aborted with an `Interrupted`. */
+  signal: AbortSignal;
+}
+
+/** The first signal is a request to finish in good order; after a second one nobody waits any longer. */
+export function catchProcessSignals(beforeExit: () => void): CaughtSignals {
+  const abort = new AbortController();
+  const listeners = (Object.keys(signals) as (keyof typeof signals)[]).map((name) => {
+    const listener = () => {
+      if (abort.signal.aborted) {
+        beforeExit();
+        process.exit(signals[name]);
+      }
+      abort.abort(new Interrupted(name));
+    };
+    process.on(name, listener);
+    return () => process.off(name, listener);
+  });
+  return {
+    signal: abort.signal,
+    [Symbol.dispose]: () => {
+      for (const stop of listeners) stop();
+    },
+  };
+}

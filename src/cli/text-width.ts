@@ -1,0 +1,74 @@
+/** How many columns a text takes on a terminal; an emoji of several parts may be counted too wide, never too narrow. */
+export function displayWidth(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  let width = 0;
+  for (const character of text) width += characterWidth(character);
+  return width;
+}
+
+/** A long text for so many columns, its end replaced by `…`. */
+export function cutText(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  let cut = "";
+  let used = 1;
+  for (const character of text) {
+    used += characterWidth(character);
+    if (used > width) break;
+    cut += character;
+  }
+  return `${cut}…`;
+}
+
+/** Lines of at most so many columns, broken between words where that is possible. */
+export function wrapText(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  const words = text.split(" ").flatMap((word) => pieces(word, width));
+  for (const word of words) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line === "" || displayWidth(longer) <= width) line = longer;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line];
+}
+
+function pieces(word: string, width: number): string[] {
+  if (displayWidth(word) <= width) return [word];
+  const parts: string[] = [];
+  let part = "";
+  for (const character of word) {
+    if (part !== "" && displayWidth(part + character) > width) {
+      parts.push(part);
+      part = "";
+    }
+    part += character;
+  }
+  return [...parts, part];
+}
+
+function characterWidth(character: string): number {
+  if (character === "\u{fe0f}") return 1;
+  if (/^[\p{M}\u{200d}]$/u.test(character)) return 0;
+  const code = character.codePointAt(0) ?? 0;
+  const isWide = wideRanges.some(([first, last]) => code >= first && code <= last);
+  return isWide || /^\p{Emoji_Presentation}$/u.test(character) ? 2 : 1;
+}
+
+/** East Asian wide and full-width characters. */
+const wideRanges: readonly (readonly [number, number])[] = [
+  [0x1100, 0x115f],
+  [0x2e80, 0x303e],
+  [0x3041, 0xa4cf],
+  [0xa960, 0xa97f],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe30, 0xfe6f],
+  [0xff00, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x1b000, 0x1b2ff],
+  [0x1f300, 0x1faff],
+  [0x20000, 0x3fffd],
+];

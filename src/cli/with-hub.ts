@@ -1,0 +1,62 @@
+import { join } from "node:path";
+import { Hub } from "../index.ts";
+import type { LoadedConfig, Workspace } from "../index.ts";
+import { painter, safe } from "./print.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface HubUse {
+  /** Part of what is configured; all of it when absent. */
+  config?: LoadedConfig;
+  /** Keep servers up and reconnect them, for verbs that stay. */
+  eager?: boolean;
+  /** Start nothing by itself and let no `required` server fail the whole: for verbs that report failures. */
+  tolerant?: boolean;
+}
+
+/** Closing takes a moment when a server does not leave by itself; then a person should know why. */
+const noticeMs = 500;
+
+/**
+ * Runs `work` with a hub and closes it whatever happens. Servers do not get the terminal's Ctrl-C, so ours closes the
+ * hub, which ends them; what `work` still waits for fails then, and the command ends as interrupted.
+ */
+export async function withHub<T>(
+  terminal: Terminal,
+  use: HubUse,
+  workspace: Workspace,
+  work: (hub: Hub, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  using caught = terminal.catchSignals();
+  const { signal } = caught;
+  const hub = new Hub(use.config ?? (await workspace.load()), {
+    env: workspace.env,
+    store: await workspace.store(),
+    stateFolder: join(workspace.folders.state, "owners"),
+    eager: use.eager ?? false,
+  });
+  const warnings = new Set<string>();
+  hub.on("server-log", ({ server, message }) => server === "" && warnings.add(message));
+  let notice: NodeJS.Timeout | undefined;
+  const onAbort = () => {
+    const words = "Ending the servers; Ctrl-C again leaves at once.\n";
+    if (terminal.isLive) notice = setTimeout(() => terminal.err(words), noticeMs);
+    void hub.close();
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    signal.throwIfAborted();
+    if (!use.tolerant) await hub.start();
+    const result = await work(hub, signal);
+    signal.throwIfAborted();
+    return result;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    await hub.close();
+    clearTimeout(notice);
+    signal.removeEventListener("abort", onAbort);
+    const paint = painter(terminal, "err");
+    for (const message of warnings) terminal.err(`${paint("yellow", "warning:")} ${safe(message)}\n`);
+  }
+}

@@ -1,0 +1,116 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import type { Sandbox } from "../sandbox.ts";
+import { fakeStdio, startFakeHttp } from "../servers/fake/index.ts";
+import type { Script } from "../servers/fake/index.ts";
+
+export interface BrokenServer {
+  config: object;
+  exitCode: number;
+  /** What the message says happened. */
+  cause: RegExp;
+  /** The command or setting that mends it. */
+  remedy: RegExp;
+}
+
+/** Ten servers that cannot be used, each for another reason. */
+export async function brokenServers(box: Sandbox): Promise<Record<string, BrokenServer>> {
+  const plain = box.write("home/plain.txt", "#!/bin/sh\n");
+  const html = { status: 200, contentType: "text/html", body: "<!doctype html>\n<h1>Welcome</h1>" };
+  const url = async (http: object, tls?: { key: string; cert: string }) => ({
+    url: await httpUrl({ on: [{ when: {}, do: [{ http }] }] }, tls),
+  });
+  return {
+    missing: {
+      config: { command: "no-such-program" },
+      exitCode: 5,
+      cause: /"no-such-program" is in none of the folders of PATH: .*\/bin/,
+      remedy: /Install the program, write its full path, or set PATH in `env`/,
+    },
+    locked: {
+      config: { command: plain },
+      exitCode: 5,
+      cause: /plain\.txt is not executable/,
+      remedy: /chmod \+x.*`command`/,
+    },
+    crashing: {
+      config: fakeStdio({
+        start: [{ raw: "loading\nno database at db.example\n", to: "stderr" }, { exit: 3 }],
+      }),
+      exitCode: 5,
+      cause: /exited with code 3\. Its last words: no database at db\.example/,
+      remedy: /Run it by hand and read what it says: .*fake-stdio/,
+    },
+    killed: {
+      config: fakeStdio({ start: [{ exit: "SIGKILL" }] }),
+      exitCode: 5,
+      cause: /was killed by SIGKILL/,
+      remedy: /Run it by hand/,
+    },
+    hanging: {
+      config: {
+        ...fakeStdio({ start: [{ raw: "waiting for a key\n", to: "stderr" }, { silent: true }] }),
+        startupTimeoutMs: 2_500,
+      },
+      exitCode: 8,
+      cause: /did not complete its handshake within 2\.5 s\. Its last words: waiting for a key/,
+      remedy: /Raise `startupTimeoutMs`/,
+    },
+    website: {
+      config: await url(html),
+      exitCode: 5,
+      cause: /did not answer like an MCP server \(HTTP 200, text\/html: <!doctype html>\)/,
+      remedy: /Check `url` \(http:\/\/127\.0\.0\.1:\d+\/mcp\)/,
+    },
+    refusing: {
+      config: { url: `http://127.0.0.1:${await closedPort()}/mcp` },
+      exitCode: 5,
+      cause: /cannot be reached: nothing accepts connections at 127\.0\.0\.1:\d+/,
+      remedy: /Start the server, or check host and port of its `url`/,
+    },
+    misplaced: {
+      config: await url({ status: 404, contentType: "text/plain", body: "no such page" }),
+      exitCode: 5,
+      cause: /HTTP 404.*no such page/,
+      remedy: /Check the path in `url` .*\/mcp or \/sse/,
+    },
+    selfsigned: {
+      config: await url({ status: 200 }, certificate(box)),
+      exitCode: 5,
+      cause: /the certificate of 127\.0\.0\.1:\d+ is self-signed/,
+      remedy: /set `network\.ca` to it/,
+    },
+    members: {
+      config: await url({ status: 401, headers: { "WWW-Authenticate": "Bearer" } }),
+      exitCode: 6,
+      cause: /HTTP 401/,
+      remedy: /`plugboard login members`/,
+    },
+  };
+}
+
+async function httpUrl(script: Script, tls?: { key: string; cert: string }): Promise<string> {
+  const fake = await startFakeHttp(script, tls ? { tls } : {});
+  onTestFinished(() => fake.close());
+  return fake.url;
+}
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function certificate(box: Sandbox): { key: string; cert: string } {
+  const key = box.path("tls.key");
+  const cert = box.path("tls.pem");
+  const made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key];
+  const said = ["-out", cert, "-subj", "/CN=fake", "-addext", "subjectAltName=IP:127.0.0.1"];
+  execFileSync("openssl", ["req", "-x509", ...made, ...said], { stdio: "pipe" });
+  return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
+}
