@@ -80,7 +80,8 @@ function stepsOf(block: string): { command: string; output: string }[] {
 /** What differs from folder to folder and from run to run. */
 function blur(text: string): string {
   return text
-    .replaceAll(/-[0-9a-f]{12}\.json/g, "-….json")
+    .replaceAll(/projects\/[^\s:]+\.json/g, "projects/….json")
     .replaceAll(/\b\d+(\.\d+)? ?(ms|s)\b/g, "… ms")
+    .replaceAll(/(?<=\S) +/g, " ")
     .trimEnd();
 }
