@@ -79,7 +79,8 @@ export class Hub {
   readonly #processes: ProcessTree;
   readonly #events = new EventStream<PlugboardEvent>();
   readonly #now: () => number;
-  readonly #inProcess: Map<string, InProcessServer>;
+  readonly #env: Environment;
+  #inProcess: Map<string, InProcessServer>;
   #closing: Promise<void> | undefined;
 
   constructor(config: LoadedConfig | ConfigLiteral, options: HubOptions) {
@@ -96,6 +97,7 @@ export class Hub {
         ? { loaded: config, inProcess: new Map<string, InProcessServer>() }
         : fromLiteral(config, env);
     this.#now = clock;
+    this.#env = env;
     this.#inProcess = inProcess;
     this.#processes = new ProcessTree({ env, stateFolder, onProblem: (message) => this.#warn(message) });
     this.#servers = new ServerSet(loaded, {
@@ -129,11 +131,12 @@ export class Hub {
       ),
     );
     void Promise.all(starts).then((results) => this.#reportStartup(results));
-    for (const [index, name] of names.entries()) {
-      if (!servers.get(name)?.config?.required) continue;
-      const result = await starts[index];
-      if (result && "error" in result) throw result.error;
-    }
+    const needed = starts.filter((_, index) => servers.get(names[index] ?? "")?.config?.required);
+    const check = async (start: (typeof starts)[number]) => {
+      const result = await start;
+      if ("error" in result) throw result.error;
+    };
+    await Promise.all(needed.map(check));
   }
 
   status(): ServerReport[] {
@@ -145,30 +148,37 @@ export class Hub {
   }
 
   async connect(name: string): Promise<void> {
-    await this.#servers.connection(name).connection.ready();
+    await this.#servers.connection(name).ready();
   }
 
   async disconnect(name: string): Promise<void> {
-    await this.#servers.connection(name).connection.disconnect();
+    await this.#servers.disconnect(name);
   }
 
   /** Connects anew: all servers, or only those that failed. Never throws for a server that fails again. */
   async reconnect(options: { failedOnly?: boolean } = {}): Promise<void> {
-    const broken = new Set(["waiting", "failed", "needs-auth", "needs-registration"]);
-    const chosen = this.status().filter(
-      ({ state }) => state !== "disabled" && (!options.failedOnly || broken.has(state)),
-    );
-    await Promise.allSettled(chosen.map(({ name }) => this.#servers.connection(name).connection.reconnect()));
+    const usable = this.status().filter(({ state }) => state !== "disabled");
+    await Promise.all(usable.map(({ name }) => this.#servers.reconnect(name, options.failedOnly === true)));
   }
 
   /** Takes a new configuration into use. Servers that did not change, and their calls, notice nothing. */
   async reload(config: LoadedConfig | ConfigLiteral): Promise<void> {
-    const { loaded, inProcess } =
-      "projectRoot" in config
-        ? { loaded: config, inProcess: new Map<string, InProcessServer>() }
-        : fromLiteral(config, {});
-    for (const [name, server] of inProcess) this.#inProcess.set(name, server);
-    const { added, removed, changed } = await this.#servers.apply(loaded);
+    if (!("projectRoot" in config)) {
+      const { loaded, inProcess } = fromLiteral<InProcessServer>(config, this.#env);
+      return this.#take(loaded, inProcess);
+    }
+    // A server in this process stands for its own entry, not for another one of the same name.
+    const kept = [...this.#inProcess].filter(
+      ([name]) => config.servers.get(name) === this.config.servers.get(name),
+    );
+    return this.#take(config, new Map(kept));
+  }
+
+  async #take(loaded: LoadedConfig, inProcess: Map<string, InProcessServer>): Promise<void> {
+    const names = [...loaded.servers.keys()];
+    const replaced = names.filter((name) => this.#inProcess.get(name) !== inProcess.get(name));
+    this.#inProcess = inProcess;
+    const { added, removed, changed } = await this.#servers.apply(loaded, replaced);
     const touched = changed.map(({ name }) => name);
     if (added.length + removed.length + touched.length > 0) {
       this.#events.emit({ type: "config-changed", added, removed, changed: touched, at: this.#now() });
@@ -179,7 +189,7 @@ export class Hub {
   }
 
   async add(name: string, config: ConfigLiteral["servers"][string]): Promise<void> {
-    const { loaded, inProcess } = fromLiteral({ servers: { [name]: config } }, {});
+    const { loaded, inProcess } = fromLiteral<InProcessServer>({ servers: { [name]: config } }, this.#env);
     const entry = loaded.servers.get(name);
     const [mistake] = loaded.diagnostics.filter(({ severity }) => severity === "error");
     if (!entry?.config || mistake)
@@ -188,30 +198,24 @@ export class Hub {
         `Server "${name}": ${mistake?.message ?? "cannot be used"}.`,
         { server: name },
       );
-    for (const [own, server] of inProcess) this.#inProcess.set(own, server);
-    await this.reload({ ...this.config, servers: new Map([...this.config.servers, [name, entry]]) });
+    const others = [...this.#inProcess].filter(([other]) => other !== name);
+    const servers = new Map([...this.config.servers, [name, entry]]);
+    await this.#take({ ...this.config, servers }, new Map([...others, ...inProcess]));
   }
 
   async remove(name: string): Promise<void> {
     this.#servers.entry(name);
-    this.#inProcess.delete(name);
     const rest = [...this.config.servers].filter(([other]) => other !== name);
     await this.reload({ ...this.config, servers: new Map(rest) });
   }
 
   async disable(name: string): Promise<void> {
-    const { connection } = this.#servers.connection(name);
-    await connection.disable({
-      type: "disable",
-      reason: "config",
-      message: "switched off",
-      hint: "Switch it on with `hub.enable`.",
-    });
+    await this.#servers.disable(name, "switched off", "Switch it on with `hub.enable`.");
   }
 
+  /** Lifts the switch; what a policy, missing trust or a mistake forbids stays forbidden. */
   enable(name: string): void {
-    const { connection } = this.#servers.connection(name);
-    if (connection.state.name === "disabled" && connection.state.reason === "config") connection.enable();
+    this.#servers.enable(name);
   }
 
   /** The raw door: the server's own answer or error, untouched. */
@@ -227,18 +231,10 @@ export class Hub {
       timeoutMs,
       options.maxTimeoutMs ?? config?.maxCallTimeoutMs ?? longestCallMs,
     );
-    const { connection, isTemporary } = this.#servers.connection(server, caller);
-    try {
-      return await connection.request(method, params, {
-        timeoutMs,
-        maxTimeoutMs,
-        signal,
-        onProgress,
-        capabilities,
-      });
-    } finally {
-      if (isTemporary) await connection.close();
-    }
+    const limits = { timeoutMs, maxTimeoutMs };
+    return this.#servers.use(server, caller, (connection) =>
+      connection.request(method, params, { ...limits, signal, onProgress, capabilities }),
+    );
   }
 
   /** Every tool of every usable server, in the servers' own words. A server that cannot be listed is left out; `status` says why. */
@@ -280,12 +276,12 @@ export class Hub {
   }
 
   async #listTools(server: string): Promise<RawTool[]> {
-    const { connection } = this.#servers.connection(server);
+    const connection = this.#servers.connection(server);
     const session = await connection.ready();
     if (!session.greeting.capabilities["tools"]) return [];
     try {
       const tools = await readPages(server, "tools", (params) =>
-        this.request("tools/list", params, { server }),
+        connection.request("tools/list", params, { timeoutMs: callMs, maxTimeoutMs: callMs }),
       );
       connection.listRefreshed();
       return tools.map((tool) => ({ server, tool }));

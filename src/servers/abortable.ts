@@ -8,14 +8,15 @@ export async function abortable<T>(
 ): Promise<T> {
   if (!signal) return work;
   const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () =>
-    reject(
-      new PlugboardError("call-cancelled", `Waiting for "${server}" was cancelled.`, {
-        server,
-        cause: signal.reason,
-      }),
-    );
+  const onAbort = () => reject(waitCancelled(signal, server));
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
   return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", onAbort));
+}
+
+export function waitCancelled(signal: AbortSignal, server: string): PlugboardError {
+  return new PlugboardError("call-cancelled", `Waiting for "${server}" was cancelled.`, {
+    server,
+    cause: signal.reason,
+  });
 }

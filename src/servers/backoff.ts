@@ -36,20 +36,25 @@ export interface Failure {
   /** Failures in a row before this one. */
   failures: number;
   at: number;
-  /** For a lost connection: how long it had lasted. */
+  /** For a lost connection: how long it had lasted, and whether it had answered anything. */
   lastedMs?: number;
+  wasUseful?: boolean;
 }
 
 /** When to try again. Pure: the clock and the dice are passed in. */
 export function decide(
-  { error, failures, at, lastedMs }: Failure,
+  { error, failures, at, lastedMs, wasUseful }: Failure,
   settings: BackoffSettings,
   random: number,
 ): Verdict {
   if (error.code === "auth-required") return { next: "needs-auth" };
   if (error.code === "registration-required") return { next: "needs-registration" };
-  const wasHealthy = lastedMs !== undefined && lastedMs >= settings.healthyMs;
-  const count = wasHealthy ? 1 : failures + 1;
+  // A server that forgets sessions is up; how often it does is its own affair.
+  const isForgetful = error.data?.["reason"] === "session-lost";
+  const wasHealthy = lastedMs !== undefined && (lastedMs >= settings.healthyMs || isForgetful);
+  // A remote end that was of use and broke off is met again within a second; a program that dies is not.
+  const isMere = wasUseful && error.code === "connection-lost";
+  const count = wasHealthy ? 1 : isMere ? Math.min(2, failures + 1) : failures + 1;
   if (hopeless.has(error.code)) return { next: "failed", retryAt: at + settings.firstMs, failures: count };
   if (count >= settings.breakAfter)
     return { next: "failed", retryAt: at + settings.breakMs, failures: count };

@@ -3,10 +3,11 @@ import { isPlugboardError } from "../errors.ts";
 import type { PlugboardError } from "../errors.ts";
 import type { PlugboardEvent } from "../events.ts";
 import { isRecord } from "../lib/record.ts";
-import { abortable } from "./abortable.ts";
+import { abortable, waitCancelled } from "./abortable.ts";
 import { decide, defaultBackoff } from "./backoff.ts";
 import type { BackoffSettings } from "./backoff.ts";
 import { asPlugboardError, gone, notYet, summarise, unusable, wasNotExecuted } from "./connection-errors.ts";
+import { ChangeNotices } from "./change-notices.ts";
 import type { Capabilities } from "./envelope.ts";
 import type { JsonRpcAnswer, LaneOptions } from "./lane.ts";
 import { keepListening } from "./listening.ts";
@@ -71,6 +72,9 @@ export class Connection {
   #opening: { promise: Promise<Session>; abort: AbortController } | undefined;
   #retry: NodeJS.Timeout | undefined;
   #listening: AbortController | undefined;
+  /** Ends the waits for the next attempt. */
+  #waits = new AbortController();
+  readonly #changes: ChangeNotices;
   readonly #retiring = new Set<Session>();
   readonly #leaving = new Set<Promise<unknown>>();
 
@@ -79,6 +83,7 @@ export class Connection {
     this.#settings = settings;
     this.#backoff = { ...defaultBackoff, ...settings.backoff };
     this.#state = settings.initial;
+    this.#changes = new ChangeNotices(settings.emit);
   }
 
   get state(): ConnectionState {
@@ -91,7 +96,7 @@ export class Connection {
 
   /** A usable session: the current one, or a new one. Concurrent callers share one start. */
   async ready(signal?: AbortSignal): Promise<Session> {
-    signal?.throwIfAborted();
+    if (signal?.aborted) throw waitCancelled(signal, this.name);
     const state = this.#state;
     if (isUp(state) && this.#session) return this.#session;
     if (this.#opening) return abortable(this.#opening.promise, signal, this.name);
@@ -100,8 +105,8 @@ export class Connection {
     if (state.name === "waiting" || state.name === "failed") {
       const waitMs = state.retryAt - this.#settings.now();
       if (waitMs > patienceMs) throw notYet(state, waitMs);
-      if (waitMs > 0) await sleep(waitMs, undefined, signal ? { signal } : {});
-      if (this.#state !== state) return this.ready(signal);
+      if (waitMs > 0) await this.#wait(waitMs, signal);
+      if (this.#state !== state || signal?.aborted) return this.ready(signal);
     }
     return abortable(this.#open(), signal, this.name);
   }
@@ -118,7 +123,9 @@ export class Connection {
     const session = await this.ready(options.signal);
     this.counts.requests++;
     try {
-      return await session.request(method, params, options);
+      const answer = await session.request(method, params, options);
+      session.hasAnswered = true;
+      return answer;
     } catch (error) {
       this.#learn(session, error);
       if (!wasNotExecuted(error) || options.signal?.aborted) throw error;
@@ -166,7 +173,6 @@ export class Connection {
   #open(): Promise<Session> {
     const { now } = this.#settings;
     const startedAt = now();
-    this.#signal({ type: "connect", at: startedAt });
     this.counts.starts++;
     const abort = new AbortController();
     let session: Session | undefined;
@@ -179,7 +185,8 @@ export class Connection {
       onRequest: (method, params, signal) => this.#answer(method, params, signal),
       onNotification: (method, params) => isCurrent() && this.#hear(method, params),
     };
-    const promise = this.#settings.open(hooks).then(
+    const begun = Promise.resolve().then(() => this.#settings.open(hooks));
+    const promise = begun.then(
       async (opened) => {
         session = opened;
         if (this.#opening?.abort !== abort) {
@@ -203,7 +210,15 @@ export class Connection {
     );
     promise.catch(() => undefined);
     this.#opening = { promise, abort };
+    // Only now: whoever hears of the start and wants to use the server shares it.
+    this.#signal({ type: "connect", at: startedAt });
     return promise;
+  }
+
+  /** Also over when the connection is ended, or the caller gives up. */
+  async #wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const ended = AbortSignal.any([this.#waits.signal, ...(signal ? [signal] : [])]);
+    await sleep(ms, undefined, { signal: ended }).catch(() => undefined);
   }
 
   #fail(error: PlugboardError): void {
@@ -215,10 +230,11 @@ export class Connection {
   #lose(session: Session, error: PlugboardError): void {
     if (this.#session !== session) return;
     const lastedMs = isUp(this.#state) ? this.#settings.now() - this.#state.since : 0;
+    const wasUseful = session.hasAnswered;
     this.#session = undefined;
     this.#listening?.abort();
     this.counts.failures++;
-    this.#signal({ type: "lost", error, verdict: this.#verdict(error, lastedMs) });
+    this.#signal({ type: "lost", error, verdict: this.#verdict(error, { lastedMs, wasUseful }) });
     this.#retire(session);
     this.#scheduleRetry();
   }
@@ -236,14 +252,10 @@ export class Connection {
     if (wasNotExecuted(error) || error.code === "auth-required") this.#lose(session, error);
   }
 
-  #verdict(error: PlugboardError, lastedMs?: number): Verdict {
+  #verdict(error: PlugboardError, life: { lastedMs?: number; wasUseful?: boolean } = {}): Verdict {
     const { now, random } = this.#settings;
     const failures = failuresOf(this.#state);
-    return decide(
-      { error, failures, at: now(), ...(lastedMs !== undefined && { lastedMs }) },
-      this.#backoff,
-      random(),
-    );
+    return decide({ error, failures, at: now(), ...life }, this.#backoff, random());
   }
 
   #scheduleRetry(): void {
@@ -270,7 +282,8 @@ export class Connection {
   #hear(method: string, params: Record<string, unknown>): void {
     const { emit, now, onNotification } = this.#settings;
     const event = toEvent(this.name, method, params, now());
-    if (event) emit(event);
+    if (event?.type === "catalog-changed") this.#changes.hear(event);
+    else if (event) emit(event);
     onNotification?.(method, params);
   }
 
@@ -293,6 +306,9 @@ export class Connection {
   async #leave(): Promise<void> {
     clearTimeout(this.#retry);
     this.#listening?.abort();
+    this.#waits.abort();
+    this.#waits = new AbortController();
+    if (this.#state.name === "closed") this.#changes.close();
     const { promise, abort } = this.#opening ?? {};
     const session = this.#session;
     this.#opening = undefined;

@@ -19,8 +19,7 @@ export async function keepListening(
   while (!signal.aborted && !session.lost) {
     const openedAt = Date.now();
     try {
-      const forever = { timeoutMs: Infinity, maxTimeoutMs: Infinity, signal };
-      const answer = await session.request("subscriptions/listen", { notifications: filter }, forever);
+      const answer = await session.listen(filter, signal);
       // A server that does not know the method will not learn it.
       if ("error" in answer) return;
     } catch {

@@ -67,7 +67,7 @@ export function reportServer(entry: ServerEntry, connection: Connection): Server
     ...session?.facts,
     counts: {
       ...counts,
-      inFlight: session?.lane.inFlight ?? 0,
+      inFlight: session?.inFlight ?? 0,
       lateAnswers: session?.lane.counts.late ?? 0,
       ignoredMessages: session?.peer.ignored ?? 0,
     },

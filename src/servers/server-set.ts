@@ -4,6 +4,7 @@ import { diffConfig } from "../config/diff.ts";
 import type { ConfigDiff } from "../config/diff.ts";
 import type { LoadedConfig, ServerEntry } from "../config/model.ts";
 import { Connection } from "./connection.ts";
+import { gone } from "./connection-errors.ts";
 import { createOpener } from "./opener.ts";
 import type { OpenerContext } from "./opener.ts";
 import { reportServer } from "./server-report.ts";
@@ -31,6 +32,8 @@ interface Member {
   connection: Connection;
   /** One more connection for each caller that must not share. */
   callers: Map<string, Connection>;
+  /** And one for each call under way that must not. */
+  passing: Set<Connection>;
 }
 
 /** All servers of a hub and their connections: one shared by everybody, or one for each caller where asked. */
@@ -39,6 +42,7 @@ export class ServerSet {
   readonly #members = new Map<string, Member>();
   #config: LoadedConfig;
   #sandboxState: Record<string, unknown> | undefined;
+  #isClosed = false;
 
   constructor(config: LoadedConfig, settings: ServerSetSettings) {
     this.#config = config;
@@ -58,16 +62,48 @@ export class ServerSet {
     return this.#member(name).entry;
   }
 
-  /** The connection that a caller uses; with `isolation: call` a new one that the caller of this must close. */
-  connection(name: string, caller?: string): { connection: Connection; isTemporary: boolean } {
+  /** The server's own connection: the one that is reported and listed, and shared unless that must not be. */
+  connection(name: string): Connection {
+    return this.#member(name).connection;
+  }
+
+  /** Does something over the connection that a caller is to use. */
+  async use<T>(
+    name: string,
+    caller: string | undefined,
+    work: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
     const member = this.#member(name);
     const isolation = member.entry.config?.isolation ?? "shared";
-    if (isolation === "call") return { connection: this.#connect(member.entry, false), isTemporary: true };
-    if (isolation === "shared" || caller === undefined)
-      return { connection: member.connection, isTemporary: false };
-    const own = member.callers.get(caller) ?? this.#connect(member.entry, false);
+    if (isolation === "call") return this.#useOnce(member, work);
+    if (isolation === "shared" || caller === undefined) return work(member.connection);
+    const own = member.callers.get(caller) ?? this.#connectBeside(member);
     member.callers.set(caller, own);
-    return { connection: own, isTemporary: false };
+    return work(own);
+  }
+
+  async disconnect(name: string): Promise<void> {
+    await Promise.all(connectionsOf(this.#member(name)).map((connection) => connection.disconnect()));
+  }
+
+  /** Forgets failures and tries anew: everything, or only what failed. */
+  async reconnect(name: string, failedOnly: boolean): Promise<void> {
+    const member = this.#member(name);
+    const chosen = connectionsOf(member).filter(({ state }) => !failedOnly || isBroken(state));
+    const work = chosen.map((one) => (one === member.connection ? one.reconnect() : one.disconnect()));
+    await Promise.allSettled(work);
+  }
+
+  async disable(name: string, message: string, hint: string): Promise<void> {
+    const signal = { type: "disable", reason: "config", message, hint } as const;
+    await Promise.all(connectionsOf(this.#member(name)).map((connection) => connection.disable(signal)));
+  }
+
+  enable(name: string): void {
+    const member = this.#member(name);
+    for (const connection of connectionsOf(member)) connection.enable();
+    if (member.connection.state.name === "idle" && this.#isEager(member.entry))
+      member.connection.ready().catch(() => undefined);
   }
 
   reports(): ServerReport[] {
@@ -81,9 +117,12 @@ export class ServerSet {
       .map(({ entry }) => entry.name);
   }
 
-  /** Takes a new configuration into use and touches only what is different. */
-  async apply(config: LoadedConfig): Promise<ConfigDiff> {
+  /** Takes a new configuration into use and touches only what is different, or is said to be. */
+  async apply(config: LoadedConfig, replaced: readonly string[] = []): Promise<ConfigDiff> {
+    if (this.#isClosed) throw new PlugboardError("connection-lost", "The hub is closed.");
     const diff = diffConfig(this.#config, config);
+    const known = new Set([...diff.added, ...diff.changed.map(({ name }) => name)]);
+    for (const name of replaced) if (!known.has(name)) diff.changed.push({ name, fields: ["server"] });
     this.#config = config;
     const touched = [...diff.removed, ...diff.changed.map(({ name }) => name)];
     const leaving = touched.map((name) => this.#part(name));
@@ -98,20 +137,19 @@ export class ServerSet {
 
   setSandboxState(state: Record<string, unknown>): Promise<unknown> {
     this.#sandboxState = state;
-    const all = [...this.#members.values()].flatMap(({ connection, callers }) => [
-      connection,
-      ...callers.values(),
-    ]);
+    const all = [...this.#members.values()].flatMap(connectionsOf);
     return Promise.all(all.map((connection) => this.#tellSandboxState(connection)));
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all(this.names().map((name) => this.#part(name)));
   }
 
   #member(name: string): Member {
     const member = this.#members.get(name);
     if (member) return member;
+    if (this.#isClosed) throw gone(name);
     throw new PlugboardError("server-unknown", `There is no server "${name}".`, {
       server: name,
       data: { known: this.names().slice(0, 50) },
@@ -121,18 +159,32 @@ export class ServerSet {
   #join(entry: ServerEntry): void {
     this.#members.set(entry.name, {
       entry,
-      connection: this.#connect(entry, this.#isEager(entry)),
+      connection: this.#connect(entry, this.#isEager(entry), initialState(entry)),
       callers: new Map(),
+      passing: new Set(),
     });
   }
 
   async #part(name: string): Promise<void> {
     const member = this.#members.get(name);
     this.#members.delete(name);
-    if (member)
-      await Promise.all(
-        [member.connection, ...member.callers.values()].map((connection) => connection.close()),
-      );
+    if (member) await Promise.all(connectionsOf(member).map((connection) => connection.close()));
+  }
+
+  async #useOnce<T>(member: Member, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = this.#connectBeside(member);
+    member.passing.add(connection);
+    try {
+      return await work(connection);
+    } finally {
+      await connection.close();
+      member.passing.delete(connection);
+    }
+  }
+
+  /** One more connection to the same server; what is switched off stays off. */
+  #connectBeside({ entry, connection: { state } }: Member): Connection {
+    return this.#connect(entry, false, state.name === "disabled" ? state : initialState(entry));
   }
 
   #isEager({ config }: ServerEntry): boolean {
@@ -141,13 +193,13 @@ export class ServerSet {
     );
   }
 
-  #connect(entry: ServerEntry, eager: boolean): Connection {
+  #connect(entry: ServerEntry, eager: boolean, initial: ConnectionState): Connection {
     const { now, random, onQuestion } = this.#settings;
     const { name } = entry;
     const connection: Connection = new Connection({
       name,
       eager,
-      initial: initialState(entry),
+      initial,
       now,
       random,
       emit: (event) => {
@@ -169,6 +221,14 @@ export class ServerSet {
     if (!session || !this.#sandboxState || !experimental?.["codex/sandbox-state"]) return;
     await session.notify("codex/sandbox-state/update", this.#sandboxState).catch(() => undefined);
   }
+}
+
+function connectionsOf({ connection, callers, passing }: Member): Connection[] {
+  return [connection, ...callers.values(), ...passing];
+}
+
+function isBroken({ name }: ConnectionState): boolean {
+  return name === "waiting" || name === "failed" || name === "needs-auth" || name === "needs-registration";
 }
 
 function initialState({ status }: ServerEntry): ConnectionState {

@@ -27,6 +27,8 @@ export class Session {
   readonly greeting: Greeting;
   readonly lane: Lane;
   readonly peer: Peer;
+  /** Whether it was of any use. */
+  hasAnswered = false;
   /** Why it is over. */
   lost: PlugboardError | undefined;
   readonly #transport: ServerTransport;
@@ -35,6 +37,8 @@ export class Session {
   readonly #capabilities: Capabilities;
   readonly #onLost: (error: PlugboardError) => void;
   #closing: Promise<void> | undefined;
+  /** Requests that stay open by design. */
+  #standing = 0;
 
   constructor(options: {
     server: string;
@@ -70,6 +74,21 @@ export class Session {
     return this.lane.request(method, { ...params, _meta: { ...meta, ...envelope } }, options);
   }
 
+  /** Asks for change notifications; open as long as the connection lasts, and no call in flight. */
+  async listen(notifications: Record<string, unknown>, signal: AbortSignal): Promise<JsonRpcAnswer> {
+    const forever = { timeoutMs: Infinity, maxTimeoutMs: Infinity, signal };
+    this.#standing++;
+    try {
+      return await this.request("subscriptions/listen", { notifications }, forever);
+    } finally {
+      this.#standing--;
+    }
+  }
+
+  get inFlight(): number {
+    return this.lane.inFlight - this.#standing;
+  }
+
   async notify(method: string, params: Record<string, unknown>): Promise<void> {
     await this.peer.notify(method, params);
   }
@@ -90,7 +109,7 @@ export class Session {
 
   /** Resolves when no call is on its way any more, or it is over. */
   async quiet(): Promise<void> {
-    while (this.lane.inFlight > 0 && !this.lost) await sleep(50, undefined, { ref: false });
+    while (this.inFlight > 0 && !this.lost) await sleep(50, undefined, { ref: false });
   }
 
   /** Ends it on purpose: nobody is told that it was lost. */

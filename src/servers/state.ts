@@ -6,8 +6,9 @@ export type ConnectionState =
   | { name: "disabled"; reason: DisabledReason; message: string; hint: string }
   | { name: "idle" }
   | { name: "connecting"; since: number; failures: number; detail?: string }
-  | { name: "connected"; since: number }
-  | { name: "degraded"; since: number; error: PlugboardError }
+  /** `failures` lie behind it until it has lasted long enough to be called healthy. */
+  | { name: "connected"; since: number; failures: number }
+  | { name: "degraded"; since: number; failures: number; error: PlugboardError }
   | { name: "waiting"; retryAt: number; failures: number; error: PlugboardError }
   | { name: "failed"; retryAt: number; failures: number; error: PlugboardError }
   | { name: "needs-auth"; error: PlugboardError }
@@ -48,10 +49,12 @@ export function transition(state: ConnectionState, signal: Signal): ConnectionSt
       return { name: "closed" };
     case "disable": {
       const { reason, message, hint } = signal;
+      // A switch says less than a policy, a missing trust or a mistake, so it must not take their place.
+      if (state.name === "disabled" && reason === "config") return state;
       return { name: "disabled", reason, message, hint };
     }
     case "enable":
-      return state.name === "disabled" ? { name: "idle" } : state;
+      return state.name === "disabled" && state.reason === "config" ? { name: "idle" } : state;
     case "disconnect":
       return state.name === "disabled" || state.name === "idle" ? state : { name: "idle" };
     case "connect":
@@ -61,15 +64,21 @@ export function transition(state: ConnectionState, signal: Signal): ConnectionSt
     case "detail":
       return state.name === "connecting" ? { ...state, detail: signal.detail } : state;
     case "connected":
-      return state.name === "connecting" ? { name: "connected", since: signal.at } : state;
+      return state.name === "connecting"
+        ? { name: "connected", since: signal.at, failures: state.failures }
+        : state;
     case "failed":
       return state.name === "connecting" ? afterFailure(signal) : state;
     case "lost":
       return isUp(state) ? afterFailure(signal) : state;
     case "list-failed":
-      return isUp(state) ? { name: "degraded", since: state.since, error: signal.error } : state;
+      return isUp(state)
+        ? { name: "degraded", since: state.since, failures: state.failures, error: signal.error }
+        : state;
     case "list-refreshed":
-      return state.name === "degraded" ? { name: "connected", since: state.since } : state;
+      return state.name === "degraded"
+        ? { name: "connected", since: state.since, failures: state.failures }
+        : state;
   }
 }
 

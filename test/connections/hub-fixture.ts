@@ -82,7 +82,7 @@ export function inProcessFake(script: Script): Entry {
       const onmessage = (message: JSONRPCMessage) => {
         if ("method" in message && message.method === "initialize")
           fake.streams.add({ scope: outlet.scope, era: "legacy", push });
-        void fake.receive({ message }, outlet);
+        fake.receive({ message }, outlet).catch(ignore);
       };
       Object.assign(transport, { onmessage });
       await transport.start();
@@ -90,6 +90,9 @@ export function inProcessFake(script: Script): Entry {
   };
   return { server };
 }
+
+/** A server that still speaks when nobody listens any more. */
+const ignore = () => undefined;
 
 async function send(transport: Transport, message: object): Promise<void> {
   await transport.send({ jsonrpc: "2.0", ...message } as JSONRPCMessage);

@@ -12,8 +12,8 @@ const states: Record<ConnectionState["name"], ConnectionState> = {
   disabled: { name: "disabled", reason: "config", message: "off", hint: "" },
   idle: { name: "idle" },
   connecting: { name: "connecting", since: 1, failures: 2 },
-  connected: { name: "connected", since: 1 },
-  degraded: { name: "degraded", since: 1, error },
+  connected: { name: "connected", since: 1, failures: 2 },
+  degraded: { name: "degraded", since: 1, failures: 2, error },
   waiting: { name: "waiting", retryAt: 9, failures: 2, error },
   failed: { name: "failed", retryAt: 9, failures: 6, error },
   "needs-auth": { name: "needs-auth", error },
@@ -95,6 +95,22 @@ describe("M23 the states of a connection", () => {
   });
 });
 
+describe("M23 what a state remembers", () => {
+  it("failures are not forgotten by merely getting up", () => {
+    const up = transition(states.connecting, signals.connected);
+    expect(up).toMatchObject({ name: "connected", failures: 2 });
+    expect(transition(up, signals["list-failed"])).toMatchObject({ name: "degraded", failures: 2 });
+  });
+
+  it("a switch neither replaces nor lifts what a policy, trust or a mistake says", () => {
+    const off: Signal = { type: "disable", reason: "config", message: "off", hint: "" };
+    for (const reason of ["policy", "untrusted", "invalid", "missing-value"] as const) {
+      const state: ConnectionState = { name: "disabled", reason, message: "no", hint: "" };
+      expect(transition(transition(state, off), signals.enable)).toBe(state);
+    }
+  });
+});
+
 describe("M24 backoff and breaker", () => {
   const fail = (
     code: ConstructorParameters<typeof PlugboardError>[0],
@@ -119,6 +135,16 @@ describe("M24 backoff and breaker", () => {
     expect(fail("server-exited", 5)).toMatchObject({ next: "failed", failures: 6 });
     expect(fail("server-exited", 5, { lastedMs: 20_000 })).toMatchObject({ next: "waiting", failures: 1 });
     expect(fail("server-exited", 5, { lastedMs: 10 })).toMatchObject({ next: "failed" });
+  });
+
+  it("meets a remote end that was useful again within a second, however often it breaks off", () => {
+    const useful = { lastedMs: 10, wasUseful: true };
+    expect(fail("connection-lost", 5, useful)).toMatchObject({ next: "waiting", retryAt: 2000, failures: 2 });
+    expect(fail("server-exited", 5, useful)).toMatchObject({ next: "failed" });
+    const forgotten = new PlugboardError("connection-lost", "x", { data: { reason: "session-lost" } });
+    expect(decide({ error: forgotten, failures: 5, at: 0, lastedMs: 1 }, defaultBackoff, 1)).toMatchObject({
+      retryAt: 0,
+    });
   });
 
   it("does not repeat what waiting cannot mend, and honours Retry-After", () => {

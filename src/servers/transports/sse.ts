@@ -71,6 +71,11 @@ export class SseTransport implements Transport {
     });
   }
 
+  /** Why it is over, when that was the server's doing. */
+  get lost(): PlugboardError | undefined {
+    return this.#closing && this.#failure;
+  }
+
   async start(): Promise<void> {
     try {
       await Promise.race([this.#sdk.start(), this.#ended.promise]);
