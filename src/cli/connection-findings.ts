@@ -25,7 +25,7 @@ export function connectionFindings(row: StatusRow, entry: ServerEntry | undefine
   const problem = problemOf(row, entry);
   if (row.state === "disabled") return [];
   if (problem) {
-    const advice = [problem.advice, `It is written in ${describeOrigin(origin)}.`].filter(Boolean).join(" ");
+    const advice = `It is written in ${describeOrigin(origin)}. ${problem.advice ?? ""}`.trimEnd();
     return [{ ...problem, advice }];
   }
   const facts = [
@@ -54,8 +54,8 @@ function oddities(row: StatusRow, entry: ServerEntry | undefined): Finding[] {
     found.push({
       level: "note",
       about,
-      message: `it wrote ${count(skippedLines.count, "line")} to its standard output that were no messages; the first: ${skippedLines.first[0] ?? ""}`,
-      advice: "Plugboard skips them, other clients may not: let the server log to standard error.",
+      message: `not only messages came on its standard output (${count(skippedLines.count, "line")}), first: ${skippedLines.first[0] ?? ""}`,
+      advice: "Plugboard skips this, other clients may not: let the server log to standard error.",
     });
   }
   if (startMs > slowStartMs) {

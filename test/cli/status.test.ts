@@ -135,9 +135,14 @@ describe("M23 status", () => {
     });
     const run = await box.cli(["doctor", "it", "--connect"]);
     expect(run.out).toMatch(
-      /! it {2}it wrote 1 line to its standard output .*Welcome!\n {2}→ .*standard error/,
+      /! it {2}not only messages .* \(1 line\), first: Welcome!\n {2}→ .*standard error/,
     );
     expect(run.code).toBe(0);
+  });
+
+  it("shows a server that is started anew for every call like any other", async () => {
+    const box = createSandbox({ [user]: { mcpServers: { it: { ...fakeStdio(), isolation: "call" } } } });
+    expect((await box.cli(["status"])).out).toMatch(/it +connected .* 14 /);
   });
 
   it("shows a server whose tools cannot be listed as degraded", async () => {
