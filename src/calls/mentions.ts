@@ -20,9 +20,8 @@ export function findMentions(text: string, servers: readonly string[]): Mention[
     const server = longestFirst.find((name) => name !== "" && text.startsWith(`${name}:`, start + 1));
     if (server === undefined) continue;
     const found = readUri(text, start + server.length + 2);
-    if (!found) continue;
-    mentions.push({ server, uri: found.uri, start, end: found.end });
-    start = found.end - 1;
+    if (found?.uri) mentions.push({ server, uri: found.uri, start, end: found.end });
+    if (found) start = found.end - 1;
   }
   return mentions;
 }
@@ -31,26 +30,28 @@ export function findMentions(text: string, servers: readonly string[]): Mention[
 const longestUri = 4096;
 
 function isPartOfAddress(text: string, at: number): boolean {
-  return /[\p{L}\p{N}\p{M}._%+/@-]/u.test(text[at] ?? "");
+  return /[\w\u00c0-\u024f.%+/@-]/.test(text[at] ?? "");
 }
 
-function readUri(text: string, from: number): { uri: string; end: number } | undefined {
+interface ReadUri {
+  /** Empty when there is none, or none that we believe; `end` is then where to look on. */
+  uri: string;
+  end: number;
+}
+
+function readUri(text: string, from: number): ReadUri | undefined {
   const reachable = text.slice(from, from + longestUri + 2);
   const quote = reachable[0];
   return quote === '"' || quote === "'" ? readQuoted(reachable, from, quote) : readBare(reachable, from);
 }
 
-function readQuoted(
-  reachable: string,
-  from: number,
-  quote: string,
-): { uri: string; end: number } | undefined {
+function readQuoted(reachable: string, from: number, quote: string): ReadUri | undefined {
   const close = reachable.indexOf(quote, 1);
   const uri = reachable.slice(1, close);
   return close < 2 || /[\r\n]/.test(uri) ? undefined : { uri, end: from + close + 1 };
 }
 
-function readBare(reachable: string, from: number): { uri: string; end: number } | undefined {
+function readBare(reachable: string, from: number): ReadUri {
   const open: string[] = [];
   let length = 0;
   for (const character of reachable) {
@@ -60,9 +61,9 @@ function readBare(reachable: string, from: number): { uri: string; end: number }
     else if (openers.has(character)) open.push(character);
     length += character.length;
   }
-  if (length > longestUri) return undefined;
+  if (length > longestUri) return { uri: "", end: from + length };
   const uri = withoutPunctuation(reachable.slice(0, length));
-  return uri === "" ? undefined : { uri, end: from + uri.length };
+  return { uri, end: from + uri.length };
 }
 
 const closers: Record<string, string | undefined> = Object.assign(Object.create(null), {
@@ -74,8 +75,9 @@ const closers: Record<string, string | undefined> = Object.assign(Object.create(
   "」": "「",
 });
 const openers = new Set(Object.values(closers));
-const endsUri = /[\s<>"'`“”‘’«»\p{Cc}]/u;
-const trailing = new Set(".,;:!?…。、\uff0c\uff01\uff1f\uff1b\uff1a");
+/** Also the stops and commas of texts that put no space behind them. */
+const endsUri = /[\s<>"'`“”‘’«»。、\uff0c\uff01\uff1f\uff1b\p{Cc}]/u;
+const trailing = new Set(".,;:!?…");
 
 function withoutPunctuation(uri: string): string {
   let end = uri.length;

@@ -99,6 +99,7 @@ const kindOf = new Uint8Array(65_536)
 /** Words of other alphabets are cut into shorter tokens than English ones. */
 function extraWeight(code: number): number {
   if (code < 0x250) return 4;
+  if (code >= 0x400 && code < 0x530) return 0.55;
   return code >= 0x590 && code < 0x600 ? 1.7 : 1;
 }
 
@@ -133,7 +134,7 @@ function runTokens(
 const joins = new Set([0x2d, 0x2e, 0x2f, 0x5f]);
 
 function wideTokens(code: number): number {
-  if (code >= 0xd800 && code < 0xe000) return 1;
+  if (code >= 0xd800 && code < 0xe000) return 0.9;
   if (code >= 0x3040 && code < 0x3100) return 0.65;
   if (code >= 0x4e00 && code < 0xa000) return 0.72;
   if (code >= 0xac00 && code < 0xd7b0) return 0.7;

@@ -1,0 +1,48 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { estimateTokens, measure } from "../../src/calls/token-estimate.ts";
+import { tokenSamples } from "./token-samples.ts";
+
+describe("M45 token estimates", () => {
+  it.each(Object.entries(tokenSamples))("are within a quarter of o200k for %s", (_, { text, tokens }) => {
+    expect(Math.abs(estimateTokens(text) / tokens - 1)).toBeLessThan(0.25);
+  });
+
+  it("say the same for a huge text, judged by samples, as for its pieces", () => {
+    const text = tokenSamples["compact JSON"]!.text + tokenSamples["English prose"]!.text;
+    const times = Math.ceil(8_000_000 / text.length);
+    expect(Math.abs(estimateTokens(text.repeat(times)) / (estimateTokens(text) * times) - 1)).toBeLessThan(
+      0.1,
+    );
+  });
+
+  it("judge 50 MB in well under a second", () => {
+    for (const piece of [tokenSamples["English prose"]!.text, "x", " ", "漢", "a1"]) {
+      const text = piece.repeat(Math.ceil(50_000_000 / piece.length));
+      const started = performance.now();
+      expect(estimateTokens(text)).toBeGreaterThan(100_000);
+      expect(performance.now() - started).toBeLessThan(900);
+    }
+  });
+
+  it("are zero for nothing and finite and not above one a character for anything", () => {
+    expect(estimateTokens("")).toBe(0);
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
+        expect(estimateTokens(text)).toBeLessThanOrEqual(text.length + 1);
+      }),
+    );
+  });
+
+  it("stop soon after the limit and lose nothing between two halves", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 400 }), fc.nat(60), (text, limit) => {
+        const first = measure(text, 0, text.length, limit);
+        const rest = measure(text, first.end, text.length);
+        const whole = measure(text, 0, text.length);
+        expect(first.tokens).toBeLessThan(limit + 70);
+        expect(Math.abs(first.tokens + rest.tokens - whole.tokens)).toBeLessThan(4);
+      }),
+    );
+  });
+});
