@@ -34,7 +34,10 @@ function says(text: string, value: unknown): boolean {
   // Only white space, escapes and the order of keys may differ: lengths that are far apart are not worth parsing.
   if (text.length < json.length / 2 || text.length > json.length * 8 + 64) return false;
   try {
-    return canonicalJson(JSON.parse(text)) === canonicalJson(value);
+    const parsed: unknown = JSON.parse(text);
+    const rewritten = JSON.stringify(parsed);
+    if (rewritten.length !== json.length) return false;
+    return rewritten === json || canonicalJson(parsed) === canonicalJson(value);
   } catch {
     return false;
   }

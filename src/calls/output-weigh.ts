@@ -27,8 +27,7 @@ export function weigh(result: ToolResult): Weighed {
 
 /** True when no estimate could reach `tokens`: the cheap answer for nearly every call. */
 export function isSurelyBelow(result: ToolResult, tokens: number): boolean {
-  if (result.structuredContent !== undefined) return false;
-  let characters = 0;
+  let characters = result.structuredContent === undefined ? 0 : jsonText(result.structuredContent).length;
   for (const part of contentParts(result)) {
     if (part.kind !== "text") return false;
     characters += part.text.length;

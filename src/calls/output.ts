@@ -33,7 +33,7 @@ export async function boundOutput<T extends ToolResult>(
   policy: OutputPolicy,
   keep: (whole: T) => Promise<string>,
 ): Promise<{ result: T; note?: OutputNote }> {
-  if (isSurelyBelow(result, policy.warnTokens)) return { result };
+  if (isSurelyBelow(result, Math.min(policy.warnTokens, policy.maxTokens))) return { result };
   const weighed = weigh(result);
   const tokens = weighed.total;
   const dropsMedia = policy.media === "drop" && weighed.parts.some(({ part }) => isMedia(part));

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findMentions } from "../../src/calls/mentions.ts";
+import { fastest } from "./fastest.ts";
 
 const servers = ["docs", "docs-api", "git", "my server"];
 
@@ -58,10 +59,14 @@ describe("M47 mentions", () => {
     ['@docs:"over\nlines"', []],
     ["@@docs:a", []],
     ["@docs:a@git:b", [["docs", "a@git:b"]]],
-    [`@docs:${"x".repeat(1_000_000)} @git:b`, [["git", "b"]]],
     ["javascript is only text: @docs:javascript:alert(1)", [["docs", "javascript:alert(1)"]]],
-  ])("are found in %.60j", (text, expected) => {
+  ])("are found in %j", (text, expected) => {
     expect(findMentions(text, servers).map(({ server, uri }) => [server, uri])).toEqual(expected);
+  });
+
+  it("are nothing when their URI is absurdly long", () => {
+    const text = `@docs:${"x".repeat(1_000_000)} @git:b`;
+    expect(findMentions(text, servers)).toMatchObject([{ server: "git", uri: "b" }]);
   });
 
   it("say where they stand, so that they can be replaced", () => {
@@ -105,9 +110,11 @@ describe("M47 mentions", () => {
     );
   });
 
-  it("are quickly looked for in hostile texts", () => {
-    const started = performance.now();
-    for (const piece of ["@", '@docs:"', "@docs:(", "@docs:"]) findMentions(piece.repeat(200_000), servers);
-    expect(performance.now() - started).toBeLessThan(3000);
-  });
+  it.each(["@", '@docs:"', "@docs:(", "@docs:"])(
+    "are quickly looked for among 200,000 times %j",
+    async (piece) => {
+      const text = piece.repeat(200_000);
+      expect(await fastest(500, () => findMentions(text, servers))).toBeLessThan(1500);
+    },
+  );
 });

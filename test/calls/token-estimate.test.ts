@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { estimateTokens, measure } from "../../src/calls/token-estimate.ts";
+import { fastest } from "./fastest.ts";
 import { tokenSamples } from "./token-samples.ts";
 
 describe("M45 token estimates", () => {
@@ -16,13 +17,16 @@ describe("M45 token estimates", () => {
     );
   });
 
-  it("judge 50 MB in well under a second", () => {
-    for (const piece of [tokenSamples["English prose"]!.text, "x", " ", "漢", "a1"]) {
-      const text = piece.repeat(Math.ceil(50_000_000 / piece.length));
-      const started = performance.now();
-      expect(estimateTokens(text)).toBeGreaterThan(100_000);
-      expect(performance.now() - started).toBeLessThan(900);
-    }
+  it.each([
+    ["prose", tokenSamples["English prose"]!.text],
+    ["one word", "x"],
+    ["spaces", " "],
+    ["Chinese", "漢"],
+    ["noise", "a1"],
+  ])("judge 50 MB of %s in well under a second", async (_, piece) => {
+    const text = piece.repeat(Math.ceil(50_000_000 / piece.length));
+    expect(estimateTokens(text)).toBeGreaterThan(100_000);
+    expect(await fastest(500, () => estimateTokens(text))).toBeLessThan(800);
   });
 
   it("are zero for nothing and finite and not above one a character for anything", () => {

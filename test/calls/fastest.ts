@@ -1,0 +1,10 @@
+/** The best of three runs, or the first below `enoughMs`: what the code can do, not what else the machine is doing. */
+export async function fastest(enoughMs: number, run: () => unknown): Promise<number> {
+  let best = Infinity;
+  for (let attempt = 0; attempt < 3 && best >= enoughMs; attempt++) {
+    const started = performance.now();
+    await run();
+    best = Math.min(best, performance.now() - started);
+  }
+  return best;
+}
