@@ -16,18 +16,13 @@ greeter.registerTool("greet", { inputSchema: z.object({ name: z.string() }) }, a
 await using hub = await createHub({ servers: { calculator: fakeStdio(), greeter: { server: greeter } } });
 
 const tools = await hub.tools();
-const names = tools.map(({ server, tool }) => `${server}: ${String(tool["name"])}`);
+const names = tools.map(({ server, name }) => `${server}: ${name}`);
 console.log(names.join("\n"));
 assert(names.includes("calculator: add"));
 assert(names.includes("greeter: greet"));
 
-const sum = await hub.request(
-  "tools/call",
-  { name: "add", arguments: { a: 19, b: 23 } },
-  { server: "calculator" },
-);
-assert("result" in sum);
-assert.deepEqual(sum.result["structuredContent"], { sum: 42 });
+const { structuredContent } = await hub.callTool("mcp__calculator__add", { a: 19, b: 23 });
+assert.deepEqual(structuredContent, { sum: 42 });
 
 const greeting = await hub.request(
   "tools/call",

@@ -157,6 +157,13 @@ export const errorTable = {
     meaning: "The tool exists but a filter or a bundle hides it.",
     hint: "`plugboard explain <tool>` names the rule that hides it.",
   },
+  "server-error": {
+    httpStatus: 502,
+    exitCode: 5,
+    retryable: false,
+    meaning: "The server answered the request with an error of its own.",
+    hint: "Read the server's message; the arguments, or the server's own configuration, may be wrong.",
+  },
   "arguments-invalid": {
     httpStatus: 422,
     exitCode: 2,

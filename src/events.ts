@@ -38,8 +38,8 @@ export type DisabledReason = "config" | "policy" | "untrusted" | "invalid" | "mi
 export interface ErrorSummary {
   code: ErrorCode;
   message: string;
-  hint?: string;
-  data?: Record<string, unknown>;
+  hint?: string | undefined;
+  data?: Record<string, unknown> | undefined;
 }
 
 interface At {

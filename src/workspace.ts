@@ -14,8 +14,6 @@ import { fingerprint, settingsFingerprint } from "./config/trust.ts";
 import { PlugboardError } from "./errors.ts";
 import type { Environment, Folders } from "./lib/folders.ts";
 import { platformFolders } from "./lib/folders.ts";
-import { withLease } from "./store/lease.ts";
-import { openStore } from "./store/open-store.ts";
 import type { Store } from "./store/store.ts";
 
 export interface WorkspaceOptions extends Omit<LoadOptions, "trust"> {
@@ -63,7 +61,9 @@ export class Workspace {
   /** The durable state; in memory when it cannot be written. */
   store(): Promise<Store> {
     const warn = this.#options.onWarning ?? (() => undefined);
-    this.#store ??= openStore({ path: this.stateFile }, warn);
+    this.#store ??= import("./store/open-store.ts").then(({ openStore }) =>
+      openStore({ path: this.stateFile }, warn),
+    );
     return this.#store;
   }
 
@@ -227,8 +227,10 @@ export class Workspace {
   #editing(scope: Scope) {
     return {
       newFileMode: scope === "project" || scope === "explicit" ? 0o644 : 0o600,
-      lock: async <T>(key: string, work: () => Promise<T>): Promise<T> =>
-        withLease(await this.store(), key, { ttlMs: 15_000, waitMs: 60_000 }, work),
+      lock: async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+        const { withLease } = await import("./store/lease.ts");
+        return withLease(await this.store(), key, { ttlMs: 15_000, waitMs: 60_000 }, work);
+      },
     };
   }
 }

@@ -1,48 +1,78 @@
 import { PlugboardError } from "../errors.ts";
+import { isRecord } from "../lib/record.ts";
 import type { JsonRpcAnswer } from "../servers/lane.ts";
 
 export interface PageLimits {
   pages: number;
   entries: number;
+  bytes: number;
+  ms: number;
 }
 
-const defaultLimits: PageLimits = { pages: 1_000, entries: 100_000 };
+export const defaultPageLimits: PageLimits = {
+  pages: 1_000,
+  entries: 100_000,
+  bytes: 64_000_000,
+  ms: 120_000,
+};
 
-/** Walks a paginated list and returns the server's own objects. An empty cursor is a cursor; a repeated one is a loop. */
+export interface ReadList {
+  /** The server's own objects, unknown fields and all. */
+  entries: Record<string, unknown>[];
+  /** How long the server says the list is good for. */
+  ttlMs?: number;
+  /** Which cap ended the reading before the list did. */
+  cutBy?: keyof PageLimits;
+}
+
+/** Walks a paginated list. An empty cursor is a cursor; a repeated one is a loop. */
 export async function readPages(
   server: string,
   member: string,
   ask: (params: Record<string, unknown>) => Promise<JsonRpcAnswer>,
-  limits: PageLimits = defaultLimits,
-): Promise<Record<string, unknown>[]> {
+  { limits = defaultPageLimits, now = Date.now }: { limits?: PageLimits; now?: () => number } = {},
+): Promise<ReadList> {
   const entries: Record<string, unknown>[] = [];
   const seen = new Set<string>();
+  const startedAt = now();
+  let bytes = 0;
   let cursor: string | undefined;
+  let ttlMs: number | undefined;
+  const done = (cutBy?: keyof PageLimits): ReadList => ({
+    entries: entries.length > limits.entries ? entries.slice(0, limits.entries) : entries,
+    ...(ttlMs !== undefined && { ttlMs }),
+    ...(cutBy && { cutBy }),
+  });
   for (let page = 0; page < limits.pages; page++) {
-    const answer = await ask(cursor === undefined ? {} : { cursor });
-    if ("error" in answer) {
-      const { code, message } = answer.error;
-      throw new PlugboardError(
-        "protocol-error",
-        `"${server}" did not list its ${member}: ${message} (${code}).`,
-        { server, data: { rpcCode: code } },
-      );
-    }
-    const list = answer.result[member];
-    if (!Array.isArray(list))
-      throw new PlugboardError("protocol-error", `"${server}" answered without a list of ${member}.`, {
-        server,
-      });
-    for (const entry of list as unknown[]) {
-      if (typeof entry === "object" && entry !== null && !Array.isArray(entry))
-        entries.push(entry as Record<string, unknown>);
-    }
-    const next = answer.result["nextCursor"];
-    if (typeof next !== "string" || entries.length >= limits.entries) return entries.slice(0, limits.entries);
+    const result = readPage(server, member, await ask(cursor === undefined ? {} : { cursor }));
+    const list = result[member] as unknown[];
+    for (const entry of list) if (isRecord(entry)) entries.push(entry);
+    ttlMs = shorter(ttlMs, result["ttlMs"]);
+    const next = result["nextCursor"];
+    if (entries.length > limits.entries) return done("entries");
+    if (typeof next !== "string") return done();
     if (seen.has(next))
       throw new PlugboardError("protocol-error", `"${server}" lists its ${member} in circles.`, { server });
+    bytes += JSON.stringify(list).length;
+    if (bytes > limits.bytes) return done("bytes");
+    if (now() - startedAt > limits.ms) return done("ms");
     seen.add(next);
     cursor = next;
   }
-  return entries;
+  return done("pages");
+}
+
+function readPage(server: string, member: string, answer: JsonRpcAnswer): Record<string, unknown> {
+  if ("error" in answer) {
+    const { code, message } = answer.error;
+    const text = `"${server}" did not list its ${member}: ${message} (${code}).`;
+    throw new PlugboardError("protocol-error", text, { server, data: { rpcCode: code } });
+  }
+  if (Array.isArray(answer.result[member])) return answer.result;
+  throw new PlugboardError("protocol-error", `"${server}" answered without a list of ${member}.`, { server });
+}
+
+function shorter(known: number | undefined, said: unknown): number | undefined {
+  if (typeof said !== "number" || !Number.isFinite(said)) return known;
+  return Math.min(known ?? Infinity, Math.max(0, said));
 }

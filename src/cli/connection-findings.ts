@@ -40,7 +40,7 @@ export function connectionFindings(row: StatusRow, entry: ServerEntry | undefine
 
 function oddities(row: StatusRow, entry: ServerEntry | undefined): Finding[] {
   const { name: about, skippedLines, startMs = 0, era } = row;
-  const { eraBasis } = row as StatusRow & { eraBasis?: string };
+  const { eraBasis } = row;
   const found: Finding[] = [];
   if (era === "legacy" && eraBasis === "silence") {
     found.push({

@@ -15,8 +15,7 @@ if (isTooOld) {
   process.stdout.write(`${version}\n`);
 } else {
   cacheCompiledCode();
-  const { main } = await import("./run.ts");
-  await main(process.argv.slice(2));
+  void import("./run.ts").then(({ main }) => main(process.argv.slice(2)));
 }
 
 /**

@@ -1,6 +1,5 @@
-import { join } from "node:path";
 import { Hub } from "../index.ts";
-import type { LoadedConfig, Workspace } from "../index.ts";
+import type { Interact, LoadedConfig, Workspace } from "../index.ts";
 import { painter, safe } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -11,6 +10,8 @@ export interface HubUse {
   eager?: boolean;
   /** Start nothing by itself and let no `required` server fail the whole: for verbs that report failures. */
   tolerant?: boolean;
+  /** Whoever answers what servers and approvals ask; nobody when absent. */
+  interact?: Interact;
 }
 
 /** Closing takes a moment when a server does not leave by itself; then a person should know why. */
@@ -31,8 +32,9 @@ export async function withHub<T>(
   const hub = new Hub(use.config ?? (await workspace.load()), {
     env: workspace.env,
     store: await workspace.store(),
-    stateFolder: join(workspace.folders.state, "owners"),
+    stateFolder: workspace.folders.state,
     eager: use.eager ?? false,
+    ...(use.interact && { interact: use.interact }),
   });
   const warnings = new Set<string>();
   hub.on("server-log", ({ server, message }) => server === "" && warnings.add(message));
@@ -40,7 +42,8 @@ export async function withHub<T>(
   const onAbort = () => {
     const words = "Ending the servers; Ctrl-C again leaves at once.\n";
     if (terminal.isLive) notice = setTimeout(() => terminal.err(words), noticeMs);
-    void hub.close();
+    // Calls in flight hear of the same signal: they tell their servers first.
+    setImmediate(() => void hub.close());
   };
   signal.addEventListener("abort", onAbort, { once: true });
   try {

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { nearest } from "../lib/suggest.ts";
 import type { Path } from "./documents/document.ts";
 import { valueAt } from "./documents/document.ts";
@@ -12,7 +12,7 @@ export interface Finding {
 }
 
 /** Checks a value and says everything that is wrong with it, in words for the person who wrote it. */
-export function check<T extends z.ZodType>(
+export function check<T extends z.ZodMiniType>(
   schema: T,
   value: unknown,
   base: Path,
@@ -23,7 +23,7 @@ export function check<T extends z.ZodType>(
   return { findings };
 }
 
-function explain(issue: z.core.$ZodIssue, schema: z.ZodType, root: unknown, base: Path): Finding[] {
+function explain(issue: z.core.$ZodIssue, schema: z.ZodMiniType, root: unknown, base: Path): Finding[] {
   const path = [...base, ...(issue.path as (string | number)[])];
   const value = valueAt(root, issue.path as Path);
   const error = (message: string, suggestion?: string): Finding[] => [
@@ -66,7 +66,7 @@ export function unknownKey(key: string, path: Path, known: readonly string[]): F
 }
 
 /** The member names that a schema knows at a path, for suggestions. */
-function keysAt(schema: z.ZodType, path: Path): string[] {
+function keysAt(schema: z.ZodMiniType, path: Path): string[] {
   let here: z.core.$ZodType | undefined = unwrap(schema);
   for (const step of path) here = here && unwrap(childOf(here, step));
   const def = here?._zod.def as { type?: string; shape?: Record<string, unknown> } | undefined;

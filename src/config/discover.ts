@@ -1,5 +1,5 @@
 import { realpath, stat } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { sha256 } from "../lib/canonical.ts";
 import type { Environment, Folders } from "../lib/folders.ts";
 import { isInside, platformFolders } from "../lib/folders.ts";
@@ -55,13 +55,13 @@ export function projectFiles(folder: string): string[] {
   ];
 }
 
-/** The local scope lives with the user, keyed by the project's path; the readable part is for people. */
+const longestName = 200;
+
+/** The local scope lives with the user, under the project's path: readable, and one file for one path. */
 export function localFile(projectRoot: string, folders: Folders): string {
-  const readable =
-    basename(projectRoot)
-      .replaceAll(/[^A-Za-z0-9._-]/g, "_")
-      .slice(0, 40) || "root";
-  return join(folders.state, "projects", `${readable}-${sha256(projectRoot).slice(0, 12)}.json`);
+  const encoded = encodeURIComponent(projectRoot);
+  const name = encoded.length <= longestName ? encoded : `${encoded.slice(-120)}-${sha256(projectRoot)}`;
+  return join(folders.state, "projects", `${name}.json`);
 }
 
 function foldersUp(cwd: string, root: string): string[] {

@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { isAbsolute, join, resolve } from "node:path";
 import { PlugboardError } from "../errors.ts";
 import { splitArgv } from "../lib/argv.ts";
@@ -186,6 +185,8 @@ async function commandValue(
       hint: "Run the command by hand to see what it prints.",
     });
   if (!command) throw failed("names no command");
+  // Loaded here, because most commands never need it and all of them have to start fast.
+  const { execFile } = await import("node:child_process");
   const { promise, resolve: succeed, reject: fail } = Promise.withResolvers<string>();
   const options = {
     cwd: entry.baseDir,

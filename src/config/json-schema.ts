@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { configSchema } from "./schema.ts";
 
 /** The schema that editors use, from the same source that checks files. */

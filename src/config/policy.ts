@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { PlugboardError } from "../errors.ts";
 import { canonicalJson } from "../lib/canonical.ts";
 import { readBoundedFile } from "../lib/bounded-file.ts";
@@ -12,17 +12,17 @@ import type { ServerConfig } from "./server-schema.ts";
 const rule = z.union(
   [
     z.strictObject({ serverName: z.string() }),
-    z.strictObject({ serverCommand: z.array(z.string()).min(1) }),
+    z.strictObject({ serverCommand: z.array(z.string()).check(z.minLength(1)) }),
     z.strictObject({ serverUrl: z.string() }),
   ],
   { error: "expected `{ serverName }`, `{ serverCommand: [command, …args] }` or `{ serverUrl }`" },
 );
 
 const policySchema = z.strictObject({
-  $schema: z.string().optional(),
-  mcpServers: z.record(z.string(), z.unknown()).optional(),
-  allowedMcpServers: z.array(rule).optional(),
-  deniedMcpServers: z.array(rule).optional(),
+  $schema: z.optional(z.string()),
+  mcpServers: z.optional(z.record(z.string(), z.unknown())),
+  allowedMcpServers: z.optional(z.array(rule)),
+  deniedMcpServers: z.optional(z.array(rule)),
 });
 
 type Rule = z.output<typeof rule>;

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createFolder } from "./create-folder.ts";
@@ -10,6 +9,7 @@ import { createFolder } from "./create-folder.ts";
 export async function writeFileAtomic(path: string, text: string, mode: number): Promise<void> {
   const folder = dirname(path);
   createFolder(folder);
+  const { randomBytes } = process.getBuiltinModule("node:crypto");
   const temporary = `${path}.${process.pid}-${randomBytes(4).toString("hex")}.tmp`;
   try {
     const file = await open(temporary, "wx", mode);

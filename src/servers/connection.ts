@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isPlugboardError } from "../errors.ts";
 import type { PlugboardError } from "../errors.ts";
 import type { PlugboardEvent } from "../events.ts";
+import { Refusal } from "../interact/answers.ts";
 import { isRecord } from "../lib/record.ts";
 import { abortable, waitCancelled } from "./abortable.ts";
 import { decide, defaultBackoff } from "./backoff.ts";
@@ -12,7 +13,6 @@ import type { Capabilities } from "./envelope.ts";
 import type { JsonRpcAnswer, LaneOptions } from "./lane.ts";
 import { keepListening } from "./listening.ts";
 import { toEvent } from "./notices.ts";
-import { RefusedRequest } from "./peer.ts";
 import type { Session } from "./session.ts";
 import { describeState, failuresOf, isUp, transition } from "./state.ts";
 import type { ConnectionState, Signal, Verdict } from "./state.ts";
@@ -275,7 +275,7 @@ export class Connection {
     signal: AbortSignal,
   ): Promise<Record<string, unknown>> {
     const { onQuestion } = this.#settings;
-    if (!onQuestion) throw new RefusedRequest(-32_601, "Method not found");
+    if (!onQuestion) throw new Refusal(-32_601, "Method not found");
     return onQuestion(method, params, signal);
   }
 

@@ -21,6 +21,8 @@ export interface OpenOptions {
   memory: EraMemory | undefined;
   capabilities: Capabilities;
   handlers: PeerHandlers;
+  /** Headers of one `tools/call`, values not yet encoded. */
+  paramHeaders(params: Record<string, unknown>): Record<string, string>;
   processes: ProcessTree;
   env: Environment;
   /** How long all of it may take; silence is waited out for at most half of that. */
@@ -126,7 +128,7 @@ async function attempt(
     const cause = signal.aborted ? withStderr(signal.reason, transport) : (transport.lost ?? error);
     await transport.close().catch(() => undefined);
     if (error instanceof ExitedOnProbe && !signal.aborted) throw error;
-    throw kind === "http" || kind === "sse" ? await translate(cause, server) : cause;
+    throw kind === "http" || kind === "sse" ? await translate(cause, options) : cause;
   }
 }
 
@@ -180,7 +182,13 @@ async function createTransport(options: OpenOptions, kind: Kind): Promise<Server
     limits: maxBodyBytes === undefined ? {} : { maxBodyBytes },
   };
   if (kind === "sse") return new (await import("./transports/sse.ts")).SseTransport(settings);
-  return new (await import("./transports/http.ts")).HttpTransport(settings);
+  const { HttpTransport, encodeHeaderValue } = await import("./transports/http.ts");
+  const paramHeaders = (method: string, params: Record<string, unknown>) => {
+    if (method !== "tools/call") return {};
+    const values = Object.entries(options.paramHeaders(params));
+    return Object.fromEntries(values.map(([header, value]) => [header, encodeHeaderValue(value)]));
+  };
+  return new HttpTransport({ ...settings, paramHeaders });
 }
 
 async function pem(server: string, path: string): Promise<string> {
@@ -195,13 +203,17 @@ async function pem(server: string, path: string): Promise<string> {
   }
 }
 
-async function translate(error: unknown, server: string): Promise<PlugboardError> {
+async function translate(error: unknown, { server, target }: OpenOptions): Promise<PlugboardError> {
   const { httpFailure } = await import("./transports/http.ts");
-  const context = { server, hadSession: false, now: Date.now() };
+  const hasCredentials =
+    "headers" in target &&
+    Object.keys(target.headers).some((name) => /^(authorization|cookie)$|key|token/i.test(name));
+  const context = { server, hadSession: false, hasCredentials, now: Date.now() };
   const last = httpFailure(error, context);
   if (!(error instanceof AggregateError) || error.errors.length < 2) return last;
   const { message } = httpFailure(error.errors[1], context);
   const { code, data, hint } = last;
+  if (message === last.message) return last;
   const both = `${last.message} (Before that: ${message})`;
   return new PlugboardError(code, both, { server, data, hint, cause: last });
 }

@@ -27,6 +27,8 @@ export interface OpenerContext {
   gate: StartGate;
   memory: ServerMemory;
   capabilities: Capabilities;
+  /** The values that a modern HTTP server wants repeated in headers of a call. */
+  paramHeaders?: ((server: string, params: Record<string, unknown>) => Record<string, string>) | undefined;
   /** A server in this process, by name. */
   inProcess(name: string): InProcessServer | undefined;
 }
@@ -80,6 +82,7 @@ async function openWithDeadline(
       protocol: config?.protocol,
       memory: known.era,
       capabilities: context.capabilities,
+      paramHeaders: (params) => context.paramHeaders?.(name, params) ?? {},
       handlers: hooks,
       processes: context.processes,
       env: context.env,

@@ -1,26 +1,19 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../errors.ts";
+import { Refusal } from "../interact/answers.ts";
 import { isRecord } from "../lib/record.ts";
 import { readAnswer } from "./lane-messages.ts";
 import type { JsonRpcAnswer } from "./lane-messages.ts";
 
 /** What the other side may ask or tell us. */
 export interface PeerHandlers {
-  /** Answers a request of the server. Throw a `RefusedRequest` for a JSON-RPC error of your choice. */
+  /** Answers a request of the server. Throw a `Refusal` for a JSON-RPC error of your choice. */
   onRequest(
     method: string,
     params: Record<string, unknown>,
     signal: AbortSignal,
   ): Promise<Record<string, unknown>>;
   onNotification(method: string, params: Record<string, unknown>): void;
-}
-
-export class RefusedRequest extends Error {
-  readonly code: number;
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
 }
 
 interface Pending {
@@ -128,8 +121,8 @@ export class Peer {
       const result = await this.#handlers.onRequest(method, params, abort.signal);
       if (!abort.signal.aborted) await respond({ result });
     } catch (error) {
-      const code = error instanceof RefusedRequest ? error.code : -32_603;
-      const text = error instanceof RefusedRequest ? error.message : "Internal error";
+      const code = error instanceof Refusal ? error.code : -32_603;
+      const text = error instanceof Refusal ? error.message : "Internal error";
       if (!abort.signal.aborted) await respond({ error: { code, message: text } });
     } finally {
       this.#questions.delete(id);

@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, readlink, rm, writeFile } from "node:fs/promises";
+import { createFolder } from "../lib/create-folder.ts";
+import { readdir, readFile, readlink, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readBoundedFile } from "../lib/bounded-file.ts";
 import { isRecord } from "../lib/record.ts";
@@ -27,7 +28,7 @@ export function recordPath(stateFolder: string, owner: string): string {
 export async function writeOwnerRecord(stateFolder: string, owner: string): Promise<void> {
   const startTime = (await processIdentity(process.pid)) ?? "";
   const record: OwnerRecord = { owner, pid: process.pid, startTime, ...(await thisWorld()) };
-  await mkdir(join(stateFolder, "owners"), { recursive: true, mode: 0o700 });
+  createFolder(join(stateFolder, "owners"));
   await writeFile(recordPath(stateFolder, owner), JSON.stringify(record), { mode: 0o600, flag: "wx" });
 }
 

@@ -19,6 +19,8 @@ export interface ServerReport extends Partial<SessionFacts> {
   since?: number;
   retryAt?: number;
   era?: "modern" | "legacy";
+  /** What the era was judged by; `silence` cost a deadline. */
+  eraBasis?: "answer" | "exit" | "silence";
   /** The protocol revision in use. */
   protocolVersion?: string;
   serverInfo?: Record<string, unknown>;
@@ -58,6 +60,7 @@ export function reportServer(entry: ServerEntry, connection: Connection): Server
     ...("retryAt" in state && { retryAt: state.retryAt }),
     ...(greeting && {
       era: greeting.era,
+      eraBasis: greeting.basis,
       protocolVersion: greeting.version,
       capabilities: greeting.capabilities,
     }),

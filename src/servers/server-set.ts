@@ -17,6 +17,7 @@ export interface ServerSetSettings extends Omit<OpenerContext, "policy"> {
   now(): number;
   random(): number;
   emit(event: PlugboardEvent): void;
+  onNotification?: ((server: string, method: string, params: Record<string, unknown>) => void) | undefined;
   onQuestion?:
     | ((
         server: string,
@@ -194,7 +195,7 @@ export class ServerSet {
   }
 
   #connect(entry: ServerEntry, eager: boolean, initial: ConnectionState): Connection {
-    const { now, random, onQuestion } = this.#settings;
+    const { now, random, onQuestion, onNotification } = this.#settings;
     const { name } = entry;
     const connection: Connection = new Connection({
       name,
@@ -208,6 +209,9 @@ export class ServerSet {
           void this.#tellSandboxState(connection);
       },
       open: createOpener(entry, { ...this.#settings, policy: this.#config.policy }),
+      ...(onNotification && {
+        onNotification: (method, params) => onNotification(name, method, params),
+      }),
       ...(onQuestion && { onQuestion: (method, params, signal) => onQuestion(name, method, params, signal) }),
     });
     return connection;

@@ -12,11 +12,14 @@ import { statusError } from "./http-status.ts";
 export interface FailureContext {
   server: string;
   hadSession: boolean;
+  /** Whether the configuration gave it something to identify us by. */
+  hasCredentials?: boolean;
   now: number;
 }
 
 /** What the SDK threw, in our terms. Errors that are ours already, or were caused by one of ours, keep their words. */
-export function httpFailure(error: unknown, { server, hadSession, now }: FailureContext): PlugboardError {
+export function httpFailure(error: unknown, context: FailureContext): PlugboardError {
+  const { server } = context;
   for (const cause of causes(error)) if (isPlugboardError(cause)) return cause;
   for (const cause of causes(error)) {
     if (UnauthorizedError.isInstance(cause)) {
@@ -26,7 +29,7 @@ export function httpFailure(error: unknown, { server, hadSession, now }: Failure
       const message = `"${server}" wants more rights than this login has.`;
       return new PlugboardError("auth-failed", message, { server, cause: error });
     }
-    if (SdkHttpError.isInstance(cause)) return fromStatus(cause, { server, hadSession, now });
+    if (SdkHttpError.isInstance(cause)) return fromStatus(cause, context);
     if (SdkError.isInstance(cause) && cause.code === SdkErrorCode.RequestTimeout) {
       return new PlugboardError("not-responding", `"${server}" did not answer in time.`, {
         server,
@@ -58,7 +61,7 @@ export function shouldFallBackToSse(error: unknown): boolean {
 function fromStatus(error: SdkHttpError, context: FailureContext): PlugboardError {
   const { status, text } = error.data;
   const body = typeof text === "string" ? text : "";
-  if (status === 401) {
+  if (status === 401 && context.hasCredentials) {
     const message = `"${context.server}" refused the credentials it was given (HTTP 401).`;
     return new PlugboardError("auth-failed", message, {
       server: context.server,

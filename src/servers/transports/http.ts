@@ -18,6 +18,7 @@ import { HttpLane, type HttpLaneSettings, type TokenSource } from "./http-lane.t
 import { ReconnectTimers } from "./http-reconnect.ts";
 
 export { httpFailure, shouldFallBackToSse } from "./http-failure.ts";
+export { encodeHeaderValue } from "./http-headers.ts";
 
 export interface HttpTransportOptions extends HttpClientConfig {
   authProvider?: AuthProvider | OAuthClientProvider | undefined;

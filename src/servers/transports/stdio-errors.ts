@@ -6,7 +6,7 @@ import type { StderrTail } from "./stderr-tail.ts";
 export function stdioErrors(server: string, stderr: StderrTail, redact = (text: string) => text) {
   const lastWords = () => redact(stderr.tail(tailBytes));
   const said = () => {
-    const line = redact(stderr.lastLine());
+    const line = redact(stderr.lastLine()).trim();
     return line === "" ? "" : ` Its last words: ${line}`;
   };
   const lost = (what: string) =>

@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import { PlugboardError } from "../errors.ts";
+import type { Settings } from "../config/schema.ts";
+import type { ServerConfig } from "../config/server-schema.ts";
+import { matchesGlob } from "../lib/glob.ts";
+import type { Interact } from "../interact/interact.ts";
+import type { ToolEntry } from "../catalog/tool-entry.ts";
+
+type Mode = "approve" | "auto" | "prompt" | "deny";
+
+export interface ApproveContext {
+  config: ServerConfig;
+  settings: Settings;
+  /** What the door does where config is silent: `auto` asks by annotations, `approve` leaves it to the caller. */
+  otherwise: Mode;
+  interact: Interact;
+  signal: AbortSignal;
+}
+
+/** Lets a call through, asks, or refuses. Asking with nobody there is a refusal. */
+export async function approve(
+  tool: ToolEntry,
+  args: Record<string, unknown>,
+  context: ApproveContext,
+): Promise<void> {
+  const mode = modeOf(tool, context);
+  const need = mode === "auto" ? risk(tool) : mode === "prompt" ? "config says to ask" : undefined;
+  if (mode === "deny") throw refused(tool, "config denies it");
+  if (need === undefined) return;
+  const { interact, signal } = context;
+  if (!interact.approve) throw refused(tool, `${need}, and nobody is there to ask`);
+  const { decision, reason } = await interact.approve(
+    {
+      kind: "approve",
+      id: randomUUID(),
+      server: tool.server,
+      tool: tool.name,
+      toolId: tool.id,
+      ...(tool.title !== undefined && { title: tool.title }),
+      arguments: args,
+      annotations: tool.annotations,
+      because: need,
+    },
+    signal,
+  );
+  if (decision === "deny") throw refused(tool, reason ?? "it was denied");
+}
+
+/** The most specific word wins: the server's rule for the tool, the server's default, the general rules, the door. */
+export function modeOf(
+  { name }: ToolEntry,
+  { config, settings, otherwise }: Pick<ApproveContext, "config" | "settings" | "otherwise">,
+): Mode {
+  return ruleFor(config.approval, name) ?? ruleFor(settings.approval, name) ?? otherwise;
+}
+
+function ruleFor(rule: ServerConfig["approval"], name: string): Mode | undefined {
+  if (rule === undefined || typeof rule === "string") return rule;
+  const globs = Object.entries(rule.tools ?? {}).filter(([glob]) => matchesGlob(glob, name));
+  // Of several patterns that fit, the strictest: a deny cannot be undone by a wider approval.
+  const strictness: Mode[] = ["deny", "prompt", "auto", "approve"];
+  return strictness.find((mode) => globs.some(([, own]) => own === mode)) ?? rule.default;
+}
+
+/** Why `auto` asks: only what says of itself that it changes nothing, or nothing that cannot be undone, goes through. */
+function risk({ annotations }: ToolEntry): string | undefined {
+  if (annotations["readOnlyHint"] === true) return undefined;
+  if (annotations["destructiveHint"] === false && annotations["openWorldHint"] === false) return undefined;
+  return annotations["destructiveHint"] === false ? "it reaches out to the world" : "it may change something";
+}
+
+function refused({ server, id, name }: ToolEntry, why: string): PlugboardError {
+  return new PlugboardError(
+    "approval-denied",
+    `The call of ${name} on "${server}" was not approved: ${why}.`,
+    { server, tool: id },
+  );
+}

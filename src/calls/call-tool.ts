@@ -1,0 +1,158 @@
+import { PlugboardError, isPlugboardError } from "../errors.ts";
+import type { CallEnd, Emit } from "../events.ts";
+import type { Settings } from "../config/schema.ts";
+import type { ServerConfig } from "../config/server-schema.ts";
+import type { Catalog, Narrowing } from "../catalog/catalog.ts";
+import type { ToolEntry } from "../catalog/tool-entry.ts";
+import type { Validators } from "../catalog/validators.ts";
+import type { Interact } from "../interact/interact.ts";
+import { summarise } from "../servers/connection-errors.ts";
+import type { JsonRpcAnswer, Progress } from "../servers/lane.ts";
+import { approve } from "./approve.ts";
+import type { ApproveContext } from "./approve.ts";
+import { checkOutput, fitArguments } from "./validate.ts";
+import { withInputs } from "./input-required.ts";
+import type { AnswerInput } from "./input-required.ts";
+import { boundResult } from "./bound-result.ts";
+import type { Keep } from "./bound-result.ts";
+import { answerError } from "./answer-error.ts";
+import { mayRepeat } from "./retry.ts";
+
+/** The server's own answer, nothing wrapped around it. */
+export interface CallResult {
+  content: Record<string, unknown>[];
+  structuredContent?: Record<string, unknown>;
+  isError?: boolean;
+  _meta?: Record<string, unknown>;
+  [key: string]: unknown;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** What happens where config says nothing about approval: `auto` asks by annotations, `approve` does not ask. */
+  approval?: ApproveContext["otherwise"] | undefined;
+  /** Pass the result on whole, whatever its size. */
+  whole?: boolean | undefined;
+  timeoutMs?: number | undefined;
+}
+
+export interface CallContext {
+  catalog: Catalog;
+  validators: Validators;
+  interact: Interact;
+  narrowing: Narrowing;
+  settings: Settings;
+  configOf(server: string): ServerConfig;
+  request(server: string, params: Record<string, unknown>, options: CallOptions): Promise<JsonRpcAnswer>;
+  answer(server: string, signal: AbortSignal | undefined): AnswerInput;
+  keep(tool: ToolEntry): Keep;
+  env: Readonly<Record<string, string | undefined>>;
+  emit: Emit;
+  nextCall(): string;
+  now(): number;
+}
+
+const never = new AbortController().signal;
+
+/** One tool call, top to bottom. */
+export async function callTool(
+  id: string,
+  args: Record<string, unknown>,
+  options: CallOptions,
+  context: CallContext,
+): Promise<CallResult> {
+  const { catalog, narrowing } = context;
+  const tool = catalog.known(id, narrowing) ?? (await catalog.find(id, narrowing));
+  const call = begin(tool, context);
+  try {
+    assertOffered(tool);
+    const config = context.configOf(tool.server);
+    const { fitted, notes } = fitArguments(tool, args, context.validators);
+    await approve(tool, fitted, {
+      config,
+      settings: context.settings,
+      otherwise: options.approval ?? "approve",
+      interact: context.interact,
+      signal: options.signal ?? never,
+    });
+    const answer = await send(tool, fitted, options, context, call.progress);
+    if ("error" in answer) throw await answerError(tool, answer.error, catalog);
+    const result = checkOutput(tool, answer.result as CallResult, config, context.validators);
+    const bounded = options.whole ? result : await boundResult(tool, result, config, context);
+    call.end(bounded.isError ? "tool-error" : "ok");
+    return notes.length === 0
+      ? bounded
+      : { ...bounded, _meta: { ...bounded._meta, "plugboard/arguments": notes } };
+  } catch (error) {
+    call.end(isPlugboardError(error, "call-cancelled") ? "cancelled" : "failed", error);
+    throw error;
+  }
+}
+
+function assertOffered({ standing, because, id, server, name }: ToolEntry): void {
+  if (standing === "offered") return;
+  throw new PlugboardError("tool-hidden", `The tool ${name} of "${server}" cannot be called: ${because}.`, {
+    server,
+    tool: id,
+  });
+}
+
+/** Sends the call, and again where that is certain to do no harm. */
+async function send(
+  tool: ToolEntry,
+  args: Record<string, unknown>,
+  options: CallOptions,
+  context: CallContext,
+  progress: (progress: Progress) => void,
+): Promise<JsonRpcAnswer> {
+  const { server, name } = tool;
+  const heard = (step: Progress) => {
+    progress(step);
+    options.onProgress?.(step);
+  };
+  const once = (params: Record<string, unknown>) =>
+    context.request(server, params, { ...options, onProgress: heard });
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await withInputs(
+        server,
+        { name, arguments: args },
+        once,
+        context.answer(server, options.signal),
+      );
+    } catch (error) {
+      if (
+        options.signal?.aborted ||
+        !mayRepeat(error, tool, attempt, context.configOf(server), context.settings)
+      )
+        throw error;
+    }
+  }
+}
+
+/** `call-start` now, `call-end` exactly once. */
+function begin({ server, id: tool }: ToolEntry, { emit, now, nextCall, narrowing }: CallContext) {
+  const call = nextCall();
+  const startedAt = now();
+  const caller = narrowing.caller === undefined ? {} : { caller: narrowing.caller };
+  emit({ type: "call-start", call, server, tool, ...caller, at: startedAt });
+  return {
+    progress: (step: Progress) => emit({ type: "call-progress", call, server, tool, ...step, at: now() }),
+    end: (outcome: CallEnd["outcome"], error?: unknown) => {
+      const at = now();
+      const summary = isPlugboardError(error) ? { error: summarise(error) } : {};
+      emit({
+        type: "call-end",
+        call,
+        server,
+        tool,
+        ...caller,
+        durationMs: at - startedAt,
+        outcome,
+        ...summary,
+        at,
+      });
+    },
+  };
+}

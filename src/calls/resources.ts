@@ -1,0 +1,88 @@
+import { PlugboardError } from "../errors.ts";
+import type { JsonRpcAnswer } from "../servers/lane.ts";
+import { withInputs } from "./input-required.ts";
+import type { AnswerInput } from "./input-required.ts";
+
+/** Sends a request of one server and takes only a result for an answer. */
+export type AskServer = (method: string, params: Record<string, unknown>) => Promise<JsonRpcAnswer>;
+
+export interface ResourceContents {
+  contents: Record<string, unknown>[];
+  [key: string]: unknown;
+}
+
+/** Reads a resource; the server decides what a URI means, we never fetch it ourselves. */
+export async function readResource(
+  server: string,
+  uri: string,
+  ask: AskServer,
+  answer: AnswerInput,
+): Promise<ResourceContents> {
+  const result = await resultOf(
+    server,
+    `the resource ${uri.slice(0, 200)}`,
+    await withInputs(server, { uri }, (params) => ask("resources/read", params), answer),
+  );
+  if (!Array.isArray(result["contents"]))
+    throw new PlugboardError("protocol-error", `"${server}" answered without contents.`, { server });
+  return result as ResourceContents;
+}
+
+export interface PromptMessages {
+  description?: string;
+  messages: Record<string, unknown>[];
+  [key: string]: unknown;
+}
+
+export async function getPrompt(
+  server: string,
+  name: string,
+  args: Record<string, string>,
+  ask: AskServer,
+  answer: AnswerInput,
+): Promise<PromptMessages> {
+  const params = { name, ...(Object.keys(args).length > 0 && { arguments: args }) };
+  const result = await resultOf(
+    server,
+    `the prompt ${name}`,
+    await withInputs(server, params, (retry) => ask("prompts/get", retry), answer),
+  );
+  if (!Array.isArray(result["messages"]))
+    throw new PlugboardError("protocol-error", `"${server}" answered without messages.`, { server });
+  return result as PromptMessages;
+}
+
+export type CompletionTarget = { prompt: string } | { template: string };
+
+/** What an argument could be; nothing where the server does not complete. */
+export async function complete(
+  target: CompletionTarget,
+  argument: { name: string; value: string },
+  known: Record<string, string>,
+  ask: AskServer,
+): Promise<string[]> {
+  const ref =
+    "prompt" in target
+      ? { type: "ref/prompt", name: target.prompt }
+      : { type: "ref/resource", uri: target.template };
+  const params = { ref, argument, ...(Object.keys(known).length > 0 && { context: { arguments: known } }) };
+  const answer = await ask("completion/complete", params);
+  if ("error" in answer) return [];
+  const { completion } = answer.result as { completion?: { values?: unknown } };
+  return Array.isArray(completion?.values)
+    ? completion.values.filter((value) => typeof value === "string")
+    : [];
+}
+
+async function resultOf(
+  server: string,
+  what: string,
+  answer: JsonRpcAnswer,
+): Promise<Record<string, unknown>> {
+  if ("result" in answer) return answer.result;
+  const { code, message } = answer.error;
+  throw new PlugboardError("server-error", `"${server}" did not give ${what}: ${message} (${code}).`, {
+    server,
+    data: { rpcCode: code },
+  });
+}

@@ -1,0 +1,46 @@
+import { createHash } from "node:crypto";
+
+export interface Naming {
+  style: "mcp" | "server";
+  maxLength: number;
+}
+
+export const defaultNaming: Naming = { style: "mcp", maxLength: 64 };
+
+/**
+ * What the model sees. Ids are stored in snapshots, pins and approvals, so the rule looks at one server and one name
+ * only: two plain parts joined by `__`, or, where a part is not plain or the whole is too long, both made legal and
+ * cut, with a hash of the originals behind a further `__`. A plain id never contains that third part, so the two
+ * kinds cannot meet.
+ */
+export function toolId(server: string, name: string, { style, maxLength }: Naming = defaultNaming): string {
+  const prefix = style === "mcp" ? "mcp__" : "";
+  const plain = `${prefix}${server}__${name}`;
+  if (isPlain(server) && isPlain(name) && plain.length <= maxLength) return plain;
+  const hash = hashOf(server, name);
+  const room = maxLength - prefix.length - hash.length - 4;
+  const shownServer = legal(server).slice(0, Math.max(4, Math.floor(room / 3)));
+  const shownName = legal(name).slice(0, room - shownServer.length);
+  return `${prefix}${trim(shownServer)}__${trim(shownName)}__${hash}`;
+}
+
+/** No `__` inside and no `_` at the ends: then the separators are the only double underscores there are. */
+function isPlain(part: string): boolean {
+  return /^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$/.test(part);
+}
+
+function legal(part: string): string {
+  return part.replaceAll(/[^A-Za-z0-9-]+/g, "_").replaceAll(/^_+|_+$/g, "") || "x";
+}
+
+function trim(part: string): string {
+  return part.replaceAll(/^_+|_+$/g, "") || "x";
+}
+
+function hashOf(server: string, name: string): string {
+  const digest = createHash("sha256").update(`${server.length}:${server}${name}`).digest("hex");
+  return BigInt(`0x${digest.slice(0, 20)}`)
+    .toString(36)
+    .padStart(8, "0")
+    .slice(0, 8);
+}

@@ -1,0 +1,124 @@
+import type { ServerConfig } from "../config/server-schema.ts";
+import { toolVerdict } from "../config/tool-rules.ts";
+import type { BundleConfig } from "../config/schema.ts";
+import { matchesGlob } from "../lib/glob.ts";
+import { isRecord } from "../lib/record.ts";
+import { toolId } from "./names.ts";
+import type { Naming } from "./names.ts";
+import { paramHeaderProblem } from "./param-headers.ts";
+import { guardSchema } from "./schema/guard.ts";
+import type { RawEntry } from "./server-lists.ts";
+
+/** One tool of one server, named and judged. */
+export interface ToolEntry {
+  /** What the model sees and calls. */
+  id: string;
+  server: string;
+  /** The server's own name for it. */
+  name: string;
+  /** Another name from config, which the id is built from. */
+  renamedTo?: string;
+  title?: string;
+  description?: string;
+  inputSchema: Record<string, unknown>;
+  outputSchema?: Record<string, unknown>;
+  /** With the corrections from config; empty for a server that is not believed. */
+  annotations: Record<string, unknown>;
+  /** Exactly what the server sent. */
+  raw: RawEntry;
+  /** `hidden` by a rule of yours, `set-aside` because something is wrong with it. */
+  standing: "offered" | "hidden" | "set-aside";
+  because?: string;
+}
+
+const maxDescription = 32_000;
+
+/** The tools of a server in a stable order, every one of them with its standing. */
+export function toolEntries(
+  server: string,
+  config: ServerConfig,
+  raw: readonly RawEntry[],
+  naming: Naming,
+): ToolEntry[] {
+  const seen = new Set<string>();
+  const entries = raw.flatMap((tool) => {
+    const { name } = tool;
+    if (typeof name !== "string" || name === "") return [];
+    const entry = toEntry(server, config, name, tool, naming);
+    if (!seen.has(entry.id)) {
+      seen.add(entry.id);
+      return [entry];
+    }
+    const twin = {
+      ...entry,
+      id: toolId(server, `${name}#${seen.size}`, naming),
+      standing: "set-aside" as const,
+    };
+    return [{ ...twin, because: `the server has another tool called "${entry.renamedTo ?? name}"` }];
+  });
+  return entries.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+}
+
+/** The same with a bundle's rules on top. */
+export function inBundle(entry: ToolEntry, config: ServerConfig, bundle: BundleConfig): ToolEntry {
+  if (entry.standing === "set-aside") return entry;
+  const verdict = toolVerdict(config, entry.name, bundle);
+  const { because: _, ...rest } = entry;
+  return verdict.offered
+    ? { ...rest, standing: "offered" }
+    : { ...rest, standing: "hidden", because: verdict.because };
+}
+
+function toEntry(
+  server: string,
+  config: ServerConfig,
+  name: string,
+  raw: RawEntry,
+  naming: Naming,
+): ToolEntry {
+  const renamed = config.tools?.rename?.[name];
+  const { title, description, inputSchema, outputSchema } = raw;
+  const schema = isRecord(inputSchema) ? inputSchema : { type: "object" };
+  return {
+    id: toolId(server, renamed ?? name, naming),
+    server,
+    name,
+    ...(renamed !== undefined && { renamedTo: renamed }),
+    ...(typeof title === "string" && { title }),
+    ...(typeof description === "string" && {
+      description:
+        description.length > maxDescription ? `${description.slice(0, maxDescription)} …` : description,
+    }),
+    inputSchema: schema,
+    ...(isRecord(outputSchema) && { outputSchema }),
+    annotations: annotationsOf(name, raw, config),
+    raw,
+    ...standingOf(name, raw, config),
+  };
+}
+
+function standingOf(
+  name: string,
+  { inputSchema }: RawEntry,
+  config: ServerConfig,
+): Pick<ToolEntry, "standing" | "because"> {
+  const guarded = guardSchema(inputSchema);
+  if (!guarded.ok) {
+    const where = guarded.path === "" ? "its input schema" : `its input schema at ${guarded.path}`;
+    return { standing: "set-aside", because: `${where}: ${guarded.reason}` };
+  }
+  const header = paramHeaderProblem(inputSchema);
+  if (header !== undefined) return { standing: "set-aside", because: header };
+  const verdict = toolVerdict(config, name);
+  return verdict.offered ? { standing: "offered" } : { standing: "hidden", because: verdict.because };
+}
+
+function annotationsOf(
+  name: string,
+  { annotations }: RawEntry,
+  { untrusted, tools }: ServerConfig,
+): Record<string, unknown> {
+  const said = untrusted || !isRecord(annotations) ? {} : annotations;
+  const corrections = Object.entries(tools?.annotations ?? {}).filter(([glob]) => matchesGlob(glob, name));
+  return Object.assign({}, said, ...corrections.map(([, value]) => value)) as Record<string, unknown>;
+}

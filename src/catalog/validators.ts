@@ -1,0 +1,16 @@
+import type { Mistake, Validator } from "./schema/validate.ts";
+import { createValidator } from "./schema/validate.ts";
+
+/** Validators by schema object: made when first needed, kept as long as the list that holds the schema. */
+export class Validators {
+  readonly #made = new WeakMap<object, Validator>();
+
+  check(schema: object, value: unknown): Mistake[] {
+    let validator = this.#made.get(schema);
+    if (!validator) {
+      validator = createValidator(schema);
+      this.#made.set(schema, validator);
+    }
+    return validator(value);
+  }
+}

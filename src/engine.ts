@@ -1,0 +1,235 @@
+import { homedir } from "node:os";
+import { callTool } from "./calls/call-tool.ts";
+import type { CallContext, CallOptions, CallResult } from "./calls/call-tool.ts";
+import { createResultStore } from "./calls/result-store.ts";
+import { ResourceSubscriptions } from "./calls/subscriptions.ts";
+import { Catalog } from "./catalog/catalog.ts";
+import type { Narrowing } from "./catalog/catalog.ts";
+import { paramHeaderValues } from "./catalog/param-headers.ts";
+import { Snapshots } from "./catalog/snapshot.ts";
+import type { ToolEntry } from "./catalog/tool-entry.ts";
+import { Validators } from "./catalog/validators.ts";
+import type { SecretSource } from "./config/expand.ts";
+import type { LoadedConfig } from "./config/model.ts";
+import type { PlugboardEvent } from "./events.ts";
+import { createAnswers } from "./interact/answers.ts";
+import type { AnswerServer } from "./interact/answers.ts";
+import { interactCapabilities } from "./interact/interact.ts";
+import type { Interact } from "./interact/interact.ts";
+import { EventStream } from "./lib/event-stream.ts";
+import type { Environment } from "./lib/folders.ts";
+import type { Capabilities } from "./servers/envelope.ts";
+import type { JsonRpcAnswer, Progress } from "./servers/lane.ts";
+import { ProcessTree } from "./servers/process-tree.ts";
+import { ServerMemory } from "./servers/server-memory.ts";
+import { ServerSet } from "./servers/server-set.ts";
+import { StartGate } from "./servers/start-gate.ts";
+import type { InProcessServer } from "./servers/transports/memory.ts";
+import { createMemoryStore } from "./store/memory.ts";
+import type { Store } from "./store/store.ts";
+
+/** Everything from outside enters here. */
+export interface HubOptions {
+  env?: Environment;
+  /** Where `${secret:NAME}` is looked up; the variable NAME when absent. */
+  secrets?: SecretSource;
+  /** Durable state; in memory when absent. The hub does not close it. */
+  store?: Store;
+  /** Where running servers are recorded, so that a later start can end what a killed one left behind. */
+  stateFolder?: string;
+  /** Start all servers at once and keep them up, instead of when they are needed. */
+  eager?: boolean;
+  /** Whoever answers what servers and approvals ask. */
+  interact?: Interact;
+  /** What else we tell servers that we can do, for instance extensions. */
+  capabilities?: Capabilities;
+  /** Hides tools for which it returns false. */
+  toolFilter?: (tool: ToolEntry) => boolean;
+  clock?: () => number;
+  random?: () => number;
+}
+
+export interface RequestOptions {
+  server: string;
+  /** Who asks; matters for servers with `isolation: caller`. */
+  caller?: string | undefined;
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: Progress) => void) | undefined;
+  /** How long the server may be silent. */
+  timeoutMs?: number | undefined;
+  maxTimeoutMs?: number | undefined;
+  /** The capabilities of whoever asks, where they differ from the hub's. */
+  capabilities?: Capabilities | undefined;
+}
+
+const callMs = 60_000;
+const longestCallMs = 600_000;
+
+/** The parts of a hub, put together. Views and the hub are thin shapes over it. */
+export class Engine {
+  readonly servers: ServerSet;
+  readonly catalog: Catalog;
+  readonly results: ReturnType<typeof createResultStore>;
+  readonly subscriptions: ResourceSubscriptions;
+  readonly events = new EventStream<PlugboardEvent>();
+  /** Servers that live in this process, by name. */
+  inProcess: Map<string, InProcessServer>;
+  readonly now: () => number;
+  readonly #processes: ProcessTree;
+  readonly #validators = new Validators();
+  readonly #interact: Interact;
+  readonly #answers: AnswerServer;
+  readonly env: Environment;
+  #calls = 0;
+
+  constructor(config: LoadedConfig, inProcess: Map<string, InProcessServer>, options: HubOptions) {
+    const {
+      env = process.env,
+      clock = Date.now,
+      random = Math.random,
+      interact = {},
+      stateFolder,
+      toolFilter,
+    } = options;
+    const store = options.store ?? createMemoryStore({ now: clock });
+    this.now = clock;
+    this.inProcess = inProcess;
+    this.env = env;
+    this.#interact = interact;
+    const emit = (event: PlugboardEvent) => this.#emit(event);
+    this.#answers = createAnswers({
+      interact,
+      elicitationMode: (server) =>
+        this.servers.entry(server).config?.elicitation ?? this.servers.config.settings.elicitation ?? "ask",
+      emit,
+      now: clock,
+    });
+    this.#processes = new ProcessTree({ env, stateFolder, onProblem: (message) => this.#warn(message) });
+    this.servers = new ServerSet(config, {
+      env,
+      home: env["HOME"] || homedir(),
+      secrets: options.secrets ?? (async (name) => env[name]),
+      processes: this.#processes,
+      gate: new StartGate(config.settings.startConcurrency ?? 8),
+      memory: new ServerMemory(async () => store),
+      capabilities: { ...interactCapabilities(interact), ...options.capabilities },
+      inProcess: (name) => this.inProcess.get(name),
+      paramHeaders: (server, params) => this.#paramHeaders(server, params),
+      eager: options.eager ?? false,
+      now: clock,
+      random,
+      emit,
+      onQuestion: (server, method, params, signal) => this.#answers(server, method, params, signal),
+      onNotification: (server, method, params) => {
+        if (method === "notifications/resources/updated") this.subscriptions.hear(server, params);
+      },
+    });
+    this.catalog = new Catalog({
+      servers: this.servers,
+      snapshots: new Snapshots(store),
+      emit,
+      now: clock,
+      ask: (connection, server, method, params) =>
+        connection.request(method, params, this.#deadlines({ server })),
+      toolFilter,
+    });
+    this.results = createResultStore(store, { now: clock });
+    this.subscriptions = new ResourceSubscriptions({
+      connection: (server) => this.servers.connection(server),
+      random,
+    });
+  }
+
+  /** The raw door: the server's own answer or error, untouched. */
+  async request(
+    method: string,
+    params: Record<string, unknown>,
+    options: RequestOptions,
+  ): Promise<JsonRpcAnswer> {
+    const { server, caller, signal, onProgress, capabilities } = options;
+    const asked = { ...this.#deadlines(options), signal, onProgress, capabilities };
+    return this.servers.use(server, caller, (connection) => connection.request(method, params, asked));
+  }
+
+  callTool(
+    id: string,
+    args: Record<string, unknown>,
+    options: CallOptions,
+    narrowing: Narrowing,
+  ): Promise<CallResult> {
+    return callTool(id, args, options, this.#callContext(narrowing));
+  }
+
+  /** Answers input that a modern server requires. */
+  answer(server: string, signal: AbortSignal | undefined) {
+    return (method: string, params: Record<string, unknown>) =>
+      this.#answers(server, method, params, signal ?? never);
+  }
+
+  async close(): Promise<void> {
+    this.subscriptions.close();
+    await Promise.all([this.servers.close(), this.#processes.close()]);
+    this.events.close();
+  }
+
+  #deadlines({ server, timeoutMs: asked, maxTimeoutMs: most }: RequestOptions): {
+    timeoutMs: number;
+    maxTimeoutMs: number;
+  } {
+    const { config } = this.servers.entry(server);
+    const timeoutMs = asked ?? config?.callTimeoutMs ?? callMs;
+    return {
+      timeoutMs,
+      maxTimeoutMs: Math.max(timeoutMs, most ?? config?.maxCallTimeoutMs ?? longestCallMs),
+    };
+  }
+
+  #callContext(narrowing: Narrowing): CallContext {
+    const { caller } = narrowing;
+    return {
+      catalog: this.catalog,
+      validators: this.#validators,
+      interact: this.#interact,
+      narrowing,
+      settings: this.servers.config.settings,
+      env: this.env,
+      configOf: (server) => this.servers.entry(server).config ?? {},
+      request: (server, params, { signal, onProgress, timeoutMs }) =>
+        this.request("tools/call", params, { server, caller, signal, onProgress, timeoutMs }),
+      answer: (server, signal) => this.answer(server, signal),
+      keep:
+        ({ server, id }) =>
+        (whole) =>
+          this.results.save(whole, { server, tool: id, ...(caller !== undefined && { caller }) }),
+      emit: (event) => this.events.emit(event),
+      nextCall: () => `c${++this.#calls}`,
+      now: this.now,
+    };
+  }
+
+  /** What the parts tell each other goes through here, then to whoever listens. */
+  #emit(event: PlugboardEvent): void {
+    if (event.type === "connection-changed" && event.to === "connected" && event.from === "connecting")
+      void this.subscriptions.reopen(event.server);
+    if (event.type === "catalog-changed") this.catalog.invalidate(event.server, event.kind);
+    this.events.emit(event);
+  }
+
+  #paramHeaders(server: string, params: Record<string, unknown>): Record<string, string> {
+    const tool = this.catalog.byName(server, String(params["name"]));
+    return tool ? paramHeaderValues(tool.inputSchema, params["arguments"]) : {};
+  }
+
+  #warn(message: string): void {
+    this.events.emit({
+      type: "server-log",
+      server: "",
+      level: "warning",
+      source: "transport",
+      message,
+      at: this.now(),
+    });
+  }
+}
+
+const never = new AbortController().signal;

@@ -1,0 +1,77 @@
+/**
+ * Whoever answers what the engine asks: a person at a terminal, a program, a queue. Every method is optional; what
+ * nobody answers is declined. Each is given a signal that is aborted when the answer no longer matters.
+ */
+export interface Interact {
+  approve?(question: ApproveQuestion, signal: AbortSignal): Promise<Approval>;
+  elicit?(question: ElicitQuestion, signal: AbortSignal): Promise<ElicitAnswer>;
+  sample?(question: SampleQuestion, signal: AbortSignal): Promise<Record<string, unknown>>;
+  roots?(question: RootsQuestion, signal: AbortSignal): Promise<Root[]>;
+}
+
+interface Asked {
+  /** Unique in this process. */
+  id: string;
+  /** The server on whose behalf it is asked; show it. */
+  server: string;
+}
+
+export interface ApproveQuestion extends Asked {
+  kind: "approve";
+  tool: string;
+  toolId: string;
+  title?: string;
+  arguments: Record<string, unknown>;
+  annotations: Record<string, unknown>;
+  /** Why it is asked. */
+  because: string;
+}
+
+export type Approval = { decision: "allow" | "deny"; reason?: string };
+
+export type ElicitQuestion = ElicitForm | ElicitUrl;
+
+export interface ElicitForm extends Asked {
+  kind: "elicit";
+  mode: "form";
+  message: string;
+  /** A flat object schema of primitive fields. */
+  schema: Record<string, unknown>;
+}
+
+export interface ElicitUrl extends Asked {
+  kind: "elicit";
+  mode: "url";
+  message: string;
+  /** Never opened by itself: show it in full, with its host, and ask first. */
+  url: string;
+  elicitationId?: string;
+}
+
+export type ElicitAnswer =
+  | { action: "accept"; content?: Record<string, unknown> }
+  | { action: "decline" | "cancel" };
+
+export interface SampleQuestion extends Asked {
+  kind: "sample";
+  /** The server's `sampling/createMessage` parameters, untouched. */
+  params: Record<string, unknown>;
+}
+
+export interface RootsQuestion extends Asked {
+  kind: "roots";
+}
+
+export interface Root {
+  uri: string;
+  name?: string;
+}
+
+/** What we may tell servers that we can do, given who is there to answer. */
+export function interactCapabilities({ elicit, sample, roots }: Interact): Record<string, unknown> {
+  return {
+    ...(elicit && { elicitation: { form: { applyDefaults: true }, url: {} } }),
+    ...(sample && { sampling: {} }),
+    ...(roots && { roots: {} }),
+  };
+}

@@ -1,0 +1,306 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createHub } from "../../src/index.ts";
+import type { ConfigLiteral, HubOptions, PlugboardEvent } from "../../src/index.ts";
+import { createMemoryStore } from "../../src/store/memory.ts";
+import { fakeStdio, startFakeHttp } from "../servers/fake/index.ts";
+import type { Script } from "../servers/fake/index.ts";
+
+async function hubOf(
+  servers: ConfigLiteral["servers"],
+  options: HubOptions = {},
+  rest: Partial<ConfigLiteral> = {},
+) {
+  const hub = await createHub({ servers, ...rest }, options);
+  onTestFinished(() => hub.close());
+  return hub;
+}
+
+const both = ["legacy", "modern"] as const;
+const object = { type: "object" };
+
+describe.each(both)("M44 a call on a %s server", (versions) => {
+  it("answers with the server's own result and tells its story in events", async () => {
+    const hub = await hubOf({ it: fakeStdio({ versions }) });
+    const events: PlugboardEvent[] = [];
+    for (const type of ["call-start", "call-progress", "call-end"] as const)
+      hub.on(type, (event) => events.push(event));
+    const result = await hub.callTool("mcp__it__echo", { a: 1 });
+    expect(result).toMatchObject({
+      content: [{ type: "text", text: '{"a":1}' }],
+      structuredContent: { a: 1 },
+    });
+    expect(events.map(({ type }) => type)).toEqual(["call-start", "call-end"]);
+    expect(events[1]).toMatchObject({ server: "it", tool: "mcp__it__echo", outcome: "ok" });
+    const failed = await hub.callTool("it.fail");
+    expect(failed.isError).toBe(true);
+    expect(events.at(-1)).toMatchObject({ outcome: "tool-error" });
+  });
+
+  it("hears progress without being asked to listen for it", async () => {
+    const hub = await hubOf({ it: fakeStdio({ versions }) });
+    const steps: number[] = [];
+    hub.on("call-progress", ({ progress }) => steps.push(progress));
+    await hub.callTool("it.progress", { steps: 3 });
+    expect(steps.length).toBeGreaterThan(0);
+  });
+
+  it("cancels at the server, and drops the late answer", async () => {
+    const hub = await hubOf({ it: fakeStdio({ versions }) });
+    await hub.callTool("it.echo");
+    const abort = new AbortController();
+    const call = hub.callTool("it.sleep", { ms: 60_000 }, { signal: abort.signal });
+    await expect.poll(() => hub.status()[0]?.counts.requests, { timeout: 20_000 }).toBe(3);
+    abort.abort();
+    await expect(call).rejects.toMatchObject({ code: "call-cancelled" });
+    const { structuredContent } = await hub.callTool("it.cancelled");
+    expect(JSON.stringify(structuredContent)).toContain("p");
+  });
+
+  it("answers what the server asks: a form with its defaults, a model, the roots", async () => {
+    const asked: string[] = [];
+    const hub = await hubOf(
+      { it: fakeStdio({ versions }) },
+      {
+        interact: {
+          elicit: async (question) => {
+            asked.push(`${question.kind} ${question.server}`);
+            return { action: "accept", content: {} };
+          },
+          sample: async () => ({ role: "assistant", model: "m", content: { type: "text", text: "sampled" } }),
+          roots: async () => [{ uri: "file:///here", name: "here" }],
+        },
+      },
+    );
+    const schema = { type: "object", properties: { colour: { type: "string", default: "green" } } };
+    expect(JSON.stringify(await hub.callTool("it.elicit", { schema }))).toContain("green");
+    expect(asked).toEqual(["elicit it"]);
+    expect(JSON.stringify(await hub.callTool("it.sample"))).toContain("sampled");
+    expect(JSON.stringify(await hub.callTool("it.roots"))).toContain("file:///here");
+  });
+
+  it("declines when nobody is there, or config says so", async () => {
+    const interact = { elicit: async () => ({ action: "accept" as const, content: {} }) };
+    const hub = await hubOf({ it: { ...fakeStdio({ versions }), elicitation: "decline" } }, { interact });
+    expect(JSON.stringify(await hub.callTool("it.elicit"))).toContain("decline");
+  });
+});
+
+describe("M43 arguments and answers are checked", () => {
+  const tool = {
+    name: "typed",
+    inputSchema: {
+      type: "object",
+      properties: { count: { type: "integer" }, tags: { type: "array", items: { type: "string" } } },
+      required: ["count"],
+      additionalProperties: false,
+    },
+  };
+
+  it("names the place, what was expected and what was found, and sends nothing", async () => {
+    const http = await startFakeHttp({ tools: [tool] });
+    onTestFinished(() => http.close());
+    const hub = await hubOf({ it: { url: http.url } });
+    const failure = hub.callTool("it.typed", { count: "many", tgas: [] });
+    await expect(failure).rejects.toMatchObject({
+      code: "arguments-invalid",
+      data: { mistakes: expect.arrayContaining([expect.objectContaining({ path: "count" })]) },
+    });
+    expect(http.received.some(({ body }) => JSON.stringify(body).includes("tools/call"))).toBe(false);
+  });
+
+  it("repairs JSON in strings where it can mean only one thing, and says so", async () => {
+    const hub = await hubOf({ it: fakeStdio({ tools: [{ ...tool, name: "echo" }] }) });
+    const result = await hub.callTool("it.echo", { count: "3", tags: '["a"]' });
+    expect(result.structuredContent).toEqual({ count: 3, tags: ["a"] });
+    expect(result._meta?.["plugboard/arguments"]).toHaveLength(2);
+  });
+
+  it("refuses a structured answer that breaks the server's own schema, or notes it where config says so", async () => {
+    const script: Script = {
+      tools: [
+        {
+          name: "echo",
+          inputSchema: object,
+          outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+        },
+      ],
+    };
+    const hub = await hubOf({
+      strict: fakeStdio(script),
+      loose: { ...fakeStdio(script), output: { check: "warn" } },
+    });
+    await expect(hub.callTool("strict.echo", { n: "x" })).rejects.toMatchObject({ code: "output-invalid" });
+    expect((await hub.callTool("loose.echo", { n: "x" }))._meta?.["plugboard/output-mistakes"]).toHaveLength(
+      1,
+    );
+    expect((await hub.callTool("strict.echo", { n: 1 })).structuredContent).toEqual({ n: 1 });
+  });
+
+  it("sets a hostile tool aside and offers the others", async () => {
+    const deep = JSON.parse(`${'{"properties":{"a":'.repeat(200)}{}${"}}".repeat(200)}`) as object;
+    const tools = [
+      { name: "good", inputSchema: object },
+      { name: "deep", inputSchema: { type: "object", ...deep } },
+      {
+        name: "remote",
+        inputSchema: { type: "object", properties: { a: { $ref: "https://evil.example/schema" } } },
+      },
+      { name: "none" },
+    ];
+    const hub = await hubOf({ it: fakeStdio({ tools }) });
+    expect((await hub.tools()).map(({ name }) => name)).toEqual(["good"]);
+    const aside = (await hub.allTools()).filter(({ standing }) => standing === "set-aside");
+    expect(aside.map(({ name }) => name).sort()).toEqual(["deep", "none", "remote"]);
+    await expect(hub.callTool("it.deep")).rejects.toMatchObject({
+      code: "tool-hidden",
+      message: expect.stringContaining("schema"),
+    });
+  });
+
+  it("says when the schema has changed since it was listed", async () => {
+    const changed = { name: "echo", inputSchema: { type: "object", required: ["now"] } };
+    const hub = await hubOf({
+      it: fakeStdio({
+        tools: [{ name: "echo", inputSchema: object }],
+        on: [
+          {
+            when: { tool: "echo" },
+            do: [{ set: { tools: [changed] } }, { error: { code: -32602, message: "now is missing" } }],
+          },
+        ],
+      }),
+    });
+    await expect(hub.callTool("it.echo", {})).rejects.toMatchObject({
+      code: "arguments-invalid",
+      message: expect.stringContaining("schema has changed"),
+    });
+  });
+});
+
+describe("M42 filters hold at call time too", () => {
+  it("refuses hidden tools by name, with the reason", async () => {
+    const hub = await hubOf({ it: { ...fakeStdio({}), tools: { allow: ["e*"], deny: ["elicit"] } } });
+    expect((await hub.tools()).map(({ name }) => name)).toEqual(["echo"]);
+    await expect(hub.callTool("mcp__it__add", { a: 1, b: 2 })).rejects.toMatchObject({
+      code: "tool-hidden",
+      message: expect.stringContaining("allows other tools only"),
+    });
+    await expect(hub.callTool("it.elicit")).rejects.toMatchObject({
+      code: "tool-hidden",
+      message: expect.stringContaining("denies it"),
+    });
+    await expect(hub.callTool("it.nope")).rejects.toMatchObject({ code: "tool-unknown" });
+    await expect(hub.callTool("it.ecko")).rejects.toMatchObject({ hint: expect.stringContaining("it.echo") });
+  });
+
+  it("narrows by bundle and by view, never widens", async () => {
+    const hub = await hubOf(
+      { a: fakeStdio({}), b: { ...fakeStdio({}), untrusted: true } },
+      {},
+      { bundles: { some: { servers: ["a", "b"], tools: { allow: ["echo", "add"], deny: ["add"] } } } },
+    );
+    expect((await hub.view({ bundle: "some" }).tools()).map(({ id }) => id)).toEqual([
+      "mcp__a__echo",
+      "mcp__b__echo",
+    ]);
+    expect((await hub.tools()).some(({ server }) => server === "b")).toBe(false);
+    await expect(
+      hub
+        .view({ servers: ["a"] })
+        .view({ servers: ["b"] })
+        .callTool("b.echo"),
+    ).rejects.toMatchObject({ code: "tool-unknown" });
+    await expect(hub.view({ bundle: "some" }).callTool("mcp__a__add", { a: 1, b: 1 })).rejects.toMatchObject({
+      code: "tool-hidden",
+    });
+  });
+
+  it("renames and corrects annotations", async () => {
+    const hub = await hubOf({
+      it: {
+        ...fakeStdio({}),
+        tools: { rename: { echo: "say" }, annotations: { "e*": { readOnlyHint: true } } },
+      },
+    });
+    const say = (await hub.tools()).find(({ id }) => id === "mcp__it__say");
+    expect(say).toMatchObject({ name: "echo", annotations: { readOnlyHint: true } });
+    expect((await hub.callTool("mcp__it__say", { x: 1 })).structuredContent).toEqual({ x: 1 });
+  });
+});
+
+describe("M60 the approval stage", () => {
+  const tools = [
+    { name: "read", inputSchema: object, annotations: { readOnlyHint: true } },
+    { name: "echo", inputSchema: object },
+  ];
+
+  it("lets through, asks or denies as config says, and asking nobody is a refusal", async () => {
+    const questions: string[] = [];
+    const interact = {
+      approve: async ({ server, tool, because }: { server: string; tool: string; because: string }) => {
+        questions.push(`${server} ${tool} ${because}`);
+        return { decision: questions.length > 1 ? ("deny" as const) : ("allow" as const) };
+      },
+    };
+    const entry = {
+      ...fakeStdio({ tools }),
+      approval: { default: "auto" as const, tools: { "re*": "deny" as const } },
+    };
+    const hub = await hubOf({ it: entry }, { interact });
+    await hub.callTool("it.echo");
+    await expect(hub.callTool("it.echo")).rejects.toMatchObject({ code: "approval-denied" });
+    await expect(hub.callTool("it.read")).rejects.toMatchObject({
+      message: expect.stringContaining("config denies it"),
+    });
+    expect(questions[0]).toBe("it echo it may change something");
+    const alone = await hubOf({ it: { ...fakeStdio({ tools }), approval: "prompt" } });
+    await expect(alone.callTool("it.read")).rejects.toMatchObject({
+      message: expect.stringContaining("nobody is there to ask"),
+    });
+    const silent = await hubOf({ it: fakeStdio({ tools }) });
+    await silent.callTool("it.echo");
+    await expect(silent.callTool("it.echo", {}, { approval: "auto" })).rejects.toMatchObject({
+      code: "approval-denied",
+    });
+  });
+});
+
+describe("M44 what is repeated", () => {
+  const crashOnce = (annotations: object, name = "echo"): Script => ({
+    tools: [
+      { name, inputSchema: object, annotations },
+      { name: "count", inputSchema: object },
+    ],
+    on: [{ when: { tool: name, nth: 1 }, do: [{ drop: "reset" }] }],
+  });
+
+  it("repeats a broken read-only call once, and never one that may have changed something", async () => {
+    const harmless = await startFakeHttp(crashOnce({ readOnlyHint: true }));
+    const harmful = await startFakeHttp(crashOnce({}));
+    onTestFinished(() => Promise.all([harmless.close(), harmful.close()]).then(() => undefined));
+    const hub = await hubOf({ safe: { url: harmless.url }, risky: { url: harmful.url } });
+    expect((await hub.callTool("safe.echo", { a: 1 })).structuredContent).toEqual({ a: 1 });
+    await expect(hub.callTool("risky.echo", { a: 1 })).rejects.toMatchObject({ code: "connection-lost" });
+    const calls = harmful.received.filter(({ body }) => JSON.stringify(body ?? "").includes("tools/call"));
+    expect(calls).toHaveLength(1);
+    expect((await hub.callTool("risky.echo", { a: 2 })).structuredContent).toEqual({ a: 2 });
+  });
+});
+
+describe("M45 output limits", () => {
+  it("cuts what is too long and keeps the whole behind a handle", async () => {
+    const hub = await hubOf(
+      { it: { ...fakeStdio({}), output: { maxTokens: 200, warnTokens: 100 } } },
+      { store: createMemoryStore() },
+    );
+    const result = await hub.callTool("it.big", { bytes: 200_000 });
+    const text = JSON.stringify(result);
+    expect(text.length).toBeLessThan(5_000);
+    const handle = /r_[a-z0-9]+/.exec(text)?.[0] ?? "";
+    const page = await hub.result(handle);
+    expect(JSON.stringify(page).length).toBeGreaterThan(1_000);
+    await expect(hub.view({ caller: "other" }).result(handle)).rejects.toMatchObject({ code: "usage-invalid" });
+    const whole = await hub.callTool("it.big", { bytes: 200_000 }, { whole: true });
+    expect(JSON.stringify(whole).length).toBeGreaterThan(200_000);
+  });
+});

@@ -1,0 +1,194 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createHub } from "../../src/index.ts";
+import type { ConfigLiteral, HubOptions } from "../../src/index.ts";
+import { createMemoryStore } from "../../src/store/memory.ts";
+import { fakeStdio, readFakeLog, startFakeHttp } from "../servers/fake/index.ts";
+import { createSandbox } from "../sandbox.ts";
+
+async function hubOf(servers: ConfigLiteral["servers"], options: HubOptions = {}) {
+  const hub = await createHub({ servers }, options);
+  onTestFinished(() => hub.close());
+  return hub;
+}
+
+const object = { type: "object" };
+const named = (...names: string[]) => names.map((name) => ({ name, inputSchema: object }));
+
+describe("M41 lists", () => {
+  it("are walked page by page, keep unknown fields, and come in an order that depends on nobody", async () => {
+    const tools = [
+      { name: "b", inputSchema: object, "x-extra": 1, _meta: { k: 1 }, icons: [{ src: "i" }] },
+      ...named("a", "c"),
+    ];
+    const first = await hubOf({ z: fakeStdio({ tools, pageSize: 1 }), y: fakeStdio({ tools: named("q") }) });
+    const ids = (await first.tools()).map(({ id }) => id);
+    expect(ids).toEqual(["mcp__y__q", "mcp__z__a", "mcp__z__b", "mcp__z__c"]);
+    expect((await first.tools()).find(({ name }) => name === "b")?.raw).toEqual(tools[0]);
+    const second = await hubOf({ y: fakeStdio({ tools: named("q") }), z: fakeStdio({ tools, pageSize: 2 }) });
+    expect((await second.tools()).map(({ id }) => id)).toEqual(ids);
+  });
+
+  it("follow an empty cursor and refuse to walk in circles", async () => {
+    const page = (cursor: string | undefined) => ({
+      answer: { tools: named(`t${cursor ?? "end"}`), ...(cursor !== undefined && { nextCursor: cursor }) },
+    });
+    const empty = fakeStdio({
+      versions: "legacy",
+      on: [
+        { when: { method: "tools/list", nth: 1 }, do: [page("")] },
+        { when: { method: "tools/list" }, do: [page(undefined)] },
+      ],
+    });
+    const circle = fakeStdio({
+      versions: "legacy",
+      on: [{ when: { method: "tools/list" }, do: [page("again")] }],
+    });
+    const hub = await hubOf({ circle, empty, good: fakeStdio({ tools: named("fine") }) });
+    expect((await hub.tools()).map(({ id }) => id)).toEqual([
+      "mcp__empty__t",
+      "mcp__empty__tend",
+      "mcp__good__fine",
+    ]);
+    expect(hub.status().find(({ name }) => name === "circle")).toMatchObject({
+      state: "degraded",
+      message: expect.stringContaining("in circles"),
+    });
+  });
+
+  it("are asked for again after the server says they changed, and the last good one is kept when that fails", async () => {
+    const http = await startFakeHttp({ tools: named("one") });
+    onTestFinished(() => http.close());
+    const hub = await hubOf({ it: { url: http.url } });
+    expect((await hub.tools()).map(({ name }) => name)).toEqual(["one"]);
+    const changed = Promise.withResolvers<void>();
+    hub.on("catalog-changed", () => changed.resolve());
+    http.set({ tools: named("two") });
+    await http.notify({ method: "notifications/tools/list_changed" });
+    await changed.promise;
+    expect((await hub.tools()).map(({ name }) => name)).toEqual(["two"]);
+    http.set({
+      on: [{ when: { method: "tools/list" }, do: [{ error: { code: -32603, message: "broken" } }] }],
+    });
+    await expect(hub.refresh("it")).rejects.toMatchObject({ code: "protocol-error" });
+    expect((await hub.tools()).map(({ name }) => name)).toEqual(["two"]);
+    expect(hub.status()[0]).toMatchObject({ state: "degraded" });
+  });
+
+  it("keep the first of two tools with one name, and say so about the second", async () => {
+    const hub = await hubOf({
+      it: fakeStdio({
+        tools: [
+          { name: "x", inputSchema: object, description: "first" },
+          { name: "x", inputSchema: object, description: "second" },
+        ],
+      }),
+    });
+    expect((await hub.tools()).map(({ description }) => description)).toEqual(["first"]);
+    expect((await hub.allTools()).filter(({ standing }) => standing === "set-aside")).toHaveLength(1);
+  });
+});
+
+describe("M29 snapshots", () => {
+  it("list tools before any server has started, and again without starting it", async () => {
+    const box = createSandbox();
+    const log = box.path("log.jsonl");
+    const store = createMemoryStore();
+    const servers = { it: fakeStdio({ log, tools: named("one") }) };
+    const first = await createHub({ servers }, { store });
+    await first.tools();
+    await first.close();
+    const starts = () => readFakeLog(log).filter((line) => "pid" in line).length;
+    const before = starts();
+    const second = await hubOf(servers, { store });
+    expect((await second.tools()).map(({ id }) => id)).toEqual(["mcp__it__one"]);
+    expect((await second.tools({ wait: false })).length).toBe(1);
+    expect(second.status()[0]?.state).toBe("idle");
+    expect(starts()).toBe(before);
+  });
+
+  it("belong to what is started, not to its name", async () => {
+    const store = createMemoryStore();
+    const first = await createHub({ servers: { it: fakeStdio({ tools: named("one") }) } }, { store });
+    await first.tools();
+    await first.close();
+    const second = await hubOf({ it: fakeStdio({ tools: named("other") }) }, { store });
+    expect(await second.tools({ wait: false })).toEqual([]);
+    expect((await second.tools()).map(({ name }) => name)).toEqual(["other"]);
+  });
+});
+
+describe.each(["legacy", "modern"] as const)("M47 resources and M48 prompts of a %s server", (versions) => {
+  it("are listed, read, completed and subscribed to", async () => {
+    const http = await startFakeHttp({ versions });
+    onTestFinished(() => http.close());
+    const hub = await hubOf({ it: { url: http.url } });
+    const [resource] = await hub.resources();
+    const uri = String(resource?.raw["uri"]);
+    expect((await hub.readResource("it", uri)).contents.length).toBeGreaterThan(0);
+    expect(await hub.mentions(`see @it:${uri}, please`)).toMatchObject([
+      { server: "it", uri, contents: { contents: expect.any(Array) } },
+    ]);
+    expect((await hub.resourceTemplates()).length).toBeGreaterThanOrEqual(0);
+    const [command] = await hub.commands();
+    expect(command?.command).toMatch(/^\/mcp__it__/);
+    const args = Object.fromEntries((command?.arguments ?? []).map(({ name }) => [name, "x"]));
+    expect((await hub.getPrompt(command?.id ?? "", args)).messages.length).toBeGreaterThan(0);
+    const heard = Promise.withResolvers<string>();
+    const stop = await hub.subscribeResource("it", uri, (update) => heard.resolve(update.uri));
+    await expect
+      .poll(
+        () =>
+          http.received.some(({ body }) =>
+            /resourceSubscriptions|resources.subscribe/.test(JSON.stringify(body ?? "")),
+          ),
+        { timeout: 20_000 },
+      )
+      .toBe(true);
+    await http.notify({ method: "notifications/resources/updated", params: { uri } });
+    expect(await heard.promise).toBe(uri);
+    await stop();
+  });
+});
+
+describe("M12 explain for tools", () => {
+  it("names the rule, its file and its line", async () => {
+    const box = createSandbox();
+    const entry = { ...fakeStdio({}), tools: { deny: ["add"] }, approval: { tools: { echo: "prompt" } } };
+    box.write("home/.config/plugboard/config.json", { mcpServers: { it: entry } });
+    const { loadConfig } = await import("../../src/index.ts");
+    const hub = await createHub(await loadConfig(box.options));
+    onTestFinished(() => hub.close());
+    expect(await hub.explainTool("it.add")).toMatchObject({
+      standing: "hidden",
+      because: "the server denies it",
+      rules: expect.arrayContaining([
+        expect.objectContaining({
+          rule: "tools",
+          origin: expect.objectContaining({ line: expect.any(Number) }),
+        }),
+      ]),
+    });
+    expect(await hub.explainTool("it.echo")).toMatchObject({
+      approval: { mode: "prompt", origin: { scope: "user" } },
+    });
+  });
+});
+
+describe("M41 ten thousand tools on one server", () => {
+  it("are listed, filtered and called", async () => {
+    const tools = [
+      ...Array.from({ length: 10_000 }, (_, index) => ({
+        name: `tool_${index}`,
+        description: "d".repeat(100),
+        inputSchema: { type: "object", properties: { a: { type: "string" } } },
+      })),
+      { name: "echo", inputSchema: object },
+    ];
+    const http = await startFakeHttp({ tools, pageSize: 1_000 });
+    onTestFinished(() => http.close());
+    const hub = await hubOf({ it: { url: http.url, tools: { deny: ["tool_1*"] } } });
+    const listed = await hub.tools();
+    expect(listed).toHaveLength(10_001 - 1_111);
+    expect((await hub.callTool("it.echo", { x: 1 })).structuredContent).toEqual({ x: 1 });
+  });
+});
