@@ -1,0 +1,124 @@
+/**
+ * Runs the official conformance suite against the hub as a client: one line per set of scenarios, and what failed.
+ * Run: node scripts/conformance/run.ts [--only pattern], where the pattern is looked for in the names of the sets.
+ */
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { knownToFail, leftOut } from "./exceptions.ts";
+
+interface ScenarioSet {
+  name: string;
+  /** The release of the suite, by its package file. */
+  release: string;
+  args: string[];
+}
+
+interface Outcome {
+  scenario: string;
+  passed: number;
+  /** What is wrong, in the suite's words. */
+  problems: string[];
+}
+
+interface Check {
+  name: string;
+  status: "SUCCESS" | "FAILURE" | "WARNING" | "INFO" | "SKIPPED";
+  description: string;
+  errorMessage?: string;
+}
+
+const stable = import.meta.resolve("conformance-stable/package.json");
+const next = import.meta.resolve("conformance-next/package.json");
+
+const sets: ScenarioSet[] = [
+  { name: "0.1.16 all", release: stable, args: ["--suite", "all"] },
+  ...["2025-11-25", "2026-07-28"].flatMap((revision): ScenarioSet[] => [
+    {
+      name: `0.2.0-alpha.12 all at ${revision}`,
+      release: next,
+      args: ["--suite", "all", "--spec-version", revision],
+    },
+    {
+      name: `0.2.0-alpha.12 required by ${revision}`,
+      release: next,
+      args: ["--requirements", revision],
+    },
+  ]),
+];
+
+const root = join(import.meta.dirname, "..", "..");
+const { only = "" } = parseArgs({ options: { only: { type: "string" } } }).values;
+const chosen = sets.filter(({ name }) => name.includes(only));
+if (chosen.length === 0) {
+  console.error(`No set is called "${only}". There are: ${sets.map(({ name }) => name).join(", ")}.`);
+  process.exitCode = 2;
+}
+for (const set of chosen) report(set, await runSet(set));
+
+/** The suite starts all scenarios of a set at once; those that are left out end as soon as they begin. */
+async function runSet({ release, args }: ScenarioSet): Promise<{ outcomes: Outcome[]; ignored: number }> {
+  const folder = await mkdtemp(join(tmpdir(), "plugboard-conformance-"));
+  try {
+    const program = fileURLToPath(new URL("dist/index.js", release));
+    const client = ["--command", "node scripts/conformance/client.ts", "--output-dir", folder];
+    const summary = await output(process.execPath, [program, "client", ...args, ...client]);
+    const scenarios = [...summary.matchAll(/^[✓✗-] (\S+): /gm)].map(([, scenario = ""]) => scenario);
+    const counted = scenarios.filter((scenario) => !leftOut.test(scenario));
+    const outcomes = await Promise.all(counted.map((scenario) => readOutcome(folder, scenario)));
+    return { outcomes, ignored: scenarios.length - counted.length };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function output(command: string, args: string[]): Promise<string> {
+  const path = `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}`;
+  const env = { ...process.env, PATH: path };
+  const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", "pipe", "ignore"] });
+  let text = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  await new Promise((resolve, reject) => child.once("close", resolve).once("error", reject));
+  return text;
+}
+
+/** Stricter than the suite, which does not look at the client's end when it runs many: it must have got there. */
+async function readOutcome(folder: string, scenario: string): Promise<Outcome> {
+  const own = (await readdir(folder)).find(
+    (name) => name.replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, "") === scenario,
+  );
+  if (own === undefined) return { scenario, passed: 0, problems: ["it left no results"] };
+  const read = (file: string) => readFile(join(folder, own, file), "utf8");
+  const checks = JSON.parse(await read("checks.json")) as Check[];
+  const passed = checks.filter(({ status }) => status === "SUCCESS").length;
+  const problems = checks
+    .filter(({ status }) => status === "FAILURE" || status === "WARNING")
+    .map(({ name, description, errorMessage = description }) => `${name}: ${errorMessage}`);
+  if (passed === 0) problems.push("nothing was checked");
+  if (!(await read("stdout.txt")).endsWith("finished\n"))
+    problems.push(`the client failed: ${await read("stderr.txt")}`);
+  return { scenario, passed, problems };
+}
+
+function report({ name }: ScenarioSet, { outcomes, ignored }: Awaited<ReturnType<typeof runSet>>): void {
+  const failed = outcomes.filter(({ problems }) => problems.length > 0);
+  const passed = outcomes.length - failed.length;
+  const checks = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
+  console.log(
+    `${name}: ${passed} of ${outcomes.length} scenarios, ${checks} checks; ${ignored} left out (auth/*)`,
+  );
+  for (const { scenario, problems } of outcomes) {
+    const known = knownToFail[scenario];
+    if ((known !== undefined) === problems.length > 0) {
+      if (known !== undefined) console.log(`  ${scenario}, as known: ${known}`);
+      continue;
+    }
+    process.exitCode = 1;
+    if (known !== undefined) console.log(`  ${scenario} passes: take it off the list of what fails`);
+    for (const problem of problems) console.log(`  ${scenario}: ${problem}`);
+  }
+  if (outcomes.length === 0) process.exitCode = 1;
+}

@@ -1,0 +1,16 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "..", "..");
+
+it("does what the official conformance suite wants of a client, in both releases and both eras", async () => {
+  const run = promisify(execFile)(process.execPath, ["scripts/conformance/run.ts"], { cwd: root });
+  const { stdout } = await run.catch((error: Error & { stdout?: string }) => {
+    throw new Error(error.stdout || error.message);
+  });
+  const documented = await readFile(join(root, "docs", "conformance.md"), "utf8");
+  for (const line of stdout.trimEnd().split("\n")) expect(documented).toContain(line);
+});
