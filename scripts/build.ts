@@ -16,6 +16,7 @@ const bundle = await rolldown({
   input: "src/cli/main.ts",
   platform: "node",
   resolve: { mainFields: ["module", "main"] },
+  plugins: [withoutChildProcess()],
   treeshake: { moduleSideEffects: false },
   onLog: (level, log, handle) => {
     if (level === "warn" && log.code === "EVAL") return;
@@ -33,3 +34,14 @@ await bundle.close();
 // CommonJS starts faster: no module graph to link, and built-in modules need no facade with all their exports.
 await writeFile("dist/cli/package.json", '{ "type": "commonjs" }\n');
 await chmod("dist/cli/main.js", 0o755);
+
+/** Commander can start programs as subcommands; ours never does, and loading what for costs every start. */
+function withoutChildProcess() {
+  const stub = "\0no-child-process";
+  return {
+    name: "without-child-process",
+    resolveId: (source: string, importer?: string) =>
+      source === "node:child_process" && importer?.includes("/commander/") ? stub : null,
+    load: (id: string) => (id === stub ? "export default {};" : null),
+  };
+}

@@ -51,7 +51,7 @@ export class Workspace {
 
   static async open(options: WorkspaceOptions = {}): Promise<Workspace> {
     const cwd = resolve(options.cwd ?? process.cwd());
-    return new Workspace(options, cwd, await findProjectRoot(cwd));
+    return new Workspace(options, cwd, findProjectRoot(cwd));
   }
 
   get stateFile(): string {

@@ -1,4 +1,4 @@
-import { realpath, stat } from "node:fs/promises";
+import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sha256 } from "../lib/canonical.ts";
 import type { Environment, Folders } from "../lib/folders.ts";
@@ -12,9 +12,9 @@ export interface Candidate {
 }
 
 /** The nearest folder that is a repository, or the folder itself where there is none. */
-export async function findProjectRoot(cwd: string): Promise<string> {
+export function findProjectRoot(cwd: string): string {
   for (let folder = cwd; ; folder = dirname(folder)) {
-    if (await exists(join(folder, ".git"))) return folder;
+    if (existsSync(join(folder, ".git"))) return folder;
     if (dirname(folder) === folder) return cwd;
   }
 }
@@ -25,11 +25,9 @@ export interface Discovered extends Candidate {
 
 /** The files that a folder's configuration would come from, highest precedence first. Reads none of them. */
 export async function discoverConfig(cwd: string, env: Environment = process.env): Promise<Discovered[]> {
-  const projectRoot = await findProjectRoot(cwd);
+  const projectRoot = findProjectRoot(cwd);
   const candidates = candidateFiles(cwd, projectRoot, platformFolders(env, projectRoot));
-  return Promise.all(
-    candidates.map(async (candidate) => ({ ...candidate, exists: await exists(candidate.file) })),
-  );
+  return candidates.map((candidate) => ({ ...candidate, exists: existsSync(candidate.file) }));
 }
 
 /** Every file that may hold configuration, highest precedence first, whether it exists or not. */
@@ -74,18 +72,9 @@ function foldersUp(cwd: string, root: string): string[] {
 }
 
 /** Whether a project's file really lies in the project: a link out of it could point at anything. */
-export async function leavesProject(file: string, projectRoot: string): Promise<boolean> {
+export function leavesProject(file: string, projectRoot: string): boolean {
   try {
-    return !isInside(await realpath(projectRoot), await realpath(file));
-  } catch {
-    return false;
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
+    return !isInside(realpathSync(projectRoot), realpathSync(file));
   } catch {
     return false;
   }

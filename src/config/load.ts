@@ -26,7 +26,7 @@ export interface LoadOptions {
 /** Reads, checks and merges everything that is configured for a folder. Starts nothing, fetches nothing, expands nothing. */
 export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfig> {
   const { cwd = process.cwd(), env = process.env, trust = trustNothing } = options;
-  const projectRoot = await findProjectRoot(cwd);
+  const projectRoot = findProjectRoot(cwd);
   const folders = options.folders ?? platformFolders(env, projectRoot);
   const policy = await loadPolicy(folders.managed);
   const sources = await readSources({ ...options, cwd, env, folders, projectRoot });

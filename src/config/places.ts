@@ -19,7 +19,7 @@ export async function writableFile(
       ? extensions.map((extension) => join(folders.config, `config.${extension}`))
       : projectFiles(projectRoot);
   const file = files.find((candidate) => existsSync(candidate)) ?? files[0] ?? "";
-  if (scope === "project" && (await leavesProject(file, projectRoot))) {
+  if (scope === "project" && leavesProject(file, projectRoot)) {
     throw new PlugboardError(
       "config-unreadable",
       `${file} is a symbolic link that leaves the project; it is not written.`,

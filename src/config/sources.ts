@@ -75,7 +75,7 @@ async function readVariable(path: string, { cwd, projectRoot }: SourceOptions): 
 async function readDiscovered({ cwd, projectRoot, folders }: SourceOptions): Promise<ReadSource[]> {
   return Promise.all(
     candidateFiles(cwd, projectRoot, folders).map(async ({ scope, file }) => {
-      if (scope === "project" && (await leavesProject(file, projectRoot))) {
+      if (scope === "project" && leavesProject(file, projectRoot)) {
         return refusedSource(scope, file, "is a symbolic link that leaves the project, it is not read", true);
       }
       const baseDir = scope === "local" ? projectRoot : dirname(file);
