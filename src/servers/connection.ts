@@ -103,7 +103,7 @@ export class Connection {
     if (state.name === "disabled" || state.name === "closed") throw unusable(this.name, state);
     if (state.name === "needs-auth" || state.name === "needs-registration") throw state.error;
     if (state.name === "waiting" || state.name === "failed") {
-      const waitMs = state.retryAt - this.#settings.now();
+      const waitMs = this.#untilRetry(state);
       if (waitMs > patienceMs) throw notYet(state, waitMs);
       if (waitMs > 0) await this.#wait(waitMs, signal);
       if (this.#state !== state || signal?.aborted) return this.ready(signal);
@@ -215,6 +215,13 @@ export class Connection {
     return promise;
   }
 
+  /** A wait that nobody decided on means that the clock was put back. */
+  #untilRetry({ retryAt }: { retryAt: number }): number {
+    const { longestMs, breakMs } = this.#backoff;
+    const waitMs = retryAt - this.#settings.now();
+    return waitMs > Math.max(2 * longestMs, breakMs) ? 0 : waitMs;
+  }
+
   /** Also over when the connection is ended, or the caller gives up. */
   async #wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const ended = AbortSignal.any([this.#waits.signal, ...(signal ? [signal] : [])]);
@@ -262,7 +269,7 @@ export class Connection {
     clearTimeout(this.#retry);
     const state = this.#state;
     if (!this.#settings.eager || state.name !== "waiting") return;
-    const delay = Math.max(0, state.retryAt - this.#settings.now());
+    const delay = Math.max(0, this.#untilRetry(state));
     this.#retry = setTimeout(() => {
       if (this.#state === state) this.#open().catch(() => undefined);
     }, delay);
@@ -331,7 +338,7 @@ export class Connection {
     if (after === before) return;
     this.#state = after;
     const { emit, now } = this.#settings;
-    const error = "error" in after ? { error: summarise(after.error) } : {};
+    const error = "error" in after && after.error ? { error: summarise(after.error) } : {};
     emit({
       type: "connection-changed",
       server: this.name,

@@ -9,7 +9,7 @@ export interface ServerReport extends Partial<SessionFacts> {
   name: string;
   state: ConnectionStateName;
   disabledReason?: DisabledReason;
-  /** Why it is not usable, and what a person can do about it. */
+  /** Why it is not usable, or was not the last time, and what a person can do about it. */
   error?: ErrorSummary;
   message?: string;
   hint?: string;
@@ -50,11 +50,12 @@ export function reportServer(entry: ServerEntry, connection: Connection): Server
       message: state.message,
       hint: state.hint,
     }),
-    ...("error" in state && {
-      error: summarise(state.error),
-      message: state.error.message,
-      hint: state.error.hint,
-    }),
+    ...("error" in state &&
+      state.error && {
+        error: summarise(state.error),
+        message: state.error.message,
+        hint: state.error.hint,
+      }),
     ...("detail" in state && state.detail !== undefined && { detail: state.detail }),
     ...("since" in state && { since: state.since }),
     ...("retryAt" in state && { retryAt: state.retryAt }),

@@ -5,7 +5,8 @@ import type { PlugboardError } from "../errors.ts";
 export type ConnectionState =
   | { name: "disabled"; reason: DisabledReason; message: string; hint: string }
   | { name: "idle" }
-  | { name: "connecting"; since: number; failures: number; detail?: string }
+  /** `error` is why the attempt before this one failed: a server that hangs is mostly seen connecting. */
+  | { name: "connecting"; since: number; failures: number; detail?: string; error?: PlugboardError }
   /** `failures` lie behind it until it has lasted long enough to be called healthy. */
   | { name: "connected"; since: number; failures: number }
   | { name: "degraded"; since: number; failures: number; error: PlugboardError }
@@ -59,7 +60,7 @@ export function transition(state: ConnectionState, signal: Signal): ConnectionSt
       return state.name === "disabled" || state.name === "idle" ? state : { name: "idle" };
     case "connect":
       return canConnect(state)
-        ? { name: "connecting", since: signal.at, failures: failuresOf(state) }
+        ? { name: "connecting", since: signal.at, failures: failuresOf(state), ...causeOf(state) }
         : state;
     case "detail":
       return state.name === "connecting" ? { ...state, detail: signal.detail } : state;
@@ -91,6 +92,10 @@ export function isUp(
 /** The failures in a row that a new attempt has behind it. */
 export function failuresOf(state: ConnectionState): number {
   return "failures" in state ? state.failures : 0;
+}
+
+function causeOf(state: ConnectionState): { error?: PlugboardError } {
+  return "error" in state && state.error ? { error: state.error } : {};
 }
 
 function canConnect({ name }: ConnectionState): boolean {

@@ -102,6 +102,13 @@ describe("M23 what a state remembers", () => {
     expect(transition(up, signals["list-failed"])).toMatchObject({ name: "degraded", failures: 2 });
   });
 
+  it("a new attempt still knows why the last one failed, until it succeeds", () => {
+    const again = transition(states.waiting, signals.connect);
+    expect(again).toMatchObject({ name: "connecting", error });
+    expect(transition(again, signals.connected)).not.toHaveProperty("error");
+    expect(transition(states.idle, signals.connect)).not.toHaveProperty("error");
+  });
+
   it("a switch neither replaces nor lifts what a policy, trust or a mistake says", () => {
     const off: Signal = { type: "disable", reason: "config", message: "off", hint: "" };
     for (const reason of ["policy", "untrusted", "invalid", "missing-value"] as const) {
