@@ -111,12 +111,19 @@ describe.concurrent("M21 a legacy server that answers the probe oddly is greeted
     expect(logged.heard().filter(({ method }) => method === "server/discover")).toHaveLength(1);
   });
 
-  it("says both errors when initialize fails too", async ({ expect }) => {
-    await using fake = await openFake({ on: [{ when: { http: "POST" }, do: [{ http: { status: 500 } }] }] });
+  it("says both errors when initialize fails too, and once what is the same", async ({ expect }) => {
+    await using fake = await openFake({
+      on: [
+        { when: { method: "server/discover", nth: 1 }, do: [{ http: { status: 501 } }] },
+        { when: { http: "POST" }, do: [{ http: { status: 500 } }] },
+      ],
+    });
     await using hub = await openHub({ it: { url: fake.url } });
     const error = await failure(hub.connect("it"));
     expect(error).toMatchObject({ code: "unexpected-response", server: "it" });
-    expect(error.message.match(/HTTP 500/g)).toHaveLength(2);
+    expect(error.message).toMatch(/HTTP 500.*Before that.*HTTP 501/);
+    await hub.disconnect("it");
+    expect((await failure(hub.connect("it"))).message.match(/HTTP 500/g)).toHaveLength(1);
   });
 });
 
