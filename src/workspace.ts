@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { checkServer } from "./config/check-server.ts";
 import { findProjectRoot } from "./config/discover.ts";
 import { formatPath } from "./config/documents/document.ts";
@@ -11,10 +10,12 @@ import { describeOrigin, isEditable, onlyPlace, writableFile } from "./config/pl
 import type { WritableScope } from "./config/places.ts";
 import { policyRefusal } from "./config/policy.ts";
 import { fingerprint, settingsFingerprint } from "./config/trust.ts";
+import type { HubOptions } from "./engine.ts";
 import { PlugboardError } from "./errors.ts";
 import type { Environment, Folders } from "./lib/folders.ts";
 import { platformFolders } from "./lib/folders.ts";
 import type { Store } from "./store/store.ts";
+import { WorkspaceState } from "./workspace-state.ts";
 
 export interface WorkspaceOptions extends Omit<LoadOptions, "trust"> {
   /** Told once when state cannot be kept, and the like. */
@@ -39,7 +40,7 @@ export class Workspace {
   readonly projectRoot: string;
   readonly folders: Folders;
   readonly #options: WorkspaceOptions;
-  #store: Promise<Store> | undefined;
+  readonly #state: WorkspaceState;
 
   private constructor(options: WorkspaceOptions, cwd: string, projectRoot: string) {
     this.#options = options;
@@ -47,6 +48,8 @@ export class Workspace {
     this.env = options.env ?? process.env;
     this.projectRoot = projectRoot;
     this.folders = options.folders ?? platformFolders(this.env, projectRoot);
+    const { onWarning } = options;
+    this.#state = new WorkspaceState({ file: this.stateFile, home: this.folders.home, onWarning });
   }
 
   static async open(options: WorkspaceOptions = {}): Promise<Workspace> {
@@ -60,16 +63,12 @@ export class Workspace {
 
   /** The durable state; in memory when it cannot be written. */
   store(): Promise<Store> {
-    const warn = this.#options.onWarning ?? (() => undefined);
-    this.#store ??= import("./store/open-store.ts").then(({ openStore }) =>
-      openStore({ path: this.stateFile }, warn),
-    );
-    return this.#store;
+    return this.#state.store();
   }
 
   async load(): Promise<LoadedConfig> {
     const { cwd, env, folders } = this;
-    return loadFrom({ ...this.#options, cwd, env, folders, trust: (mark) => this.#isTrusted(mark) });
+    return loadFrom({ ...this.#options, cwd, env, folders, trust: (mark) => this.#state.isTrusted(mark) });
   }
 
   /** Writes a server into a scope and returns the file. What a person adds is thereby trusted. */
@@ -141,39 +140,37 @@ export class Workspace {
   }
 
   async trust(entry: ServerEntry): Promise<void> {
-    const record = { server: entry.name, file: entry.origin.file, at: Date.now() };
-    await (await this.store()).set(trustKey(fingerprint(entry, this.projectRoot)), record);
+    await this.#state.trust(fingerprint(entry, this.projectRoot), {
+      server: entry.name,
+      file: entry.origin.file,
+    });
   }
 
-  async distrust(entry: ServerEntry): Promise<boolean> {
-    return (await this.store()).delete(trustKey(fingerprint(entry, this.projectRoot)));
+  distrust(entry: ServerEntry): Promise<boolean> {
+    return this.#state.distrust(fingerprint(entry, this.projectRoot));
   }
 
   async trustSettings(settings: Record<string, unknown>, file: string): Promise<void> {
     const mark = settingsFingerprint(settings, file, this.projectRoot);
-    await (await this.store()).set(trustKey(mark), { settings: Object.keys(settings), file, at: Date.now() });
+    await this.#state.trust(mark, { settings: Object.keys(settings), file });
   }
 
-  async close(): Promise<void> {
-    const store = await this.#store?.catch(() => undefined);
-    await store?.close();
+  /** What a hub takes from here, so that it remembers what it learns: `createHub(config, await workspace.hubOptions(config))`. */
+  async hubOptions({
+    settings,
+    settingOrigins,
+  }: LoadedConfig): Promise<Required<Pick<HubOptions, "env" | "store" | "stateFolder">>> {
+    const base = dirname(settingOrigins["store"]?.file ?? join(this.cwd, "."));
+    const store = await this.#state.storeFor(settings.store, base);
+    return { env: this.env, stateFolder: this.folders.state, store };
+  }
+
+  close(): Promise<void> {
+    return this.#state.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  /** Reading trust creates no state: where there is no file, nothing has been trusted. */
-  async #isTrusted(mark: string): Promise<boolean> {
-    if (!this.#store && !existsSync(this.stateFile)) return false;
-    try {
-      return (await (await this.store()).get(trustKey(mark))) !== undefined;
-    } catch (error) {
-      this.#options.onWarning?.(
-        `What you trusted cannot be read, so nothing counts as trusted: ${(error as Error).message}`,
-      );
-      return false;
-    }
   }
 
   #assertAddable(name: string, written: Record<string, unknown>, config: LoadedConfig): void {
@@ -227,16 +224,9 @@ export class Workspace {
   #editing(scope: Scope) {
     return {
       newFileMode: scope === "project" || scope === "explicit" ? 0o644 : 0o600,
-      lock: async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-        const { withLease } = await import("./store/lease.ts");
-        return withLease(await this.store(), key, { ttlMs: 15_000, waitMs: 60_000 }, work);
-      },
+      lock: <T>(key: string, work: () => Promise<T>): Promise<T> => this.#state.lock(key, work),
     };
   }
-}
-
-function trustKey(mark: string): string {
-  return `trust/${mark}`;
 }
 
 /** What is configured for a folder, with this user's trust applied. Starts nothing and expands nothing. */

@@ -1,0 +1,78 @@
+import { existsSync } from "node:fs";
+import { resolvePath } from "./config/expand.ts";
+import { PlugboardError } from "./errors.ts";
+import type { Store } from "./store/store.ts";
+
+/** What a workspace keeps on disk: opened when something needs it, in memory when it cannot be written. */
+export class WorkspaceState {
+  readonly #file: string;
+  readonly #home: string;
+  readonly #warn: (message: string) => void;
+  #store: Promise<Store> | undefined;
+  #other: Promise<Store> | undefined;
+
+  constructor(options: { file: string; home: string; onWarning?: ((message: string) => void) | undefined }) {
+    this.#file = options.file;
+    this.#home = options.home;
+    this.#warn = options.onWarning ?? (() => undefined);
+  }
+
+  /** The user's own state. */
+  store(): Promise<Store> {
+    this.#store ??= import("./store/open-store.ts").then(({ openStore }) =>
+      openStore({ path: this.#file }, this.#warn),
+    );
+    return this.#store;
+  }
+
+  /** Where `store` in the configuration says; trust and edits stay in the user's own state whatever it says. */
+  async storeFor(setting: string | undefined, base: string): Promise<Store> {
+    if (setting === undefined) return this.store();
+    if (/^rediss?:/.test(setting)) {
+      const hint = "Name a file or `memory` as `store`.";
+      throw new PlugboardError("config-invalid", "A store on Redis is not supported yet.", { hint });
+    }
+    this.#other ??= this.#open(setting, base);
+    return this.#other;
+  }
+
+  async lock<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const { withLease } = await import("./store/lease.ts");
+    return withLease(await this.store(), key, { ttlMs: 15_000, waitMs: 60_000 }, work);
+  }
+
+  /** Reading trust creates no state: where there is no file, nothing has been trusted. */
+  async isTrusted(mark: string): Promise<boolean> {
+    if (!this.#store && !existsSync(this.#file)) return false;
+    try {
+      return (await (await this.store()).get(trustKey(mark))) !== undefined;
+    } catch (error) {
+      const { message } = error as Error;
+      this.#warn(`What you trusted cannot be read, so nothing counts as trusted: ${message}`);
+      return false;
+    }
+  }
+
+  async trust(mark: string, about: Record<string, unknown>): Promise<void> {
+    await (await this.store()).set(trustKey(mark), { ...about, at: Date.now() });
+  }
+
+  async distrust(mark: string): Promise<boolean> {
+    return (await this.store()).delete(trustKey(mark));
+  }
+
+  async close(): Promise<void> {
+    const opened = await Promise.allSettled([this.#store, this.#other]);
+    for (const one of opened) if (one.status === "fulfilled") await one.value?.close();
+  }
+
+  async #open(setting: string, base: string): Promise<Store> {
+    if (setting === "memory") return (await import("./store/memory.ts")).createMemoryStore();
+    const { openStore } = await import("./store/open-store.ts");
+    return openStore({ path: resolvePath(setting, base, this.#home) }, this.#warn);
+  }
+}
+
+function trustKey(mark: string): string {
+  return `trust/${mark}`;
+}
