@@ -33,6 +33,8 @@ const silent: Terminal = {
   err: () => undefined,
   isInteractive: false,
   isLive: false,
+  isErrLive: false,
+  isScreen: false,
   colors: { out: false, err: false },
   columns: 100,
   rows: 24,

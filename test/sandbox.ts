@@ -87,6 +87,8 @@ export class Sandbox {
       err: (text) => void (err += text),
       isInteractive: answers !== undefined,
       isLive: screen !== undefined,
+      isErrLive: screen !== undefined,
+      isScreen: screen !== undefined,
       colors: { out: false, err: false },
       columns: screen?.columns ?? 100,
       rows: screen?.rows ?? 24,

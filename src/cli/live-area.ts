@@ -12,24 +12,35 @@ const clearToLineEnd = "\u001b[K";
 const clearToScreenEnd = "\u001b[J";
 const frameMs = 250;
 
+export interface Drawing {
+  /** An empty frame takes everything off the screen and gives the cursor back, for as long as it is empty. */
+  frame: () => Line[];
+  signal: AbortSignal;
+  keep: boolean;
+  stream?: "out" | "err";
+  everyMs?: number;
+}
+
 /**
  * Keeps a frame on the screen up to date while `work` runs. Without a screen only the work is done. When a person
  * interrupts, the last frame stays; otherwise `keep` decides.
  */
 export async function drawWhile<T>(
   terminal: Terminal,
-  options: { frame: () => Line[]; signal: AbortSignal; keep: boolean },
+  { frame, signal, keep, stream = "out", everyMs = frameMs }: Drawing,
   work: (redraw: () => void) => Promise<T>,
 ): Promise<T> {
-  if (!terminal.isLive) return work(() => undefined);
-  const { frame, signal, keep } = options;
-  const area = new LiveArea(terminal);
+  if (!(stream === "out" ? terminal.isLive : terminal.isErrLive)) return work(() => undefined);
+  const area = new LiveArea(terminal, stream);
   let isOver = false;
   const redraw = () => {
-    if (!isOver && !signal.aborted) area.draw(frame());
+    if (isOver || signal.aborted) return;
+    const lines = frame();
+    area.draw(lines);
+    if (lines.length === 0) area.end();
   };
   redraw();
-  const ticker = setInterval(redraw, frameMs);
+  const ticker = setInterval(redraw, everyMs);
   const finish = () => {
     isOver = true;
     clearInterval(ticker);
@@ -48,12 +59,14 @@ export async function drawWhile<T>(
 /** The last lines of a screen, drawn over in one write each time, so that nothing flickers. */
 class LiveArea {
   readonly #terminal: Terminal;
+  readonly #stream: "out" | "err";
   #shown = "";
   #widths: number[] = [];
   #isOpen = false;
 
-  constructor(terminal: Terminal) {
+  constructor(terminal: Terminal, stream: "out" | "err") {
     this.#terminal = terminal;
+    this.#stream = stream;
   }
 
   draw(lines: Line[]): void {
@@ -65,7 +78,7 @@ class LiveArea {
     const fitting: Line[] =
       hidden > 0 ? [...lines.slice(0, room - 1), [{ text: `… ${hidden + 1} more lines` }]] : lines;
     const cut = fitting.map((line) => cutLine(line, width));
-    const paint = painter(this.#terminal);
+    const paint = painter(this.#terminal, this.#stream);
     const text = cut
       .map((line) => line.map((piece) => (piece.style ? paint(piece.style, piece.text) : piece.text)))
       .map((pieces) => `${pieces.join("")}${clearToLineEnd}\n`)
@@ -74,7 +87,7 @@ class LiveArea {
     if (key === this.#shown) return;
     const up = this.#height(columns, rows);
     const back = up > 0 ? `\u001b[${up}A\r` : "\r";
-    this.#terminal.out(`${this.#isOpen ? "" : hideCursor}${back}${text}${clearToScreenEnd}`);
+    this.#terminal[this.#stream](`${this.#isOpen ? "" : hideCursor}${back}${text}${clearToScreenEnd}`);
     this.#isOpen = true;
     this.#shown = key;
     this.#widths = cut.map((line) => line.reduce((sum, piece) => sum + displayWidth(piece.text), 0));
@@ -82,7 +95,7 @@ class LiveArea {
 
   /** Leaves what is drawn, without the `^C` that the terminal may have put below it, and gives the cursor back. */
   end(): void {
-    if (this.#isOpen) this.#terminal.out(`\r${clearToLineEnd}${showCursor}`);
+    if (this.#isOpen) this.#terminal[this.#stream](`\r${clearToLineEnd}${showCursor}`);
     this.#isOpen = false;
   }
 
@@ -107,8 +120,12 @@ export function cutLine(line: Line, width: number): Line {
 }
 
 /** Lines as text for a stream that is not drawn over. */
-export function printLines(lines: readonly Line[], terminal: Terminal): string {
-  const paint = painter(terminal);
+export function printLines(
+  lines: readonly Line[],
+  terminal: Terminal,
+  stream: "out" | "err" = "out",
+): string {
+  const paint = painter(terminal, stream);
   return lines
     .map((line) => line.map(({ text, style }) => (style ? paint(style, text) : text)).join(""))
     .map((text) => `${text.trimEnd()}\n`)

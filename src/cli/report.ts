@@ -10,9 +10,17 @@ export function reportError(error: unknown, terminal: Terminal, asJson: boolean)
   else {
     const paint = painter(terminal, "err");
     terminal.err(`${paint("red", "error:")} ${safe(known.message)}\n`);
+    for (const line of stderrTail(known)) terminal.err(`${paint("dim", `       │ ${safe(line)}`)}\n`);
     if (known.hint) terminal.err(`${paint("dim", "       " + safe(known.hint))}\n`);
   }
   return known.exitCode;
+}
+
+/** A server's own last lines; a single one is in the message already. */
+function stderrTail({ data }: PlugboardError): string[] {
+  const text = data?.["stderr"];
+  const lines = typeof text === "string" ? text.split("\n").filter((line) => line.trim() !== "") : [];
+  return lines.length > 1 ? lines.slice(-5) : [];
 }
 
 function unexpected(error: unknown): PlugboardError {

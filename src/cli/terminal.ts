@@ -1,4 +1,6 @@
 import type { Environment, Folders } from "../index.ts";
+import { clackAsk } from "./ask.ts";
+import type { Ask } from "./ask.ts";
 import { catchProcessSignals } from "./signals.ts";
 import type { CaughtSignals } from "./signals.ts";
 
@@ -10,6 +12,10 @@ export interface Terminal {
   isInteractive: boolean;
   /** What was written can be drawn over: `out` is a screen that understands cursor movements. */
   isLive: boolean;
+  /** The same for `err`, where progress is shown so that `out` may be a file. */
+  isErrLive: boolean;
+  /** `out` is a person's screen, so what servers say is escaped; a file gets it as it is. */
+  isScreen: boolean;
   colors: { out: boolean; err: boolean };
   readonly columns: number;
   readonly rows: number;
@@ -19,6 +25,8 @@ export interface Terminal {
   readInput(): Promise<string>;
   /** Asks yes or no; only called when `isInteractive`. Cancelling means no. */
   confirm(question: string): Promise<boolean>;
+  /** Whoever answers questions; absent when nobody is there. */
+  ask?: Ask;
   /** From now until it is disposed of, Ctrl-C and the like abort a signal instead of ending the process. */
   catchSignals(): CaughtSignals;
   /** For a verb that ran to its end and still has something to complain about. */
@@ -36,23 +44,33 @@ export function processTerminal(): Terminal {
     env["FORCE_COLOR"]
       ? env["FORCE_COLOR"] !== "0"
       : hasTerminal(stream) && !env["NO_COLOR"] && env["TERM"] !== "dumb";
-  const isLive = hasTerminal(stdout) && env["TERM"] !== "dumb" && !env["CI"];
+  const isDrawable = env["TERM"] !== "dumb" && !env["CI"];
+  const isLive = hasTerminal(stdout) && isDrawable;
+  const isErrLive = hasTerminal(stderr) && isDrawable;
+  const hasPerson = hasTerminal(stdin) && hasTerminal(stderr) && !env["CI"];
   return {
     out: (text) => void stdout.write(text),
     err: (text) => void stderr.write(text),
     isInteractive: hasTerminal(stdin) && hasTerminal(stdout) && !env["CI"],
     colors: { out: hasColors(stdout), err: hasColors(stderr) },
     isLive,
+    isErrLive,
+    isScreen: hasTerminal(stdout),
     get columns() {
-      return stdout.columns || 80;
+      return stdout.columns || stderr.columns || 80;
     },
     get rows() {
-      return stdout.rows || 24;
+      return stdout.rows || stderr.rows || 24;
     },
     env,
     cwd: workingFolder(),
     exitCode: 0,
-    catchSignals: () => catchProcessSignals(() => isLive && stdout.write(showCursor)),
+    ...(hasPerson && { ask: clackAsk(stderr) }),
+    catchSignals: () =>
+      catchProcessSignals(() => {
+        if (isLive) stdout.write(showCursor);
+        else if (isErrLive) stderr.write(showCursor);
+      }),
     readInput: async () => {
       const chunks: Buffer[] = [];
       let size = 0;

@@ -91,6 +91,13 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./commands/config.ts"),
   },
   {
+    name: "tools",
+    summary: "list the tools, or show one",
+    group: "Use",
+    load: () => import("./commands/tools.ts"),
+  },
+  { name: "call", summary: "call a tool", group: "Use", load: () => import("./commands/call.ts") },
+  {
     name: "completion",
     summary: "print a completion script for a shell",
     group: "Other",

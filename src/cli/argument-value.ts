@@ -1,0 +1,45 @@
+import { allowedValues, itemSchema, typesOf } from "./schema-parts.ts";
+import type { Schema } from "./schema-parts.ts";
+
+/**
+ * What somebody means who types a value: read by the tool's schema. Where the schema wants a string it stays one;
+ * what cannot be read as anything the schema wants stays text, and validation says what is wrong with it.
+ */
+export function argumentValue(text: string, schema: unknown, root: Schema): unknown {
+  const types = typesOf(schema, root);
+  const allowed = allowedValues(schema, root);
+  if (allowed.length > 0) {
+    const meant = allowed.find((value) => value === text || JSON.stringify(value) === text);
+    if (meant !== undefined) return meant;
+  }
+  if (types.size === 0) return parsed(text) ?? text;
+  if ((types.has("array") && text.startsWith("[")) || (types.has("object") && text.startsWith("{"))) {
+    const value = parsed(text);
+    if (value !== undefined) return value;
+  }
+  if (types.has("string")) return text;
+  if ((types.has("number") || types.has("integer")) && isNumber(text)) return Number(text);
+  if (types.has("boolean") && Object.hasOwn(booleans, text.toLowerCase()))
+    return booleans[text.toLowerCase()];
+  if (types.has("null") && text === "null") return null;
+  if (types.has("array")) {
+    const item = itemSchema(schema, root);
+    return text === "" ? [] : text.split(",").map((part) => argumentValue(part.trim(), item, root));
+  }
+  return text;
+}
+
+const booleans: Record<string, boolean> = { true: true, yes: true, false: false, no: false };
+
+function isNumber(text: string): boolean {
+  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim());
+}
+
+/** `undefined` for what is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+import type { Writable } from "node:stream";
+
+/**
+ * Questions to a person. Each answers with `undefined` when the person leaves it (Esc, Ctrl-C) or the signal is
+ * aborted. Texts are shown as they are: whoever asks has made them safe.
+ */
+export interface Ask {
+  /** Something to read before the next question. */
+  say(text: string): Promise<void>;
+  text(question: TextQuestion, signal: AbortSignal): Promise<string | undefined>;
+  confirm(
+    question: { message: string; initial?: boolean },
+    signal: AbortSignal,
+  ): Promise<boolean | undefined>;
+  choose(
+    question: { message: string; choices: Choice[]; initial?: string },
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
+  chooseMany(
+    question: { message: string; choices: Choice[]; initial?: string[]; check?: Check<string[]> },
+    signal: AbortSignal,
+  ): Promise<string[] | undefined>;
+}
+
+export interface TextQuestion {
+  message: string;
+  /** Already typed in, to be accepted or changed. */
+  initial?: string;
+  /** Shown greyed out while nothing is typed. */
+  example?: string;
+  check?: Check<string>;
+}
+
+export interface Choice {
+  value: string;
+  label: string;
+  hint?: string;
+}
+
+/** Says what is wrong with an answer, or nothing. */
+export type Check<T> = (answer: T) => string | undefined;
+
+/** Forms on a terminal. They are drawn on standard error, so that standard output holds only the result. */
+export function clackAsk(output: Writable): Ask {
+  const load = () => import("@clack/prompts");
+  return {
+    say: async (text) => (await load()).log.message(text, { output }),
+    text: async ({ message, initial, example, check }, signal) => {
+      const { text } = await load();
+      const answer = await text({
+        message,
+        output,
+        signal,
+        ...(initial !== undefined && { initialValue: initial }),
+        ...(example !== undefined && { placeholder: example }),
+        ...(check && { validate: (value) => check(value ?? "") }),
+      });
+      return typeof answer === "symbol" ? undefined : (answer ?? "");
+    },
+    confirm: async ({ message, initial = false }, signal) => {
+      const { confirm } = await load();
+      const answer = await confirm({ message, initialValue: initial, output, signal });
+      return typeof answer === "symbol" ? undefined : answer;
+    },
+    choose: async ({ message, choices, initial }, signal) => {
+      const { select } = await load();
+      const answer = await select({
+        message,
+        options: choices,
+        output,
+        signal,
+        ...(initial !== undefined && { initialValue: initial }),
+      });
+      return typeof answer === "symbol" ? undefined : answer;
+    },
+    chooseMany: async ({ message, choices, initial = [], check }, signal) => {
+      const { multiselect, log } = await load();
+      for (let chosen = initial; ;) {
+        const answer = await multiselect({
+          message,
+          options: choices,
+          initialValues: chosen,
+          required: false,
+          output,
+          signal,
+        });
+        if (typeof answer === "symbol") return undefined;
+        const problem = check?.(answer);
+        if (problem === undefined) return answer;
+        log.warn(problem, { output });
+        chosen = answer;
+      }
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { resolve } from "node:path";
+import { InvalidArgumentError } from "commander";
+import type { Command } from "commander";
+import type { CallResult, Hub } from "../../index.ts";
+import { withCorrection } from "../argument-mistakes.ts";
+import { readArguments } from "../call-arguments.ts";
+import { toolWord } from "../call-line.ts";
+import { json } from "../print.ts";
+import { saveMedia, showResult } from "../result-view.ts";
+import type { Terminal } from "../terminal.ts";
+import { terminalAnswers } from "../terminal-answers.ts";
+import { verb, withWorkspace } from "../verb.ts";
+import type { CommonOptions } from "../verb.ts";
+import { spinWhile } from "../waiting.ts";
+import type { Waiting } from "../waiting.ts";
+import { withHub } from "../with-hub.ts";
+
+interface CallVerbOptions extends CommonOptions {
+  timeout?: number;
+  yes?: boolean;
+  whole?: boolean;
+  output?: string;
+}
+
+export function command(terminal: Terminal): Command {
+  return verb(
+    "call",
+    "Call a tool and show its answer. Values are read by the tool's schema; typing the command is the approval, unless the configuration says to ask.",
+    [
+      "call files.read_file path=README.md",
+      "call issues.search query='open bugs' labels=bug,urgent filter.since=2026-01-01",
+      "call issues.create title='It broke' body=@report.md extra:='{\"a\": [1, 2]}'",
+      'call files.write_file \'{"path": "a.txt", "content": "hello"}\'',
+      "call files.write_file @arguments.json",
+      "make-arguments | plugboard call files.write_file - --json",
+    ],
+  )
+    .argument("<tool>", "its id, server.tool, or its name when only one server has it")
+    .argument("[arguments...]", "key=value, key:=json, key=@file; or one '{json}', @file or -")
+    .option("--timeout <seconds>", "how long the server may be silent", seconds)
+    .option("-y, --yes", "say yes where the configuration says to ask")
+    .option("--whole", "show the answer whole, whatever its size")
+    .option("--output <folder>", "save images and other files there; the current folder when absent")
+    .action(async (query: string, words: string[], options: CallVerbOptions) =>
+      withWorkspace(terminal, options, async (workspace) => {
+        const config = await workspace.load();
+        const waiting: Waiting = { words: query };
+        const interact = terminalAnswers({
+          ask: terminal.ask,
+          yes: options.yes ?? false,
+          onAsking: (isAsking) => {
+            waiting.isHidden = isAsking;
+            redraw();
+          },
+        });
+        let redraw = () => {};
+        await withHub(terminal, { config, tolerant: true, interact }, workspace, async (hub, signal) => {
+          const result = await spinWhile(
+            terminal,
+            () => waiting,
+            async (again) => {
+              redraw = again;
+              return callTool(hub, query, words, { ...options, signal, waiting }, terminal);
+            },
+          );
+          const folder = resolve(terminal.cwd, options.output ?? ".");
+          if (!options.json) return showResult(result, folder, terminal);
+          if (options.output !== undefined) await saveMedia(result, folder, terminal);
+          if (result.isError) terminal.exitCode = 1;
+          terminal.out(json(result));
+        });
+      }),
+    );
+}
+
+async function callTool(
+  hub: Hub,
+  query: string,
+  words: string[],
+  options: CallVerbOptions & { signal: AbortSignal; waiting: Waiting },
+  terminal: Terminal,
+): Promise<CallResult> {
+  const { signal, waiting, whole, timeout } = options;
+  const tool = await hub.findTool(query);
+  waiting.words = toolWord(tool);
+  const args = await readArguments(words, tool.inputSchema, terminal);
+  try {
+    return await hub.callTool(tool.id, args, {
+      signal,
+      whole,
+      approval: "approve",
+      ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
+      onProgress: ({ progress, total, message }) => {
+        waiting.share = total === undefined || total <= 0 ? undefined : progress / total;
+        if (message !== undefined) waiting.message = message;
+      },
+    });
+  } catch (error) {
+    throw withCorrection(error, tool, args);
+  }
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value > 0 && value <= 86_400) return value;
+  throw new InvalidArgumentError("It takes a number of seconds, at most a day.");
+}

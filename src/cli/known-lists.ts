@@ -1,0 +1,96 @@
+import type { Hub, ListState, View } from "../index.ts";
+import { problemOf } from "./connection-findings.ts";
+import { findingLines } from "./finding.ts";
+import type { Finding } from "./finding.ts";
+import { printLines } from "./live-area.ts";
+import { count, painter } from "./print.ts";
+import { transportOf } from "./server-view.ts";
+import type { Terminal } from "./terminal.ts";
+import { spinWhile } from "./waiting.ts";
+
+type Kind = NonNullable<Parameters<View["listStates"]>[0]>;
+
+export interface ListUse {
+  kinds: readonly Kind[];
+  /** Only this server. */
+  server?: string | undefined;
+  /** Ask also those of which something is known. */
+  refresh?: boolean | undefined;
+}
+
+export interface ListOutcome {
+  states: ListState[];
+  /** Servers that gave no list, with the reason. */
+  failures: Finding[];
+  /** All servers were meant, so those that cannot be used deserve a word. */
+  isWhole: boolean;
+}
+
+/** Makes lists known: what is remembered counts, and only servers of which nothing is known are asked. */
+export async function prepareLists(hub: Hub, use: ListUse, terminal: Terminal): Promise<ListOutcome> {
+  const { kinds, server, refresh = false } = use;
+  const view = server === undefined ? hub : hub.view({ servers: [server] });
+  const before = (await Promise.all(kinds.map((kind) => view.listStates(kind)))).flat();
+  const asked = new Set(before.filter(({ at }) => refresh || at === undefined).map((state) => state.server));
+  if (asked.size > 0) {
+    const words = `asking ${[...asked].join(", ")}`;
+    await spinWhile(
+      terminal,
+      () => ({ words }),
+      async () => {
+        if (refresh) await Promise.all([...asked].map((name) => hub.refresh(name).catch(() => undefined)));
+        else await Promise.all(kinds.map((kind) => readers[kind](view.view({ servers: [...asked] }))));
+      },
+    );
+  }
+  const states = (await Promise.all(kinds.map((kind) => view.listStates(kind)))).flat();
+  const isFailed = ({ at, isSnapshot }: ListState) => at === undefined || (refresh && isSnapshot);
+  const failed = new Set(states.filter(isFailed).map((state) => state.server));
+  return { states, failures: [...failed].map((name) => failureOf(hub, name)), isWhole: server === undefined };
+}
+
+const readers: Record<Kind, (view: View) => Promise<unknown>> = {
+  tools: (view) => view.allTools(),
+  resources: (view) => view.resources(),
+  resourceTemplates: (view) => view.resourceTemplates(),
+  prompts: (view) => view.prompts(),
+};
+
+/** How old the lists are, which servers failed, and which are not asked at all; on standard error. */
+export function reportLists(hub: Hub, { states, failures, isWhole }: ListOutcome, terminal: Terminal): void {
+  const width = terminal.isErrLive ? terminal.columns - 1 : Infinity;
+  const lines = failures.flatMap((finding) => findingLines(finding, width));
+  terminal.err(printLines(lines, terminal, "err"));
+  const remembered = states.filter(({ isSnapshot, at }) => isSnapshot && at !== undefined);
+  const oldest = Math.min(...remembered.map(({ at = 0 }) => at));
+  const off = hub
+    .status()
+    .filter(({ state, disabledReason }) => state === "disabled" && disabledReason !== "config");
+  const notes = [
+    ...(remembered.length > 0 ? [`As of ${ageWords(Date.now() - oldest)}; --refresh asks the servers.`] : []),
+    ...(isWhole && off.length > 0
+      ? [`${count(off.length, "server")} cannot be used: plugboard status says why.`]
+      : []),
+  ];
+  const paint = painter(terminal, "err");
+  for (const note of notes) terminal.err(`${paint("dim", note)}\n`);
+}
+
+/** `just now`, `5 minutes ago`. */
+export function ageWords(ms: number): string {
+  const units: [number, string][] = [
+    [86_400_000, "day"],
+    [3_600_000, "hour"],
+    [60_000, "minute"],
+  ];
+  const [size, unit] = units.find(([least]) => ms >= least) ?? [0, ""];
+  return size === 0 ? "just now" : `${count(Math.floor(ms / size), unit)} ago`;
+}
+
+function failureOf(hub: Hub, name: string): Finding {
+  const report = hub.status().find((one) => one.name === name);
+  const entry = hub.config.servers.get(name);
+  const row = report && entry && { ...report, via: transportOf(entry) };
+  const problem = row && problemOf(row, entry);
+  return problem ?? { level: "problem", about: name, message: "it did not give its list" };
+}

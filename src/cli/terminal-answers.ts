@@ -1,0 +1,80 @@
+import type { Approval, ApproveQuestion, ElicitAnswer, ElicitUrl, Interact } from "../index.ts";
+import type { Ask } from "./ask.ts";
+import { fillForm } from "./elicitation-form.ts";
+import { safe } from "./print.ts";
+import { effectWords } from "./tool-view.ts";
+import { valueText } from "./value-lines.ts";
+
+export interface AnswerOptions {
+  ask: Ask | undefined;
+  /** Approvals are given in advance. */
+  yes: boolean;
+  /** Called with true while somebody is being asked, so that nothing else is drawn meanwhile. */
+  onAsking?: (isAsking: boolean) => void;
+}
+
+/** A person at the terminal answers; one question at a time. Without a person everything is declined. */
+export function terminalAnswers({ ask, yes, onAsking }: AnswerOptions): Interact {
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(async () => {
+      onAsking?.(true);
+      try {
+        return await work();
+      } finally {
+        onAsking?.(false);
+      }
+    });
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+  const approve = async (question: ApproveQuestion, signal: AbortSignal): Promise<Approval> => {
+    if (yes) return { decision: "allow" };
+    if (!ask)
+      return { decision: "deny", reason: `${question.because}, and nobody is there to ask; --yes allows it` };
+    return inTurn(() => askApproval(question, ask, signal));
+  };
+  if (!ask) return { approve };
+  return {
+    approve,
+    elicit: (question, signal) =>
+      inTurn(() =>
+        question.mode === "form" ? fillForm(question, ask, signal) : askToOpen(question, ask, signal),
+      ),
+  };
+}
+
+async function askApproval(question: ApproveQuestion, ask: Ask, signal: AbortSignal): Promise<Approval> {
+  const { server, tool, title, annotations, because } = question;
+  const args = valueText(question.arguments);
+  await ask.say(
+    [
+      `${safe(tool)} of ${safe(server)}${title === undefined ? "" : ` (${safe(title)})`}`,
+      `Effects: ${effectWords(annotations)}`,
+      ...(args === "" ? ["No arguments."] : ["Arguments:", ...args.split("\n").map((line) => `  ${line}`)]),
+    ].join("\n"),
+  );
+  const isAllowed = await ask.confirm({ message: `Call it? (${safe(because)})`, initial: false }, signal);
+  return isAllowed ? { decision: "allow" } : { decision: "deny", reason: "you said no" };
+}
+
+/** Nothing is opened: the person sees where it leads, agrees or not, and opens it. */
+async function askToOpen(
+  { server, message, url }: ElicitUrl,
+  ask: Ask,
+  signal: AbortSignal,
+): Promise<ElicitAnswer> {
+  const host = URL.parse(url)?.host ?? "?";
+  await ask.say(`${safe(server)} asks you to visit a page on ${safe(host)}: ${safe(message)}\n${safe(url)}`);
+  const choice = await ask.choose(
+    {
+      message: `Will you open it? It leads to ${safe(host)}.`,
+      choices: [
+        { value: "accept", label: "Yes", hint: "open the address above in your browser" },
+        { value: "decline", label: "No", hint: "the server is told no" },
+      ],
+    },
+    signal,
+  );
+  return { action: (choice ?? "cancel") as ElicitAnswer["action"] };
+}

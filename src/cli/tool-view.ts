@@ -1,0 +1,82 @@
+import type { ToolEntry } from "../index.ts";
+import { callLine } from "./call-line.ts";
+import { exampleArguments } from "./example-values.ts";
+import type { Line } from "./live-area.ts";
+import { parameterLines } from "./parameter-lines.ts";
+import { safe } from "./print.ts";
+import { cutText, displayWidth, wrapText } from "./text-width.ts";
+
+/** Everything about one tool that somebody needs who wants to call it. */
+export function toolPage(tool: ToolEntry, width: number): Line[] {
+  const { id, server, name, renamedTo, title, description = "", inputSchema, standing, because } = tool;
+  const facts: [string, string][] = [
+    ["server", server],
+    ...(renamedTo === undefined ? [] : ([["its name", name]] as [string, string][])),
+    ["effects", effectWords(tool.annotations)],
+    ...(standing === "offered" ? [] : ([[standing, because ?? ""]] as [string, string][])),
+  ];
+  const room = Math.max(20, width - 2);
+  const parameters = parameterLines(inputSchema, inputSchema, width);
+  const returned = tool.outputSchema && parameterLines(tool.outputSchema, tool.outputSchema, width);
+  const heading = title ?? titleOf(tool);
+  return [
+    [{ text: safe(id), style: "bold" }, { text: heading === undefined ? "" : `  ${safe(heading)}` }],
+    ...facts.flatMap(([label, text]) => labelled(label, text, room)),
+    ...(description.trim() === "" ? [] : [[]]),
+    ...description
+      .trim()
+      .split(/\r?\n/)
+      .flatMap((line) => (line === "" && description.trim() === "" ? [] : wrapText(safe(line), room)))
+      .map((text): Line => [{ text: text === "" ? "" : `  ${text}` }]),
+    [],
+    ...(parameters.length === 0
+      ? [[{ text: "It takes no parameters." }]]
+      : [[{ text: "Parameters" }], ...parameters]),
+    ...(returned && returned.length > 0 ? [[], [{ text: "Returns" }], ...returned] : []),
+    [],
+    [{ text: safe(callLine(tool, exampleArguments(inputSchema))), style: "cyan" }],
+  ] as Line[];
+}
+
+/** One line for each tool: its id and what it is for. */
+export function toolRows(tools: readonly ToolEntry[], width: number): Line[] {
+  const column = Math.min(48, Math.max(0, ...tools.map(({ id }) => displayWidth(safe(id))))) + 2;
+  return tools.map(({ id, title, description, standing, because }) => {
+    const shown = safe(id);
+    const gap = " ".repeat(Math.max(2, column - displayWidth(shown)));
+    const about = standing === "offered" ? (description ?? title ?? "") : `${standing}: ${because ?? ""}`;
+    const [first = ""] = about.trim().split(/\r?\n/);
+    const room = Math.max(10, width - 2 - displayWidth(shown) - gap.length);
+    const style = standing === "offered" ? ("dim" as const) : ("yellow" as const);
+    return [{ text: `  ${shown}${gap}` }, { text: cutText(safe(first), room), style }];
+  });
+}
+
+/** What a tool says about what it does, in words. */
+export function effectWords(annotations: Record<string, unknown>): string {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
+  const words = [
+    readOnlyHint === true ? "read-only" : readOnlyHint === false ? "changes something" : "",
+    readOnlyHint !== true && destructiveHint === true ? "may destroy or overwrite" : "",
+    readOnlyHint !== true && destructiveHint === false ? "only adds" : "",
+    readOnlyHint !== true && idempotentHint === true ? "safe to repeat" : "",
+    openWorldHint === true
+      ? "reaches out to the world"
+      : openWorldHint === false
+        ? "stays within its own system"
+        : "",
+  ].filter((word) => word !== "");
+  return words.length === 0 ? "it does not say" : words.join(", ");
+}
+
+function titleOf({ annotations }: ToolEntry): string | undefined {
+  return typeof annotations["title"] === "string" ? annotations["title"] : undefined;
+}
+
+function labelled(label: string, text: string, room: number): Line[] {
+  const [first = "", ...rest] = wrapText(safe(text), Math.max(10, room - 10));
+  return [
+    [{ text: `  ${label.padEnd(9)} `, style: "dim" }, { text: first }],
+    ...rest.map((line): Line => [{ text: `${" ".repeat(12)}${line}` }]),
+  ];
+}
