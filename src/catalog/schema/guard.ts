@@ -31,7 +31,7 @@ export function guardSchema(schema: unknown): Verdict {
   const tally = { bytes: 0, nodes: 0, references: 0, patterns: 0, properties: 0 };
   const references = createReferences(schema);
   const written: { schema: Record<string, unknown>; place: Place }[] = [];
-  const open: Place[] = [{ value: schema, holding: "schema", depth: 1 }];
+  const open: Place[] = [placeOf(schema, "schema")];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     const reason = count(place, tally) ?? overLimit(tally);
     if (reason !== undefined) return refused(place, reason);
@@ -39,10 +39,8 @@ export function guardSchema(schema: unknown): Verdict {
       tally.references++;
       written.push({ schema: place.value, place });
     }
-    for (const child of childrenOf(place)) {
-      open.push(child);
-      if (tally.nodes + open.length > schemaLimits.nodes) return refused(place, tooMany("nodes", "values"));
-    }
+    if (!openInside(place, open, schemaLimits.nodes - tally.nodes))
+      return refused(place, tooMany("nodes", "values"));
   }
   // Only now is the document known to be small enough to be indexed.
   const fine = new Set<object>();
@@ -58,9 +56,11 @@ interface Place {
   value: unknown;
   holding: Holding;
   depth: number;
-  parent?: Place;
-  member?: string | number;
-  keyword?: string;
+  parent: Place | undefined;
+  /** The name or index under which it stands in its parent. */
+  member: string | number | undefined;
+  /** For one of several schemas: the keyword that holds them. */
+  keyword: string | undefined;
 }
 
 type Tally = Record<"bytes" | "nodes" | "references" | "patterns" | "properties", number>;
@@ -118,8 +118,9 @@ function count(place: Place, tally: Tally): string | undefined {
 
 function overLimit(tally: Tally): string | undefined {
   if (tally.bytes > schemaLimits.bytes) return `the schema is larger than ${schemaLimits.bytes / 1024} KB`;
-  for (const what of ["references", "patterns", "properties"] as const)
-    if (tally[what] > schemaLimits[what]) return tooMany(what, what);
+  if (tally.references > schemaLimits.references) return tooMany("references", "references");
+  if (tally.patterns > schemaLimits.patterns) return tooMany("patterns", "patterns");
+  if (tally.properties > schemaLimits.properties) return tooMany("properties", "properties");
   return undefined;
 }
 
@@ -134,29 +135,40 @@ function sizeOf(value: unknown): number {
   return String(value).length;
 }
 
-function* childrenOf(place: Place): Generator<Place> {
-  const { value, holding, depth, keyword } = place;
-  if (typeof value !== "object" || value === null) return;
-  const next = (inner: unknown, member: string | number, of: Holding, under?: string): Place => ({
-    value: inner,
-    holding: of,
-    depth: depth + 1,
-    parent: place,
-    member,
-    ...(under === undefined ? {} : { keyword: under }),
-  });
+function placeOf(
+  value: unknown,
+  holding: Holding,
+  parent?: Place,
+  member?: string | number,
+  keyword?: string,
+): Place {
+  return { value, holding, depth: parent === undefined ? 1 : parent.depth + 1, parent, member, keyword };
+}
+
+/** Puts what stands inside a place on the list; false when the list would grow beyond `room`. */
+function openInside(place: Place, open: Place[], room: number): boolean {
+  const { value, holding } = place;
+  if (typeof value !== "object" || value === null) return true;
   if (Array.isArray(value)) {
+    if (open.length + value.length > room) return false;
     const of = holding === "list" ? "schema" : "data";
-    for (const [index, item] of value.entries()) yield next(item, index, of);
-    return;
+    for (const [index, item] of value.entries()) open.push(placeOf(item, of, place, index));
+    return true;
   }
-  for (const name of Object.keys(value)) {
+  const names = Object.keys(value);
+  if (open.length + names.length > room) return false;
+  const keyword = holding === "map" ? String(place.member) : undefined;
+  for (const name of names) {
     const inner = (value as Record<string, unknown>)[name];
-    if (holding === "schema") yield next(inner, name, holdingOf(name, inner));
-    else if (holding === "map")
-      yield next(inner, name, Array.isArray(inner) ? "data" : "schema", String(place.member));
-    else yield next(inner, name, "data", keyword);
+    const of =
+      holding === "schema"
+        ? holdingOf(name, inner)
+        : holding === "map" && !Array.isArray(inner)
+          ? "schema"
+          : "data";
+    open.push(placeOf(inner, of, place, name, keyword));
   }
+  return true;
 }
 
 /** A reference has to lead, through however many others, to a schema in this document. */

@@ -7,7 +7,7 @@ import { simplePattern } from "./simple-pattern.ts";
 export type PatternTest = (text: string, run: Run) => boolean;
 
 /** One pattern on one text may spend this much; longer texts are taken as matching. */
-const patternSteps = 300_000;
+const patternSteps = 250_000;
 
 /**
  * Patterns come from servers, so a backtracking engine never sees one that could make it backtrack. The plain ones

@@ -26,7 +26,7 @@ export const wrongConstant = 10;
  * What one validation may cost. A step is about a tenth of a microsecond, so that even a hostile schema holds the
  * event loop for some fifty milliseconds at most. Depth counts schemas inside schemas, with references followed.
  */
-export const validationLimits = { steps: 500_000, depth: 400, mistakes: 20 } as const;
+export const validationLimits = { steps: 400_000, depth: 400, mistakes: 20 } as const;
 
 /** One validation under way: what is left to spend, where we are, and what was found so far. */
 export class Run {
