@@ -12,7 +12,7 @@ import { statusError } from "./http-status.ts";
 export interface FailureContext {
   server: string;
   hadSession: boolean;
-  /** Whether the configuration gave it something to identify us by. */
+  /** False when we sent nothing to identify us by: then a 401 asks for it, otherwise it refuses it. */
   hasCredentials?: boolean;
   now: number;
 }
@@ -61,7 +61,7 @@ export function shouldFallBackToSse(error: unknown): boolean {
 function fromStatus(error: SdkHttpError, context: FailureContext): PlugboardError {
   const { status, text } = error.data;
   const body = typeof text === "string" ? text : "";
-  if (status === 401 && context.hasCredentials) {
+  if (status === 401 && context.hasCredentials !== false) {
     const message = `"${context.server}" refused the credentials it was given (HTTP 401).`;
     return new PlugboardError("auth-failed", message, {
       server: context.server,
