@@ -1,4 +1,5 @@
 import { isRecord } from "../lib/record.ts";
+import { nearest } from "../lib/suggest.ts";
 import { check } from "./diagnose.ts";
 import type { Finding } from "./diagnose.ts";
 import type { Path } from "./documents/document.ts";
@@ -10,7 +11,8 @@ import { referencesIn } from "./template.ts";
 export function checkServer(written: unknown, path: Path): { config?: ServerConfig; findings: Finding[] } {
   if (!isRecord(written)) return { findings: [{ severity: "error", path, message: "expected an object" }] };
   const { entry, findings: notes } = normalise(written, path);
-  const { data, findings } = check(serverSchema, entry, path);
+  const { data, findings: found } = check(serverSchema, entry, path);
+  const findings = found.map(suggestAlias);
   const all = [...notes, ...findings, ...transport(entry, path, findings), ...details(entry, path)];
   return all.some((finding) => finding.severity === "error") || !data
     ? { findings: all }
@@ -35,6 +37,15 @@ const foreignFields = new Set([
   "metadata",
   "version",
 ]);
+
+/** Misspelt names that we know only as another client's spelling. */
+function suggestAlias(finding: Finding): Finding {
+  const key = String(finding.path.at(-1));
+  const near = finding.suggestion?.startsWith("remove it")
+    ? nearest(key, ["timeout", "disabled"])
+    : undefined;
+  return near === undefined ? finding : { ...finding, suggestion: `did you mean \`${near}\`?` };
+}
 
 /** Other spellings of the same thing become ours; notes (`x-…`, `_comment`) fall away. */
 function normalise(

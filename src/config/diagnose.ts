@@ -1,3 +1,4 @@
+import { globalRegistry } from "zod/mini";
 import type * as z from "zod/mini";
 import { nearest } from "../lib/suggest.ts";
 import type { Path } from "./documents/document.ts";
@@ -29,27 +30,31 @@ function explain(issue: z.core.$ZodIssue, schema: z.ZodMiniType, root: unknown, 
   const error = (message: string, suggestion?: string): Finding[] => [
     { severity: "error", path, message, ...(suggestion === undefined ? {} : { suggestion }) },
   ];
+  const example = exampleAt(schema, issue.path as Path);
   switch (issue.code) {
     case "unrecognized_keys":
       return issue.keys.map((key) => unknownKey(key, [...path, key], keysAt(schema, issue.path as Path)));
     case "invalid_type":
-      return error(`expected ${article(issue.expected)}, found ${kindOf(value)}`);
-    case "invalid_value": {
-      const values = issue.values.map(String);
+      return error(`expected ${article(issue.expected)}, found ${kindOf(value)}`, example);
+    case "invalid_value":
+    case "invalid_union": {
+      const values =
+        issue.code === "invalid_value" ? issue.values.map(String) : wordsAt(schema, issue.path as Path);
       const near = typeof value === "string" ? nearest(value, values) : undefined;
-      const message = `expected ${values.map((option) => `\`${option}\``).join(" or ")}`;
-      return error(message, near && `did you mean \`${near}\`?`);
+      const message =
+        issue.code === "invalid_value"
+          ? `expected ${values.map((option) => `\`${option}\``).join(" or ")}`
+          : issue.message;
+      return error(message, near ? `did you mean \`${near}\`?` : example);
     }
-    case "too_small":
-      return error(
-        issue.origin === "number" || issue.origin === "int"
-          ? `must be at least ${issue.minimum}`
-          : "must not be empty",
-      );
+    case "too_small": {
+      const isNumber = issue.origin === "number" || issue.origin === "int";
+      return error(isNumber ? `must be at least ${issue.minimum}` : "must not be empty", example);
+    }
     case "too_big":
-      return error(`must be at most ${issue.maximum}`);
+      return error(`must be at most ${issue.maximum}`, example);
     default:
-      return error(issue.message);
+      return error(issue.message, example);
   }
 }
 
@@ -67,10 +72,31 @@ export function unknownKey(key: string, path: Path, known: readonly string[]): F
 
 /** The member names that a schema knows at a path, for suggestions. */
 function keysAt(schema: z.ZodMiniType, path: Path): string[] {
-  let here: z.core.$ZodType | undefined = unwrap(schema);
-  for (const step of path) here = here && unwrap(childOf(here, step));
-  const def = here?._zod.def as { type?: string; shape?: Record<string, unknown> } | undefined;
+  const def = unwrap(schemaAt(schema, path))?._zod.def as unknown as AnyDef | undefined;
   return def?.type === "object" ? Object.keys(def.shape ?? {}) : [];
+}
+
+/** The words that an alternative at a path accepts. */
+function wordsAt(schema: z.ZodMiniType, path: Path): string[] {
+  const def = unwrap(schemaAt(schema, path))?._zod.def as unknown as AnyDef | undefined;
+  return (def?.options ?? []).flatMap((option) => [...(option._zod.values ?? [])].map(String));
+}
+
+/** `for instance …`, from the example that the reference shows. */
+function exampleAt(schema: z.ZodMiniType, path: Path): string | undefined {
+  const found = schemaAt(schema, path);
+  const [example] =
+    (found && (globalRegistry.get(found) as { examples?: unknown[] } | undefined)?.examples) ?? [];
+  return example === undefined ? undefined : `for instance ${JSON.stringify(example)}`;
+}
+
+function schemaAt(schema: z.ZodMiniType, path: Path): z.core.$ZodType | undefined {
+  let here: z.core.$ZodType | undefined = schema;
+  for (const step of path) {
+    const inner = unwrap(here);
+    here = inner && childOf(inner, step);
+  }
+  return here;
 }
 
 interface AnyDef {
@@ -79,6 +105,7 @@ interface AnyDef {
   shape?: Record<string, z.core.$ZodType>;
   valueType?: z.core.$ZodType;
   element?: z.core.$ZodType;
+  options?: z.core.$ZodType[];
 }
 
 function childOf(schema: z.core.$ZodType, step: string | number): z.core.$ZodType | undefined {

@@ -343,7 +343,7 @@ describe("the command line as a whole", () => {
     const box = createSandbox({ [user]: { mcpServers: { issues: { command: "x" } } } });
     const words = async (...line: string[]) =>
       (await box.cli(["completion", "words", "--", ...line])).out.trim().split("\n");
-    expect(await words("re")).toEqual(["remove"]);
+    expect(await words("remo")).toEqual(["remove"]);
     expect(await words("get", "i")).toEqual(["issues"]);
     expect(await words("add", "--sc")).toEqual(["--scope"]);
     expect(await words("add", "--scope", "")).toEqual(["local", "project", "user"]);
