@@ -41,7 +41,7 @@ async function expectNothingLeft({ owner, left }: Held): Promise<void> {
 }
 
 const endings: [string, string, (held: Held) => unknown, number][] = [
-  ["killed with SIGKILL", "wait", ({ child }) => child.kill("SIGKILL"), 3],
+  ["killed with SIGKILL", "wait", ({ child }) => child.kill("SIGKILL"), 10],
   ["ended with SIGTERM", "wait", ({ child }) => child.kill("SIGTERM"), 2],
   ["interrupted with SIGINT", "wait", ({ child }) => child.kill("SIGINT"), 2],
   ["ended by an error nobody caught", "throw", () => undefined, 2],

@@ -13,19 +13,20 @@ function direct(name: string): ServerProgram {
   return { server: name, command: process.execPath, args: [path(name)], env };
 }
 
-/** Like npx: a shell that runs the server as a child, without exec. */
+/** The real npx: npm, a shell, and the server below them. */
+function byNpx(name: string): ServerProgram {
+  const args = ["--offline", "-c", `"${process.execPath}" "${path(name)}"`];
+  return { server: `npx ${name}`, command: "npx", args, env };
+}
+
+/** A shell that runs the server as a child, without exec. */
 function launched(name: string): ServerProgram {
   const args = ["-c", '"$0" "$1"; true', process.execPath, path(name)];
   return { server: `sh ${name}`, command: "sh", args, env };
 }
 
 const names = ["good.mjs", "stubborn.mjs", "daemonizing.mjs"];
-const programs = [
-  ...names.map(direct),
-  ...names.map(launched),
-  ...names.map(direct),
-  launched("stubborn.mjs"),
-];
+const programs = [...names.map(direct), ...names.map(launched), ...names.map(byNpx), direct("stubborn.mjs")];
 // In a sandbox not even a server that left its group and its environment could survive.
 if (existsSync("/usr/bin/bwrap")) {
   programs.push({ ...direct("daemonizing.mjs"), sandbox: { kind: "bwrap", read: [path(".")] } });
