@@ -299,7 +299,9 @@ describe("M45 output limits", () => {
     const handle = /r_[a-z0-9]+/.exec(text)?.[0] ?? "";
     const page = await hub.result(handle);
     expect(JSON.stringify(page).length).toBeGreaterThan(1_000);
-    await expect(hub.view({ caller: "other" }).result(handle)).rejects.toMatchObject({ code: "usage-invalid" });
+    await expect(hub.view({ caller: "other" }).result(handle)).rejects.toMatchObject({
+      code: "usage-invalid",
+    });
     const whole = await hub.callTool("it.big", { bytes: 200_000 }, { whole: true });
     expect(JSON.stringify(whole).length).toBeGreaterThan(200_000);
   });
