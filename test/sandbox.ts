@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { runCli } from "../src/cli/run.ts";
 import type { Terminal } from "../src/cli/terminal.ts";
+import { scriptedAsk } from "./cli/scripted-ask.ts";
+import type { FormAnswer } from "./cli/scripted-ask.ts";
 import { platformFolders } from "../src/lib/folders.ts";
 import type { Folders } from "../src/lib/folders.ts";
 
@@ -18,6 +20,8 @@ export interface CliRun {
   code: number;
   out: string;
   err: string;
+  /** The questions that `forms` answered, and what was said between them. */
+  asked: string[];
   /** Standard output as JSON. */
   json: Record<string, unknown>;
 }
@@ -26,12 +30,15 @@ export interface CliOptions {
   input?: string;
   /** What a person says to questions; without them nobody is there. */
   answers?: boolean[];
+  /** What a person fills into forms, in order; without them nobody is there. */
+  forms?: FormAnswer[];
   /** In place of Ctrl-C: aborted with an `Interrupted`. */
   signal?: AbortSignal;
   /** A screen that can be drawn over. */
   screen?: { columns: number; rows: number };
   /** Called with all of standard output whenever there is more. */
   onOut?: (out: string) => void;
+  onErr?: (err: string) => void;
 }
 
 export class Sandbox {
@@ -74,17 +81,21 @@ export class Sandbox {
   /** Runs a command line in this process, as a person without a terminal unless `answers` are given. */
   async cli(
     args: readonly string[],
-    { input = "", answers, signal, screen, onOut }: CliOptions = {},
+    { input = "", answers, forms, signal, screen, onOut, onErr }: CliOptions = {},
   ): Promise<CliRun> {
     let out = "";
     let err = "";
+    const asked: string[] = [];
     const caught = signal ?? new AbortController().signal;
     const terminal: Terminal = {
       out: (text) => {
         out += text;
         onOut?.(out);
       },
-      err: (text) => void (err += text),
+      err: (text) => {
+        err += text;
+        onErr?.(err);
+      },
       isInteractive: answers !== undefined,
       isLive: screen !== undefined,
       isErrLive: screen !== undefined,
@@ -96,6 +107,7 @@ export class Sandbox {
       cwd: this.project,
       readInput: async () => input,
       confirm: async () => answers?.shift() ?? false,
+      ...(forms && { ask: scriptedAsk(forms, asked) }),
       catchSignals: () => ({ signal: caught, [Symbol.dispose]: () => undefined }),
       exitCode: 0,
       folders: this.folders,
@@ -105,6 +117,7 @@ export class Sandbox {
       code,
       out,
       err,
+      asked,
       get json() {
         return JSON.parse(out) as Record<string, unknown>;
       },

@@ -46,7 +46,7 @@ export async function showResult(result: CallResult, folder: string, terminal: T
   if (result.isError) terminal.exitCode = 1;
 }
 
-async function savedLine(file: MediaFile, folder: string, terminal: Terminal): Promise<string> {
+export async function savedLine(file: MediaFile, folder: string, terminal: Terminal): Promise<string> {
   const bytes = file.bytes();
   const what = `${file.kind} ${safe(file.mimeType)}`;
   if (!bytes) return `${what}: the server sent no valid base64, so nothing was saved`;

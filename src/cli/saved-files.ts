@@ -31,3 +31,12 @@ export async function saveFile(folder: string, name: string, content: Uint8Array
     });
   }
 }
+
+/** A safe name for a text that a URI leads to. */
+export function textFileName(uri: string, mimeType: string | undefined): string {
+  const [path = ""] = uri.split(/[?#]/, 1);
+  const last = path.split(/[/\\:]/).at(-1) ?? "";
+  const safe = last.replaceAll(/[^A-Za-z0-9._-]+/g, "_").replace(/^[._-]+/, "");
+  const extension = mimeType === "application/json" ? "json" : mimeType === "text/html" ? "html" : "txt";
+  return safe === "" ? `resource.${extension}` : safe.slice(-80);
+}

@@ -4,7 +4,7 @@ import { exampleArguments } from "./example-values.ts";
 import type { Line } from "./live-area.ts";
 import { parameterLines } from "./parameter-lines.ts";
 import { safe } from "./print.ts";
-import { cutText, displayWidth, wrapText } from "./text-width.ts";
+import { wrapText } from "./text-width.ts";
 
 /** Everything about one tool that somebody needs who wants to call it. */
 export function toolPage(tool: ToolEntry, width: number): Line[] {
@@ -36,20 +36,6 @@ export function toolPage(tool: ToolEntry, width: number): Line[] {
     [],
     [{ text: safe(callLine(tool, exampleArguments(inputSchema))), style: "cyan" }],
   ] as Line[];
-}
-
-/** One line for each tool: its id and what it is for. */
-export function toolRows(tools: readonly ToolEntry[], width: number): Line[] {
-  const column = Math.min(48, Math.max(0, ...tools.map(({ id }) => displayWidth(safe(id))))) + 2;
-  return tools.map(({ id, title, description, standing, because }) => {
-    const shown = safe(id);
-    const gap = " ".repeat(Math.max(2, column - displayWidth(shown)));
-    const about = standing === "offered" ? (description ?? title ?? "") : `${standing}: ${because ?? ""}`;
-    const [first = ""] = about.trim().split(/\r?\n/);
-    const room = Math.max(10, width - 2 - displayWidth(shown) - gap.length);
-    const style = standing === "offered" ? ("dim" as const) : ("yellow" as const);
-    return [{ text: `  ${shown}${gap}` }, { text: cutText(safe(first), room), style }];
-  });
 }
 
 /** What a tool says about what it does, in words. */

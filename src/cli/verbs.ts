@@ -98,6 +98,36 @@ export const verbs: readonly VerbEntry[] = [
   },
   { name: "call", summary: "call a tool", group: "Use", load: () => import("./commands/call.ts") },
   {
+    name: "result",
+    summary: "read a large result page by page, or search in it",
+    group: "Use",
+    load: () => import("./commands/result.ts"),
+  },
+  {
+    name: "resources",
+    summary: "list what can be read",
+    group: "Use",
+    load: () => import("./commands/resources.ts"),
+  },
+  {
+    name: "read",
+    summary: "read a resource",
+    group: "Use",
+    load: () => import("./commands/read.ts"),
+  },
+  {
+    name: "prompts",
+    summary: "list the prompts",
+    group: "Use",
+    load: () => import("./commands/prompts.ts"),
+  },
+  {
+    name: "prompt",
+    summary: "fill in a prompt and show it",
+    group: "Use",
+    load: () => import("./commands/prompt.ts"),
+  },
+  {
     name: "completion",
     summary: "print a completion script for a shell",
     group: "Other",

@@ -5,6 +5,7 @@ import type { CallResult, Hub } from "../../index.ts";
 import { withCorrection } from "../argument-mistakes.ts";
 import { readArguments } from "../call-arguments.ts";
 import { toolWord } from "../call-line.ts";
+import { findTool } from "../find-tool.ts";
 import { json } from "../print.ts";
 import { saveMedia, showResult } from "../result-view.ts";
 import type { Terminal } from "../terminal.ts";
@@ -81,7 +82,7 @@ async function callTool(
   terminal: Terminal,
 ): Promise<CallResult> {
   const { signal, waiting, whole, timeout } = options;
-  const tool = await hub.findTool(query);
+  const tool = await findTool(hub, query);
   waiting.words = toolWord(tool);
   const args = await readArguments(words, tool.inputSchema, terminal);
   try {

@@ -1,18 +1,23 @@
 import type { Command } from "commander";
 import { Argument } from "commander";
 import { completionScripts } from "../completion-scripts.ts";
+import { nameCandidates } from "../completion-words.ts";
 import type { Terminal } from "../terminal.ts";
-import { verb, withWorkspace } from "../verb.ts";
+import { verb } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 import { verbs } from "../verbs.ts";
 import { formats } from "../../index.ts";
 
 export function command(terminal: Terminal): Command {
-  return verb("completion", "Print a script that completes commands, options and server names.", [
-    'completion bash >> ~/.bashrc        # or: eval "$(plugboard completion bash)"',
-    "completion zsh > ~/.zfunc/_plugboard",
-    "completion fish > ~/.config/fish/completions/plugboard.fish",
-  ])
+  return verb(
+    "completion",
+    "Print a script that completes commands, options, servers, tools and their parameters.",
+    [
+      'completion bash >> ~/.bashrc        # or: eval "$(plugboard completion bash)"',
+      "completion zsh > ~/.zfunc/_plugboard",
+      "completion fish > ~/.config/fish/completions/plugboard.fish",
+    ],
+  )
     .addArgument(new Argument("<shell>", "your shell").choices([...Object.keys(completionScripts), "words"]))
     .argument("[words...]", "with `words`: what stands on the line so far, for the scripts' own use")
     .action(async (shell: string, words: string[], options: CommonOptions) => {
@@ -21,8 +26,6 @@ export function command(terminal: Terminal): Command {
       terminal.out(candidates.map((word) => `${word}\n`).join(""));
     });
 }
-
-const takesServer = new Set(["remove", "enable", "disable", "get", "explain", "trust"]);
 
 async function complete(words: string[], options: CommonOptions, terminal: Terminal): Promise<string[]> {
   const [name, ...rest] = words;
@@ -53,14 +56,7 @@ async function complete(words: string[], options: CommonOptions, terminal: Termi
       last,
     );
   if (entry.name === "completion") return startingWith(Object.keys(completionScripts), last);
-  if (!takesServer.has(entry.name)) return [];
-  const servers = await withWorkspace(terminal, options, async (workspace) => [
-    ...(await workspace.load()).servers.keys(),
-  ]);
-  return startingWith(
-    servers.filter((server) => /^[\w.-]+$/.test(server)),
-    last,
-  );
+  return startingWith(await nameCandidates(entry.name, rest, options, terminal), last);
 }
 
 function startingWith(candidates: string[], start: string): string[] {

@@ -1,3 +1,4 @@
+import { Option } from "commander";
 import type { Command } from "commander";
 import type { LoadedConfig, Workspace } from "../../index.ts";
 import { connectionFindings } from "../connection-findings.ts";
@@ -7,6 +8,8 @@ import type { Finding } from "../finding.ts";
 import { drawWhile, printLines } from "../live-area.ts";
 import { narrow } from "../narrow.ts";
 import { count, json } from "../print.ts";
+import { checkProvider, providerFindings, providers } from "../provider-check.ts";
+import type { Provider, ProviderTool } from "../provider-check.ts";
 import { StatusBoard, exitCodeOf } from "../status-board.ts";
 import { tableLines } from "../status-view.ts";
 import type { Terminal } from "../terminal.ts";
@@ -16,16 +19,22 @@ import { withHub } from "../with-hub.ts";
 
 interface DoctorOptions extends CommonOptions {
   connect?: boolean;
+  provider?: Provider;
 }
 
 export function command(terminal: Terminal): Command {
   return verb(
     "doctor",
     "Look for problems and say how to solve them. Without --connect no server is started and no request sent.",
-    ["doctor", "doctor --connect", "doctor --connect files", "doctor --json"],
+    ["doctor", "doctor --connect", "doctor --connect files", "doctor --provider gemini", "doctor --json"],
   )
     .argument("[names...]", "the servers; all of them when none is named")
     .option("--connect", "also start and contact the servers")
+    .addOption(
+      new Option("--provider <name>", "also compile every known tool's schema for this model API").choices(
+        providers,
+      ),
+    )
     .action(async (names: string[], options: DoctorOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const whole = await workspace.load();
@@ -34,8 +43,13 @@ export function command(terminal: Terminal): Command {
         const findings = examine(workspace, config, options.connect ?? false);
         if (findings.some(isProblem)) terminal.exitCode = 3;
         if (options.connect) findings.push(...(await tryOut(workspace, config, options, terminal)));
+        const provided = await tryProvider(workspace, config, options.provider, terminal);
+        findings.push(...provided.findings);
         const problems = findings.filter(isProblem).length;
-        if (options.json) return terminal.out(json({ healthy: problems === 0, findings }));
+        if (options.json) {
+          const { tools } = provided;
+          return terminal.out(json({ healthy: problems === 0, findings, ...(tools && { tools }) }));
+        }
         const width = terminal.isLive ? terminal.columns - 1 : Infinity;
         terminal.out(
           printLines(
@@ -50,6 +64,21 @@ export function command(terminal: Terminal): Command {
 
 function isProblem({ level }: Finding): boolean {
   return level === "problem";
+}
+
+async function tryProvider(
+  workspace: Workspace,
+  config: LoadedConfig,
+  provider: Provider | undefined,
+  terminal: Terminal,
+): Promise<{ findings: Finding[]; tools?: ProviderTool[] }> {
+  if (provider === undefined) return { findings: [] };
+  return withHub(terminal, { config, tolerant: true }, workspace, async (hub) => {
+    const tools = await checkProvider(hub, provider);
+    const findings = await providerFindings(hub, provider, tools);
+    if (findings.some(isProblem)) terminal.exitCode ||= 3;
+    return { findings, tools };
+  });
 }
 
 async function tryOut(

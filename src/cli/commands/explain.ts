@@ -1,31 +1,28 @@
 import type { Command } from "commander";
-import { PlugboardError, describeOrigin, explainServer, nearest } from "../../index.ts";
+import { describeOrigin, explainServer } from "../../index.ts";
 import type { ServerExplanation } from "../../index.ts";
 import { json, painter, safe } from "../print.ts";
+import { explainOneTool } from "../tool-explanation.ts";
 import { diagnosticLine } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 
 export function command(terminal: Terminal): Command {
-  return verb("explain", "Say why a server is as it is, and which file and line says so.", ["explain issues"])
-    .argument("<name>", "the server")
+  return verb(
+    "explain",
+    "Say why a server or a tool is as it is, and which file and line says so. Starts nothing.",
+    ["explain issues", "explain issues.delete_issue"],
+  )
+    .argument("<name>", "the server, or a tool")
     .action(async (name: string, options: CommonOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
         const explanation = explainServer(config, name);
-        if (!explanation) throw unknownName(name, [...config.servers.keys()]);
+        if (!explanation) return explainOneTool(workspace, config, name, options, terminal);
         terminal.out(options.json ? json(explanation) : describe(explanation, terminal));
       }),
     );
-}
-
-export function unknownName(name: string, known: string[]): PlugboardError {
-  const near = nearest(name, known);
-  return new PlugboardError("server-unknown", `There is no server "${name}".`, {
-    server: name,
-    ...(near ? { hint: `Did you mean "${near}"?` } : {}),
-  });
 }
 
 function describe(explanation: ServerExplanation, terminal: Terminal): string {

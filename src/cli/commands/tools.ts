@@ -1,19 +1,21 @@
 import type { Command } from "commander";
-import { PlugboardError, isPlugboardError, nearest } from "../../index.ts";
-import type { Hub, ToolEntry } from "../../index.ts";
+import type { Hub, View } from "../../index.ts";
+import { findTool } from "../find-tool.ts";
 import { prepareLists, reportLists } from "../known-lists.ts";
+import { showList } from "../list-verb.ts";
+import type { ListOptions, Shown } from "../list-verb.ts";
+import { listedText } from "../listed-view.ts";
+import type { Listed } from "../listed-view.ts";
 import { printLines } from "../live-area.ts";
 import { noServersText } from "../no-servers.ts";
-import { count, json, painter, safe } from "../print.ts";
+import { count, json } from "../print.ts";
 import { reportDiagnostics } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
-import { toolPage, toolRows } from "../tool-view.ts";
+import { toolPage } from "../tool-view.ts";
 import { verb, withWorkspace } from "../verb.ts";
-import type { CommonOptions } from "../verb.ts";
 import { withHub } from "../with-hub.ts";
 
-interface ToolsOptions extends CommonOptions {
-  refresh?: boolean;
+interface ToolsOptions extends ListOptions {
   all?: boolean;
 }
 
@@ -31,69 +33,36 @@ export function command(terminal: Terminal): Command {
         const config = await workspace.load();
         if (!options.json) reportDiagnostics(config.diagnostics, terminal);
         if (config.servers.size === 0 && !options.json) return terminal.out(noServersText);
-        await withHub(terminal, { config, tolerant: true }, workspace, async (hub) => {
-          if (name !== undefined && !config.servers.has(name)) await showTool(hub, name, options, terminal);
-          else await listTools(hub, name, options, terminal);
-        });
+        await withHub(terminal, { config, tolerant: true }, workspace, (hub) =>
+          name === undefined || config.servers.has(name)
+            ? showList(hub, name, options, ["tools"], terminal, (view) => listTools(view, options, terminal))
+            : showTool(hub, name, options, terminal),
+        );
       }),
     );
 }
 
-async function listTools(
-  hub: Hub,
-  server: string | undefined,
-  { refresh, all, json: asJson }: ToolsOptions,
-  terminal: Terminal,
-): Promise<void> {
-  if (server !== undefined && hub.config.servers.get(server)?.status.kind !== "ready")
-    await hub.connect(server);
-  const outcome = await prepareLists(hub, { kinds: ["tools"], server, refresh }, terminal);
-  const view = server === undefined ? hub : hub.view({ servers: [server] });
+async function listTools(view: View, { all }: ToolsOptions, terminal: Terminal): Promise<Shown> {
   const every = await view.allTools({ wait: false });
   const shown = every.filter(({ standing }) => all || standing === "offered");
-  if (outcome.failures.some(({ level }) => level === "problem")) terminal.exitCode = 5;
-  if (asJson) {
-    const { states, failures } = outcome;
-    return terminal.out(json({ tools: shown, servers: states, failures }));
-  }
-  const paint = painter(terminal);
-  const width = terminal.isLive ? terminal.columns - 1 : Infinity;
-  for (const name of new Set(shown.map((tool) => tool.server))) {
-    const own = shown.filter((tool) => tool.server === name);
-    terminal.out(`${paint("bold", safe(name))}  ${paint("dim", count(own.length, "tool"))}\n`);
-    terminal.out(printLines(toolRows(own, width), terminal));
-  }
-  if (shown.length === 0) terminal.out("There are no tools.\n");
+  const listed = shown.map(({ server, id: name, title, description, standing, because }): Listed => {
+    if (standing === "offered") return { server, name, about: description ?? title ?? "" };
+    return { server, name, about: `${standing}: ${because ?? ""}`, style: "yellow" };
+  });
   const hidden = every.length - shown.length;
-  if (hidden > 0) terminal.err(`${count(hidden, "more tool")} hidden or set aside: --all shows why.\n`);
-  reportLists(hub, outcome, terminal);
+  const more =
+    hidden === 0 ? "" : `${count(hidden, "tool is", "tools are")} hidden or set aside: --all shows why.\n`;
+  const text = listedText(listed, "tool", terminal) + more;
+  return { value: { tools: shown }, text };
 }
 
-async function showTool(
-  hub: Hub,
-  query: string,
-  { refresh, json: asJson }: ToolsOptions,
-  terminal: Terminal,
-): Promise<void> {
+async function showTool(hub: Hub, query: string, options: ToolsOptions, terminal: Terminal): Promise<void> {
   const found = await findTool(hub, query);
+  const { refresh } = options;
   const outcome = await prepareLists(hub, { kinds: ["tools"], server: found.server, refresh }, terminal);
   const tool = refresh ? await findTool(hub, query) : found;
-  if (asJson) return terminal.out(json(tool));
+  if (options.json) return terminal.out(json(tool));
   const width = terminal.isLive ? terminal.columns - 1 : 100;
   terminal.out(printLines(toolPage(tool, width), terminal));
   reportLists(hub, outcome, terminal);
-}
-
-async function findTool(hub: Hub, query: string): Promise<ToolEntry> {
-  try {
-    return await hub.findTool(query);
-  } catch (error) {
-    const near = nearest(query, hub.config.servers.keys());
-    if (!isPlugboardError(error, "tool-unknown") || error.data || near === undefined) throw error;
-    const message = `There is no server and no tool "${query}".`;
-    throw new PlugboardError("tool-unknown", message, {
-      tool: query,
-      hint: `Did you mean the server ${near}?`,
-    });
-  }
 }

@@ -1,0 +1,75 @@
+import type { Command } from "commander";
+import { contentToText, isRecord, parsePromptCommand, printable } from "../../index.ts";
+import type { Hub, PromptCommand } from "../../index.ts";
+import { serverIn } from "../find-tool.ts";
+import { json, painter, safe } from "../print.ts";
+import type { Terminal } from "../terminal.ts";
+import { terminalAnswers } from "../terminal-answers.ts";
+import { verb, withWorkspace } from "../verb.ts";
+import type { CommonOptions } from "../verb.ts";
+import { spinWhile } from "../waiting.ts";
+import { withHub } from "../with-hub.ts";
+
+export function command(terminal: Terminal): Command {
+  return verb("prompt", "Fill in a prompt and show its messages.", [
+    "prompt issues.summary",
+    "prompt mcp__issues__summary since=2026-01-01",
+    "prompt issues.summary 2026-01-01 'only the open ones'",
+  ])
+    .argument("<id>", "its id, server.prompt, or its name when only one server has it")
+    .argument("[arguments...]", "key=value, or values in the order of the arguments")
+    .action(async (id: string, words: string[], options: CommonOptions) =>
+      withWorkspace(terminal, options, async (workspace) => {
+        const waiting = { words: id, isHidden: false };
+        const onAsking = (isAsking: boolean) => void (waiting.isHidden = isAsking);
+        const interact = terminalAnswers({ ask: terminal.ask, yes: false, onAsking });
+        await withHub(terminal, { tolerant: true, interact }, workspace, async (hub, signal) => {
+          const result = await spinWhile(
+            terminal,
+            () => waiting,
+            async () => {
+              const prompt = await findPrompt(hub, id);
+              return hub.getPrompt(prompt.id, readWords(prompt, words), { signal });
+            },
+          );
+          terminal.out(options.json ? json(result) : messagesText(result.messages, terminal));
+        });
+      }),
+    );
+}
+
+/** Only the server that the name speaks of is asked, if it speaks of one; when that fails, its reason counts. */
+async function findPrompt(hub: Hub, id: string): Promise<PromptCommand> {
+  const server = serverIn(id, hub);
+  if (server === undefined) return hub.findPrompt(id);
+  return hub
+    .view({ servers: [server] })
+    .findPrompt(id)
+    .catch(async (error: unknown) => {
+      await hub.connect(server);
+      throw error;
+    });
+}
+
+/** The shell has taken the quotes off; the words of a prompt command have them. */
+function readWords(
+  { id, arguments: declared }: PromptCommand,
+  words: readonly string[],
+): Record<string, string> {
+  const quoted = words.map((word) => {
+    const name = declared.find((one) => word.startsWith(`${one.name}=`))?.name;
+    const start = name === undefined ? "" : `${name}=`;
+    return `${start}"${word.slice(start.length).replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+  });
+  return parsePromptCommand([id, ...quoted].join(" "), declared).args;
+}
+
+function messagesText(messages: readonly Record<string, unknown>[], terminal: Terminal): string {
+  const paint = painter(terminal);
+  const blocks = messages.map(({ role, content }) => {
+    const text = printable(contentToText({ content: isRecord(content) ? [content] : content })).trimEnd();
+    const heading = paint("bold", safe(typeof role === "string" ? role : "?"));
+    return `${heading}\n${text.replaceAll(/^(?=.)/gm, "  ")}\n`;
+  });
+  return blocks.join("\n") || "It has no messages.\n";
+}

@@ -1,0 +1,28 @@
+import type { Command } from "commander";
+import { promptUsage } from "../../index.ts";
+import { runList } from "../list-verb.ts";
+import type { ListOptions } from "../list-verb.ts";
+import { listedText } from "../listed-view.ts";
+import type { Terminal } from "../terminal.ts";
+import { verb } from "../verb.ts";
+
+export function command(terminal: Terminal): Command {
+  return verb("prompts", "List the prompts that servers offer, with their arguments.", [
+    "prompts",
+    "prompts issues",
+    "prompts --json",
+  ])
+    .argument("[server]", "only this server")
+    .option("--refresh", "ask the servers, whatever is remembered")
+    .action(async (server: string | undefined, options: ListOptions) =>
+      runList(server, options, ["prompts"], terminal, async (view) => {
+        const prompts = await view.commands({ wait: false });
+        const listed = prompts.map((prompt) => ({
+          server: prompt.server,
+          name: promptUsage(prompt.id, prompt.arguments).slice(1),
+          about: prompt.description ?? prompt.title ?? "",
+        }));
+        return { value: { prompts }, text: listedText(listed, "prompt", terminal) };
+      }),
+    );
+}

@@ -1,0 +1,70 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { contentParts, isMedia, mediaParts, partToText, printable } from "../../index.ts";
+import { knownServer } from "../known-server.ts";
+import { json, safe } from "../print.ts";
+import { saveFile, textFileName } from "../saved-files.ts";
+import { savedLine } from "../result-view.ts";
+import { shownPath } from "../shown-path.ts";
+import type { Terminal } from "../terminal.ts";
+import { verb, withWorkspace } from "../verb.ts";
+import type { CommonOptions } from "../verb.ts";
+import { spinWhile } from "../waiting.ts";
+import { withHub } from "../with-hub.ts";
+
+interface ReadOptions extends CommonOptions {
+  output?: string;
+}
+
+export function command(terminal: Terminal): Command {
+  return verb(
+    "read",
+    "Read a resource of a server. Text goes to standard output (escaped on a screen, exact in a pipe); everything else is saved as files.",
+    [
+      "read files file:///notes/today.md",
+      "read files file:///logo.png --output pictures",
+      "read db table://users --json",
+    ],
+  )
+    .argument("<server>", "the server")
+    .argument("<uri>", "the resource, as `plugboard resources` lists it or made from a template")
+    .option("--output <folder>", "save everything there, text too")
+    .action(async (server: string, uri: string, options: ReadOptions) =>
+      withWorkspace(terminal, options, async (workspace) => {
+        const config = await workspace.load();
+        knownServer(config, server);
+        await withHub(terminal, { config, tolerant: true }, workspace, async (hub, signal) => {
+          const result = await spinWhile(
+            terminal,
+            () => ({ words: `reading from ${server}` }),
+            () => hub.readResource(server, uri, { signal }),
+          );
+          if (options.json) return terminal.out(json(result));
+          await showContents(result.contents, options, terminal);
+        });
+      }),
+    );
+}
+
+async function showContents(
+  contents: readonly Record<string, unknown>[],
+  { output }: ReadOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const folder = resolve(terminal.cwd, output ?? ".");
+  const result = { content: contents.map((resource) => ({ type: "resource", resource })) };
+  const files = mediaParts(result).values();
+  for (const part of contentParts(result)) {
+    if (isMedia(part)) {
+      const { value: file } = files.next();
+      if (file) terminal.err(`${await savedLine(file, folder, terminal)}\n`);
+    } else if (output !== undefined && part.kind === "resource") {
+      const path = await saveFile(folder, textFileName(part.uri, part.mimeType), part.text);
+      terminal.err(`text: saved as ${safe(shownPath(path, terminal.cwd))}\n`);
+    } else {
+      const text = partToText(part);
+      terminal.out(terminal.isScreen ? `${printable(text).replace(/\n$/, "")}\n` : text);
+    }
+  }
+  if (contents.length === 0) terminal.err("It is empty.\n");
+}

@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import type { View } from "../../index.ts";
+import { runList } from "../list-verb.ts";
+import type { ListOptions } from "../list-verb.ts";
+import { listedText } from "../listed-view.ts";
+import type { Listed } from "../listed-view.ts";
+import type { Terminal } from "../terminal.ts";
+import { verb } from "../verb.ts";
+
+export function command(terminal: Terminal): Command {
+  return verb("resources", "List the resources and resource templates that servers offer for reading.", [
+    "resources",
+    "resources files",
+    "resources --refresh --json",
+  ])
+    .argument("[server]", "only this server")
+    .option("--refresh", "ask the servers, whatever is remembered")
+    .action(async (server: string | undefined, options: ListOptions) =>
+      runList(server, options, ["resources", "resourceTemplates"], terminal, async (view) => {
+        const resources = await view.resources({ wait: false });
+        const templates = await view.resourceTemplates({ wait: false });
+        const value = { resources, resourceTemplates: templates };
+        const listed = [...resources.map(toListed("uri")), ...templates.map(toListed("uriTemplate"))];
+        const isNamed = ({ name }: Listed) => name !== "";
+        return { value, text: listedText(listed.filter(isNamed), "resource", terminal) };
+      }),
+    );
+}
+
+type Entry = Awaited<ReturnType<View["resources"]>>[number];
+
+function toListed(key: "uri" | "uriTemplate"): (entry: Entry) => Listed {
+  return ({ server, raw }) => {
+    const [uri, title, name, type, description] = [key, "title", "name", "mimeType", "description"].map(
+      (field) => (typeof raw[field] === "string" ? raw[field] : ""),
+    );
+    const about = [title || name, type, description].filter(Boolean).join(", ");
+    return { server, name: uri ?? "", about };
+  };
+}

@@ -1,0 +1,50 @@
+import type { Hub, ToolEntry } from "../index.ts";
+import { toolWord } from "./call-line.ts";
+import { propertiesOf } from "./schema-parts.ts";
+import type { Terminal } from "./terminal.ts";
+import { withWorkspace } from "./verb.ts";
+import type { CommonOptions } from "./verb.ts";
+import { withHub } from "./with-hub.ts";
+
+const severalServers = new Set(["trust", "status", "doctor"]);
+const oneServer = new Set(["remove", "enable", "disable", "get", "read", "resources", "prompts"]);
+
+/** What could stand next behind a verb: servers, tools, prompts, parameters; from what is remembered. */
+export async function nameCandidates(
+  verb: string,
+  words: readonly string[],
+  options: CommonOptions,
+  terminal: Terminal,
+): Promise<string[]> {
+  const isFirst = words.length === 1;
+  return withWorkspace(terminal, options, async (workspace) => {
+    const config = await workspace.load();
+    const servers = [...config.servers.keys()].filter(isPlain);
+    if (severalServers.has(verb) || (isFirst && oneServer.has(verb))) return servers;
+    const fromHub = <T>(work: (hub: Hub) => Promise<T>) =>
+      withHub(terminal, { config, tolerant: true }, workspace, work);
+    const tools = () => fromHub((hub) => hub.tools({ wait: false }));
+    if (verb === "prompt" && isFirst)
+      return (await fromHub((hub) => hub.commands({ wait: false }))).map(({ id }) => id);
+    if (isFirst && (verb === "tools" || verb === "explain")) return [...servers, ...toolNames(await tools())];
+    if (verb !== "call") return [];
+    const known = await tools();
+    return isFirst ? toolNames(known) : parameterNames(known, words[0] ?? "");
+  });
+}
+
+function toolNames(tools: readonly ToolEntry[]): string[] {
+  return tools.flatMap((tool) => [toolWord(tool), tool.id]).filter(isPlain);
+}
+
+function parameterNames(tools: readonly ToolEntry[], query: string): string[] {
+  const tool = tools.find((one) => one.id === query || toolWord(one) === query || one.name === query);
+  if (!tool) return [];
+  const names = propertiesOf(tool.inputSchema, tool.inputSchema).map(([name]) => name);
+  return names.filter(isPlain).map((name) => `${name}=`);
+}
+
+/** Names come from files and servers: only what a shell takes as it is may be offered to it. */
+function isPlain(name: string): boolean {
+  return /^[\w./-]+$/.test(name);
+}

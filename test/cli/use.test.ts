@@ -1,0 +1,654 @@
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { Interrupted } from "../../src/cli/signals.ts";
+import { createSandbox } from "../sandbox.ts";
+import type { Sandbox } from "../sandbox.ts";
+import { fakeStdio, readFakeLog, startFakeHttp } from "../servers/fake/index.ts";
+import type { Rule, Script } from "../servers/fake/index.ts";
+
+const user = "home/.config/plugboard/config.json";
+const dot =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+const readFile = {
+  name: "read_file",
+  title: "Read a file",
+  description: "Reads a file.\nOnly text.",
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  inputSchema: {
+    type: "object",
+    properties: {
+      path: { type: "string", description: "The file to read" },
+      head: { type: "integer", minimum: 1, maximum: 100 },
+      ratio: { type: "number" },
+      deep: { type: "boolean" },
+      mode: { enum: ["fast", "slow"], default: "fast" },
+      tags: { type: "array", items: { type: "string" } },
+      sizes: { type: "array", items: { type: "integer" } },
+      filter: { $ref: "#/$defs/filter" },
+      rows: { type: "array", items: { $ref: "#/$defs/filter" } },
+      maybe: { anyOf: [{ type: "integer" }, { type: "null" }] },
+      extra: { type: "object" },
+      "dotted.name": { type: "string" },
+    },
+    required: ["path"],
+    additionalProperties: false,
+    $defs: {
+      filter: {
+        type: "object",
+        properties: {
+          since: { type: "string", format: "date", description: "Not before" },
+          deep: { type: "boolean" },
+        },
+        required: ["since"],
+      },
+    },
+  },
+};
+
+const answers: Record<string, Record<string, unknown>> = {
+  picture: {
+    content: [
+      { type: "text", text: "here" },
+      { type: "image", data: dot, mimeType: "image/png" },
+    ],
+  },
+  nothing64: { content: [{ type: "image", data: "***", mimeType: "image/png" }] },
+  link: { content: [{ type: "resource_link", uri: "file:///a.txt", name: "a", mimeType: "text/plain" }] },
+  only: { content: [], structuredContent: { city: "Berlin", days: [{ high: 22 }], note: "two\nlines" } },
+  both: { content: [{ type: "text", text: '{"sum":3}' }], structuredContent: { sum: 3 } },
+  plain: { content: [{ type: "text", text: "just text" }] },
+  evil: {
+    content: [{ type: "text", text: "\u001b[2Jgone\u202e" }],
+    structuredContent: { "\u001b[1m": "\u001b[2J" },
+  },
+  broken: { content: [{ type: "text", text: "it broke" }], isError: true },
+};
+
+const rules = Object.entries(answers).map(([tool, answer]): Rule => ({ when: { tool }, do: [{ answer }] }));
+const files: Script = {
+  tools: [
+    readFile,
+    ...Object.keys(answers).map((name) => ({ name, description: name, inputSchema: { type: "object" } })),
+  ],
+  on: rules,
+};
+
+function setUp(
+  script: Script = files,
+  extra: Record<string, unknown> = {},
+  others: Record<string, unknown> = {},
+): Sandbox {
+  return createSandbox({ [user]: { mcpServers: { files: { ...fakeStdio(script), ...extra }, ...others } } });
+}
+
+/** What the tool was called with. */
+async function sent(box: Sandbox, ...words: string[]): Promise<unknown> {
+  const run = await box.cli(["call", "files.read_file", "--json", ...words]);
+  return (run.json as { structuredContent?: unknown }).structuredContent ?? run.json;
+}
+
+describe("tools", () => {
+  it("asks servers once, then answers from what is remembered without starting them, and says how old it is", async () => {
+    const box = createSandbox();
+    const log = box.path("log");
+    box.write(user, { mcpServers: { files: fakeStdio({ ...files, log }) } });
+    const first = await box.cli(["tools"]);
+    expect(first.out).toMatch(/^files {2}9 tools\n/);
+    expect(first.out).toMatch(/^ {2}mcp__files__read_file +Reads a file\.$/m);
+    expect(first.err).toBe("");
+    const starts = () => readFakeLog(log).filter(({ event }) => event === "start").length;
+    expect(starts()).toBe(1);
+    const second = await box.cli(["tools"]);
+    expect(second).toMatchObject({
+      code: 0,
+      out: first.out,
+      err: "As of just now; --refresh asks the servers.\n",
+    });
+    expect(starts()).toBe(1);
+    expect((await box.cli(["tools", "--refresh"])).err).toBe("");
+    expect(starts()).toBe(2);
+  });
+
+  it("shows one tool as a person wants to read it, with a line that really calls it", async () => {
+    const box = setUp();
+    const { out } = await box.cli(["tools", "files.read_file"]);
+    expect(out).toContain("mcp__files__read_file  Read a file\n");
+    expect(out).toContain("effects   read-only, stays within its own system\n");
+    expect(out).toContain("  path  string, required\n      The file to read\n");
+    expect(out).toContain("  head  integer, 1 to 100\n");
+    expect(out).toContain('  mode  "fast" or "slow", default "fast"\n');
+    expect(out).toContain(
+      "  filter  object\n    since  string (date), required\n        Not before\n    deep  boolean\n",
+    );
+    const line = /^plugboard (.*)$/m.exec(out)?.[1] ?? "";
+    expect(line).toBe("call files.read_file path=README.md");
+    expect(await box.cli(line.split(" "))).toMatchObject({ code: 0, out: "path  README.md\n" });
+  });
+
+  it("cuts descriptions to the width of the screen and shows nothing that a terminal would obey", async () => {
+    const description = `${"long ".repeat(100)}\u001b[2J`;
+    const box = setUp({
+      tools: [
+        { name: "a", description, inputSchema: { type: "object" } },
+        {
+          name: "b",
+          description: "\u001b[2J\u202e",
+          inputSchema: { type: "object", properties: { "\u001b[1m": { description: "\u001b[2J" } } },
+        },
+      ],
+    });
+    await box.cli(["tools"]);
+    const { out } = await box.cli(["tools"], { screen: { columns: 80, rows: 24 } });
+    for (const line of out.split("\n")) expect(line.length).toBeLessThan(80);
+    for (const args of [["tools"], ["tools", "b"], ["tools", "a"]]) {
+      expect((await box.cli(args)).out).not.toMatch(/[\u001b\u202e]/);
+    }
+  });
+
+  it("tells with --all what is hidden or set aside and why", async () => {
+    const hostile = {
+      name: "hostile",
+      inputSchema: { type: "object", properties: { a: { $ref: "https://evil.example/s" } } },
+    };
+    const box = setUp(
+      { tools: [readFile, hostile, { name: "secret", inputSchema: { type: "object" } }] },
+      { tools: { deny: ["sec*"] } },
+    );
+    const some = await box.cli(["tools"]);
+    expect(some.out).toContain("2 tools are hidden or set aside: --all shows why.");
+    expect(some.out).not.toContain("mcp__files__secret");
+    const { out } = await box.cli(["tools", "--all"]);
+    expect(out).toMatch(/mcp__files__secret +hidden: the server denies it/);
+    expect(out).toMatch(/mcp__files__hostile +set-aside: its input schema/);
+    expect((await box.cli(["tools", "secret"])).out).toMatch(/hidden +the server denies it/);
+    expect(await box.cli(["call", "secret"])).toMatchObject({
+      code: 7,
+      err: expect.stringContaining("denies it") as string,
+    });
+  });
+
+  it("goes on with the others when a server fails, and names its cause", async () => {
+    const box = setUp(files, {}, { dead: { command: "/no/such/program" } });
+    const run = await box.cli(["tools"]);
+    expect(run.out).toContain("mcp__files__read_file");
+    expect(run.err).toMatch(/✗ dead .*\/no\/such\/program/);
+    expect(run.code).toBe(5);
+    expect((await box.cli(["call", "dead.thing"])).err).toContain("/no/such/program");
+    expect((await box.cli(["tools", "--json"])).json).toMatchObject({
+      tools: expect.arrayContaining([expect.objectContaining({ id: "mcp__files__read_file" })]) as unknown,
+      failures: [{ about: "dead" }],
+    });
+  });
+
+  it("says what is wrong with names, and what to do when nothing is configured", async () => {
+    const box = setUp();
+    expect(await box.cli(["tools", "file"])).toMatchObject({
+      code: 4,
+      err: expect.stringContaining("Did you mean the server files?") as string,
+    });
+    expect(await box.cli(["tools", "read_fiel"])).toMatchObject({
+      code: 4,
+      err: expect.stringContaining("Did you mean read_file?") as string,
+    });
+    expect((await createSandbox().cli(["tools"])).out).toContain("plugboard add");
+  });
+});
+
+describe("call", () => {
+  it("reads key=value by the tool's schema", async () => {
+    const box = setUp();
+    box.write("project/text.txt", "from a file\n");
+    expect(await sent(box, "path=5", "head=5", "ratio=1e-3", "deep=yes", "mode=slow")).toEqual({
+      path: "5",
+      head: 5,
+      ratio: 0.001,
+      deep: true,
+      mode: "slow",
+    });
+    expect(await sent(box, "path=true", "tags=a,b", "tags=c", "sizes=1,2")).toEqual({
+      path: "true",
+      tags: ["a", "b", "c"],
+      sizes: [1, 2],
+    });
+    expect(await sent(box, "path=a=b", "filter.since=2026-01-31", "filter.deep=false")).toEqual({
+      path: "a=b",
+      filter: { since: "2026-01-31", deep: false },
+    });
+    expect(await sent(box, "path=", "rows.0.since=2026-01-31", "rows.1.since=x", "dotted.name=5")).toEqual({
+      path: "",
+      rows: [{ since: "2026-01-31" }, { since: "x" }],
+      "dotted.name": "5",
+    });
+    expect(await sent(box, "path=@text.txt", 'tags=["a,b"]', 'filter={"since":"x"}', "maybe:=null")).toEqual({
+      path: "from a file\n",
+      tags: ["a,b"],
+      filter: { since: "x" },
+      maybe: null,
+    });
+    expect(await sent(box, 'path:="@x"', "maybe=5", "tags=", "extra.a.b=1", "extra.c=text")).toEqual({
+      path: "@x",
+      maybe: 5,
+      tags: [],
+      extra: { a: { b: 1 }, c: "text" },
+    });
+  });
+
+  it("takes one JSON object from the line, a file or standard input", async () => {
+    const box = setUp();
+    box.write("project/arguments.json", { path: "file" });
+    expect(await sent(box, '{"path": "line"}')).toEqual({ path: "line" });
+    expect(await sent(box, "@arguments.json")).toEqual({ path: "file" });
+    const run = await box.cli(["call", "files.read_file", "-"], { input: '{"path": "input"}' });
+    expect(run.out).toBe("path  input\n");
+  });
+
+  it("finds tools by id, server.tool, server/tool and a name that only one server has", async () => {
+    const box = setUp();
+    for (const name of ["mcp__files__plain", "files.plain", "files/plain", "plain"]) {
+      expect(await box.cli(["call", name])).toMatchObject({ code: 0, out: "just text\n" });
+    }
+  });
+
+  it("answers bad input with a clear error, the path, and the line that would have been right", async () => {
+    const box = setUp();
+    const fail = async (args: string[], code: number, ...words: string[]) => {
+      const run = await box.cli(["call", ...args]);
+      expect(run.code, args.join(" ")).toBe(code);
+      expect(run.out).toBe("");
+      for (const word of words) expect(run.err).toContain(word);
+    };
+    await fail(["files.read_fil"], 4, "Did you mean files.read_file?");
+    await fail(["nowhere.tool"], 4, 'There is no tool "nowhere.tool"');
+    await fail(
+      ["read_file", "pth=a b", "head=2"],
+      2,
+      "path: is required",
+      "plugboard call files.read_file head=2 'path=a b'",
+    );
+    await fail(
+      ["read_file", "path=x", "head=ten"],
+      2,
+      "head: must be an integer, but is a string",
+      "plugboard call files.read_file path=x head=1",
+    );
+    await fail(["read_file", "path=x", "mode=fats"], 2, "plugboard call files.read_file path=x mode=fast");
+    await fail(["read_file", "path=x", "filter.deep=true"], 2, "filter.since: is required");
+    await fail(["read_file"], 2, "plugboard call files.read_file path=README.md");
+    await fail(["read_file", "README.md"], 2, '"README.md" is no argument');
+    await fail(["read_file", '{\n  "path": x\n}'], 2, "line 2, column 11");
+    await fail(["read_file", "path=x", "extra:={a"], 2, "the value of extra, line 1, column 2");
+    await fail(["read_file", "[1]"], 2, '"[1]" is no argument');
+    await fail(["read_file", "@missing.json"], 2, "missing.json cannot be read: there is no such file");
+    await fail(["read_file", "path=@missing"], 2, `path:='"@missing"'`);
+    await fail(["read_file", "path=a", "path=b"], 2, '"path" is given twice');
+    await fail(["read_file", "__proto__.x=1"], 2, "is no name for an argument");
+    await fail(["read_file", "path=x", "--timeout", "soon"], 2, "seconds");
+    const wrong = await box.cli(["call", "read_file", "pth=x", "--json"]);
+    expect(wrong.json).toMatchObject({
+      error: { code: "arguments-invalid", data: { corrected: "plugboard call files.read_file path=x" } },
+    });
+  });
+
+  it("shows text, structured content, links and both without saying anything twice", async () => {
+    const box = setUp();
+    const show = async (name: string) => (await box.cli(["call", name])).out;
+    expect(await show("plain")).toBe("just text\n");
+    expect(await show("both")).toBe("sum  3\n");
+    expect(await show("only")).toBe("city  Berlin\ndays\n  1.\n    high  22\nnote  two\n      lines\n");
+    expect(await show("link")).toBe("file:///a.txt  a  text/plain\n");
+    expect(await show("evil")).not.toMatch(/[\u001b\u202e]/);
+    expect((await box.cli(["call", "both", "--json"])).json).toMatchObject(answers["both"] ?? {});
+  });
+
+  it("saves images, never over a file that is there, and says where", async () => {
+    const box = setUp();
+    expect((await box.cli(["call", "picture"])).out).toBe(
+      "here\nimage image/png, 70 B: saved as image-1.png\n",
+    );
+    expect((await box.cli(["call", "picture"])).out).toContain("saved as image-1-2.png");
+    expect((await box.cli(["call", "picture", "--output", "new/folder"])).out).toContain(
+      "saved as new/folder/image-1.png",
+    );
+    expect(readFileSync(box.path("project/new/folder/image-1.png")).toString("base64")).toBe(dot);
+    expect((await box.cli(["call", "nothing64"])).out).toContain("nothing was saved");
+    await box.cli(["call", "picture", "--json"]);
+    expect(readdirSync(box.project).filter((name) => name.endsWith(".png"))).toHaveLength(2);
+  });
+
+  it("puts what a tool calls an error on standard error, and exits with 1", async () => {
+    expect(await setUp().cli(["call", "broken"])).toMatchObject({ code: 1, out: "", err: "it broke\n" });
+  });
+
+  it("keeps what was cut under a handle that can be read page by page and searched", async () => {
+    const lines = Array.from({ length: 60_000 }, (_, index) => `line ${index}`).join("\n");
+    const http = await startFakeHttp({
+      tools: [{ name: "long", inputSchema: { type: "object" } }],
+      on: [{ when: { tool: "long" }, do: [{ answer: { content: [{ type: "text", text: lines }] } }] }],
+    });
+    onTestFinished(() => http.close());
+    const box = createSandbox({ [user]: { mcpServers: { it: { url: http.url } } } });
+    const cut = await box.cli(["call", "long"]);
+    const handle = /plugboard result (r_\w+)/.exec(cut.err)?.[1] ?? "";
+    expect(cut.out.length).toBeLessThan(lines.length / 2);
+    const first = await box.cli(["result", handle]);
+    expect(first.out).toMatch(/^line 0\nline 1\n/);
+    expect(first.err).toMatch(new RegExp(`page 1 of \\d+, .*next: plugboard result ${handle} --page 2`));
+    expect((await box.cli(["result", handle, "--find", "line 31234"])).out).toContain("line 31234");
+    expect(await box.cli(["result", handle, "--find", "nowhere"])).toMatchObject({ code: 1, out: "" });
+    expect(await box.cli(["result", handle, "--page", "999"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("There is no page 999") as string,
+    });
+    expect(await box.cli(["result", handle, "--page", "0"])).toMatchObject({ code: 2 });
+    expect(await box.cli(["result", "r_unknown"])).toMatchObject({ code: 2 });
+    expect((await box.cli(["call", "long", "--whole"])).out).toBe(`${lines}\n`);
+  });
+
+  it("shows progress on standard error while it waits, and leaves nothing of it", async () => {
+    const box = setUp({});
+    const run = await box.cli(["call", "progress", "steps=4", "everyMs=300"], {
+      screen: { columns: 80, rows: 24 },
+    });
+    expect(run.out).toBe("4 steps\n");
+    expect(run.err).toMatch(/files\.progress {2}\d+% .*step \d/);
+    expect(run.err).toMatch(/\u001b\[J.*\u001b\[\?25h$/s);
+    expect((await box.cli(["call", "progress", "steps=2"])).err).toBe("");
+  });
+
+  it.each(["stdio", "http"])("tells the server when Ctrl-C cancels the call, over %s", async (transport) => {
+    const box = createSandbox();
+    const log = box.path("log");
+    const rules: Rule[] = [{ when: { tool: "sleep" }, do: [{ progress: 1 }, { silent: true }] }];
+    const http = transport === "http" ? await startFakeHttp({ versions: "legacy", on: rules }) : undefined;
+    if (http) onTestFinished(() => http.close());
+    box.write(user, { mcpServers: { it: http ? { url: http.url } : fakeStdio({ log, on: rules }) } });
+    const stop = new AbortController();
+    const run = await box.cli(["call", "it.sleep", "ms=60000"], {
+      signal: stop.signal,
+      screen: { columns: 80, rows: 24 },
+      onErr: (err) => /sleep .*\d%|sleep {2}\d+ s/.test(err) && stop.abort(new Interrupted("SIGINT")),
+    });
+    expect(run).toMatchObject({ code: 130, out: "" });
+    const heard = http
+      ? http.received.map(({ body }) => body)
+      : readFakeLog(log).flatMap((line) => (line.event === "received" ? [line.line] : []));
+    expect(heard.some((line) => line.includes("notifications/cancelled"))).toBe(true);
+  });
+
+  it("gives up after --timeout", async () => {
+    const run = await setUp({}).cli(["call", "sleep", "ms=60000", "--timeout", "0.3"]);
+    expect(run.code).toBe(8);
+  });
+});
+
+describe("M62 questions on the command line", () => {
+  const person = {
+    type: "object",
+    properties: {
+      name: { type: "string", title: "Your name", minLength: 2, maxLength: 10 },
+      mail: { type: "string", format: "email" },
+      day: { type: "string", format: "date", default: "2026-01-31" },
+      age: { type: "integer", minimum: 1 },
+      share: { type: "number" },
+      news: { type: "boolean", default: true },
+      colour: { type: "string", enum: ["r", "g"], enumNames: ["Red", "Green"] },
+      size: {
+        type: "string",
+        oneOf: [
+          { const: "s", title: "Small" },
+          { const: "l", title: "Large" },
+        ],
+      },
+      tags: {
+        type: "array",
+        minItems: 1,
+        maxItems: 2,
+        items: {
+          anyOf: [
+            { const: "a", title: "A" },
+            { const: "b", title: "B" },
+            { const: "c", title: "C" },
+          ],
+        },
+      },
+    },
+    required: ["name", "age", "tags"],
+  };
+  const elicit = (schema: object) => [
+    "call",
+    "elicit",
+    "--json",
+    JSON.stringify({ message: "Who\u001b[2J?", schema }),
+  ];
+  const answerOf = (run: { json: Record<string, unknown> }) =>
+    (run.json["structuredContent"] as { answers: unknown[] }).answers[0];
+
+  it.each(["legacy", "modern"] as const)(
+    "asks for every kind of field, checks each, and sends what was said (%s)",
+    async (versions) => {
+      const box = setUp({ versions });
+      const forms = [
+        "answer",
+        "A",
+        "Ada",
+        "nope",
+        "ada@example.com",
+        "2026-02-31",
+        "\n",
+        "old",
+        "0",
+        "36",
+        "",
+        false,
+        "g",
+        "\0none",
+        ["a", "b", "c"],
+        ["a", "c"],
+        "send",
+      ];
+      const run = await box.cli(elicit(person), { forms });
+      expect(answerOf(run)).toEqual({
+        action: "accept",
+        content: {
+          name: "Ada",
+          mail: "ada@example.com",
+          day: "2026-01-31",
+          age: 36,
+          news: false,
+          colour: "g",
+          tags: ["a", "c"],
+        },
+      });
+      const seen = run.asked.join("\n");
+      expect(seen).toContain("files asks: Who\\u{1b}[2J? [Answer|Decline]");
+      expect(seen).toContain("Your name (string)");
+      expect(seen).toContain("! must be an e-mail address");
+      expect(seen).toContain("! must be a date");
+      expect(seen).toContain("day (string (date), optional) <2026-01-31>");
+      expect(seen).toContain("[Red|Green|(leave it out)]");
+      expect(seen).toContain("[Small|Large|(leave it out)]");
+      expect(seen).toContain("Send this to files? [Send|Change it|Decline]");
+    },
+  );
+
+  it("can be declined, left, and changed before it is sent", async () => {
+    const box = setUp({});
+    const two = { type: "object", properties: { a: { type: "string" }, b: { type: "string" } } };
+    expect(answerOf(await box.cli(elicit(two), { forms: ["decline"] }))).toEqual({ action: "decline" });
+    expect(answerOf(await box.cli(elicit(two), { forms: [undefined] }))).toEqual({ action: "cancel" });
+    expect(answerOf(await box.cli(elicit(two), { forms: ["answer", "x", undefined] }))).toEqual({
+      action: "cancel",
+    });
+    expect(answerOf(await box.cli(elicit(two), { forms: ["answer", "x", "y", "decline"] }))).toEqual({
+      action: "decline",
+    });
+    const changed = await box.cli(elicit(two), { forms: ["answer", "x", "y", "change", "\n", "z", "send"] });
+    expect(answerOf(changed)).toEqual({ action: "accept", content: { a: "x", b: "z" } });
+  });
+
+  it("shows a URL in full with its host and asks, without opening anything", async () => {
+    const box = setUp({});
+    const url = "https://login.example/a?b=c";
+    const call = ["call", "elicit", "--json", `url=${url}`];
+    const run = await box.cli(call, { forms: ["accept"] });
+    expect(run.asked.join("\n")).toContain(url);
+    expect(run.asked.join("\n")).toContain("It leads to login.example.");
+    expect(answerOf(run)).toEqual({ action: "accept" });
+    expect(answerOf(await box.cli(call, { forms: ["decline"] }))).toEqual({ action: "decline" });
+  });
+
+  it("asks for approval where config says so, with what would be done; --yes answers it, and nobody there is a no", async () => {
+    const box = setUp(files, { approval: { tools: { "read_*": "prompt", broken: "deny" } } });
+    const call = ["call", "read_file", "path=\u001b[2J"];
+    const yes = await box.cli(call, { forms: [true] });
+    expect(yes.code).toBe(0);
+    expect(yes.asked.join("\n")).toMatch(
+      /read_file of files \(Read a file\)\nEffects: read-only.*\nArguments:\n {2}path {2}\\u\{1b\}\[2J\nCall it\?/,
+    );
+    expect(await box.cli(call, { forms: [false] })).toMatchObject({
+      code: 7,
+      err: expect.stringContaining("you said no") as string,
+    });
+    expect(await box.cli(call, { forms: [undefined] })).toMatchObject({ code: 7 });
+    expect(await box.cli(call)).toMatchObject({
+      code: 7,
+      err: expect.stringContaining("--yes allows it") as string,
+    });
+    expect((await box.cli([...call, "--yes"])).code).toBe(0);
+    expect((await box.cli(["call", "broken", "--yes"])).code).toBe(7);
+    expect((await box.cli(["call", "plain"])).code).toBe(0);
+  });
+
+  it("declines when nobody is there", async () => {
+    const run = await setUp({ versions: "legacy" }).cli(elicit(person));
+    expect(JSON.stringify(run.json)).not.toContain("accept");
+  });
+});
+
+describe("M47 and M48 on the command line", () => {
+  it("lists resources and templates, and reads them", async () => {
+    const box = setUp({ resources: [{ uri: "fake://readme", name: "readme", mimeType: "text/plain" }] });
+    expect((await box.cli(["resources"])).out).toMatch(
+      /^files {2}2 resources\n {2}fake:\/\/readme +readme, text\/plain\n {2}fake:\/\/item\/\{name\}/,
+    );
+    expect((await box.cli(["resources", "files", "--json"])).json).toMatchObject({
+      resources: [{ server: "files" }],
+    });
+    expect(await box.cli(["read", "files", "fake://readme"])).toMatchObject({
+      code: 0,
+      out: "text of fake://readme",
+    });
+    const saved = await box.cli(["read", "files", "fake://item/a.md", "--output", "out"]);
+    expect(saved.err).toBe("text: saved as out/a.md\n");
+    expect(box.read("project/out/a.md")).toBe("text of fake://item/a.md");
+    expect(await box.cli(["read", "files", "other://x"])).toMatchObject({
+      code: 5,
+      err: expect.stringContaining("not found") as string,
+    });
+    expect(await box.cli(["read", "fils", "x://y"])).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('Did you mean "files"?') as string,
+    });
+    expect(await box.cli(["resources", "fils"])).toMatchObject({ code: 4 });
+  });
+
+  it("gives files the exact text, screens an escaped one, and saves what is no text", async () => {
+    const contents = [
+      { uri: "x://a", text: "\u001b[2J" },
+      { uri: "x://b/../logo.png", mimeType: "image/png", blob: dot },
+    ];
+    const box = setUp({ on: [{ when: { method: "resources/read" }, do: [{ answer: { contents } }] }] });
+    const piped = await box.cli(["read", "files", "x://a"]);
+    expect(piped.out).toBe("\u001b[2J");
+    expect(piped.err).toBe("image image/png, 70 B: saved as logo.png\n");
+    const shown = await box.cli(["read", "files", "x://a"], { screen: { columns: 80, rows: 24 } });
+    expect(shown.out).toBe("\\u{1b}[2J\n");
+    expect(existsSync(box.path("project/logo-2.png"))).toBe(true);
+  });
+
+  it("lists prompts, fills them in by name or position, and shows the messages by role", async () => {
+    const prompt = {
+      name: "plan",
+      description: "Plans",
+      arguments: [{ name: "what", required: true }, { name: "when" }],
+    };
+    const box = setUp({ prompts: [prompt] });
+    expect((await box.cli(["prompts"])).out).toBe(
+      "files  1 prompt\n  mcp__files__plan <what> [when]  Plans\n",
+    );
+    const named = await box.cli(["prompt", "files.plan", "when=now", 'a "trip"']);
+    expect(named).toMatchObject({ code: 0, out: 'user\n  plan {"when":"now","what":"a \\"trip\\""}\n' });
+    expect((await box.cli(["prompt", "plan", "a", "b", "--json"])).json).toMatchObject({
+      messages: [{ role: "user" }],
+    });
+    expect(await box.cli(["prompt", "plan"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("`what` is missing") as string,
+    });
+    expect(await box.cli(["prompt", "files.plna"])).toMatchObject({ code: 4 });
+  });
+});
+
+describe("M12 and M51 on the command line", () => {
+  it("explains a tool from what is remembered, with the file and line of each rule, and starts nothing", async () => {
+    const box = createSandbox();
+    const log = box.path("log");
+    box.write(user, {
+      mcpServers: {
+        files: {
+          ...fakeStdio({ ...files, log }),
+          tools: { deny: ["plain"], rename: { link: "url" } },
+          approval: { tools: { "read_*": "prompt" } },
+        },
+      },
+    });
+    const unknown = await box.cli(["explain", "files.plain"]);
+    expect(unknown).toMatchObject({
+      code: 4,
+      err: expect.stringContaining("plugboard tools --refresh") as string,
+    });
+    expect(existsSync(log)).toBe(false);
+    await box.cli(["tools"]);
+    const hidden = await box.cli(["explain", "files.plain"]);
+    expect(hidden.out).toMatch(/standing hidden: the server denies it/);
+    expect(hidden.out).toMatch(/rule +tools +.*config\.json:\d+/);
+    expect((await box.cli(["explain", "read_file"])).out).toMatch(/approval prompt, from .*config\.json:\d+/);
+    expect((await box.cli(["explain", "files.url"])).out).toContain("link, renamed to url");
+    expect((await box.cli(["explain", "files"])).out).toContain("ready to be used");
+    expect(readFakeLog(log).filter(({ event }) => event === "start")).toHaveLength(1);
+  });
+
+  it("compiles every known tool for a provider and says what is lost", async () => {
+    const free = {
+      name: "free",
+      inputSchema: { type: "object", properties: { any: { type: "object" } }, required: ["any"] },
+    };
+    const box = setUp({ tools: [free, { name: "fine", inputSchema: { type: "object", properties: {} } }] });
+    expect((await box.cli(["doctor", "--provider", "gemini"])).out).toContain("its tools are not known yet");
+    await box.cli(["tools"]);
+    const strict = await box.cli(["doctor", "--provider", "openai-strict"]);
+    expect(strict.out).toContain("openai-strict  1 of 2 tools can be offered");
+    expect(strict.out).toMatch(/✗ mcp__files__free {2}cannot be offered: properties\.any/);
+    expect(strict.code).toBe(3);
+    expect((await box.cli(["doctor", "--provider", "anthropic", "--json"])).json).toMatchObject({
+      tools: [{ ok: true }, { ok: true }],
+    });
+    expect((await box.cli(["doctor", "--provider", "nobody"])).code).toBe(2);
+  });
+
+  it("completes tools, parameters, servers and prompts from what is remembered", async () => {
+    const box = setUp();
+    await box.cli(["tools"]);
+    await box.cli(["prompts"]);
+    const words = async (...line: string[]) =>
+      (await box.cli(["completion", "words", "--", ...line])).out.split("\n");
+    expect(await words("call", "files.r")).toEqual(["files.read_file", ""]);
+    expect(await words("call", "mcp__files__p")).toEqual(["mcp__files__picture", "mcp__files__plain", ""]);
+    expect(await words("call", "files.read_file", "pa")).toEqual(["path=", ""]);
+    expect(await words("tools", "fi")).toContain("files");
+    expect(await words("read", "f")).toEqual(["files", ""]);
+    expect(await words("prompt", "mcp")).toEqual(["mcp__files__greet", ""]);
+    expect(await words("call", "--w")).toEqual(["--whole", ""]);
+  });
+});
