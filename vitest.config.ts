@@ -10,7 +10,8 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: ["test/integration/**"],
           isolate: false,
-          testTimeout: 30_000,
+          testTimeout: 60_000,
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -19,6 +20,7 @@ export default defineConfig({
           include: ["test/integration/**/*.test.ts"],
           pool: "forks",
           maxWorkers: 2,
+          sequence: { groupOrder: 1 },
           testTimeout: 240_000,
           hookTimeout: 120_000,
         },
