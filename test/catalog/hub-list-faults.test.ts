@@ -25,14 +25,13 @@ const nested = (depth: number) => {
   for (let level = 0; level < depth; level++) schema = { type: "object", properties: { a: schema } };
   return schema;
 };
+const doubling: [string, object][] = Array.from({ length: 25 }, (_, i) => [
+  `d${i}`,
+  { allOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] },
+]);
 const bomb = {
   type: "object",
-  $defs: Object.fromEntries(
-    Array.from({ length: 25 }, (_, i) => [
-      `d${i}`,
-      { allOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] },
-    ]).concat([["d25", { type: "object" }]]),
-  ),
+  $defs: Object.fromEntries([...doubling, ["d25", { type: "object" }]]),
   $ref: "#/$defs/d0",
 };
 
