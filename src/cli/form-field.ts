@@ -1,6 +1,5 @@
 import { createValidator, isRecord } from "../index.ts";
 import type { Ask, Choice } from "./ask.ts";
-import { typeWords } from "./parameter-lines.ts";
 import { safe } from "./print.ts";
 import type { Schema } from "./schema-parts.ts";
 
@@ -41,8 +40,9 @@ export async function askField(field: FormField, ask: Ask, signal: AbortSignal):
   const choices = choicesOf(schema);
   if (choices) {
     const all = isRequired ? choices : [...choices, { value: leftOut, label: "(leave it out)" }];
+    const start = typeof initial === "string" ? initial : isRequired ? undefined : leftOut;
     const answer = await ask.choose(
-      { message, choices: all, ...(typeof initial === "string" && { initial }) },
+      { message, choices: all, ...(start !== undefined && { initial: start }) },
       signal,
     );
     return answer === undefined ? undefined : { value: answer === leftOut ? undefined : answer };
@@ -78,16 +78,15 @@ async function askText(
   return answer === undefined ? undefined : { value: answer === "" ? undefined : read(answer) };
 }
 
-/** `Delivery date — string (date), optional`, and what the server says about it. */
+/** `Delivery date: when you are at home (date, optional)` */
 function question({ name, schema, isRequired }: FormField): string {
-  const title = typeof schema["title"] === "string" ? schema["title"] : name;
-  const kind =
-    choicesOf(schema) || schema["type"] === "array" || schema["type"] === "boolean"
-      ? ""
-      : typeWords(schema, schema);
-  const facts = [kind, ...(isRequired ? [] : ["optional"])].filter((word) => word !== "").join(", ");
-  const about = typeof schema["description"] === "string" ? `\n${safe(schema["description"])}` : "";
-  return `${safe(title)}${facts === "" ? "" : ` (${safe(facts)})`}${about}`;
+  const { title, description, type, format } = schema;
+  const isPlainText = type === "string" || type === "boolean" || type === "array";
+  const kind = typeof format === "string" ? format : isPlainText || typeof type !== "string" ? "" : type;
+  const facts = [kind, isRequired ? "" : "optional"].filter((word) => word !== "").join(", ");
+  const about = typeof description === "string" ? `: ${description}` : "";
+  const heading = `${typeof title === "string" ? title : name}${about}`;
+  return safe(facts === "" ? heading : `${heading} (${facts})`);
 }
 
 /** Titled and untitled choices, in the words of every revision of the protocol. */

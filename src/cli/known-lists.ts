@@ -1,10 +1,8 @@
 import type { Hub, ListState, View } from "../index.ts";
-import { problemOf } from "./connection-findings.ts";
 import { findingLines } from "./finding.ts";
 import type { Finding } from "./finding.ts";
 import { printLines } from "./live-area.ts";
 import { count, painter } from "./print.ts";
-import { transportOf } from "./server-view.ts";
 import type { Terminal } from "./terminal.ts";
 import { spinWhile } from "./waiting.ts";
 
@@ -46,7 +44,13 @@ export async function prepareLists(hub: Hub, use: ListUse, terminal: Terminal): 
   const states = (await Promise.all(kinds.map((kind) => view.listStates(kind)))).flat();
   const isFailed = ({ at, isSnapshot }: ListState) => at === undefined || (refresh && isSnapshot);
   const failed = new Set(states.filter(isFailed).map((state) => state.server));
-  return { states, failures: [...failed].map((name) => failureOf(hub, name)), isWhole: server === undefined };
+  return { states, failures: await failuresOf(hub, [...failed]), isWhole: server === undefined };
+}
+
+async function failuresOf(hub: Hub, names: readonly string[]): Promise<Finding[]> {
+  if (names.length === 0) return [];
+  const { listFailure } = await import("./list-failures.ts");
+  return names.map((name) => listFailure(hub, name));
 }
 
 const readers: Record<Kind, (view: View) => Promise<unknown>> = {
@@ -77,7 +81,7 @@ export function reportLists(hub: Hub, { states, failures, isWhole }: ListOutcome
 }
 
 /** `just now`, `5 minutes ago`. */
-export function ageWords(ms: number): string {
+function ageWords(ms: number): string {
   const units: [number, string][] = [
     [86_400_000, "day"],
     [3_600_000, "hour"],
@@ -85,12 +89,4 @@ export function ageWords(ms: number): string {
   ];
   const [size, unit] = units.find(([least]) => ms >= least) ?? [0, ""];
   return size === 0 ? "just now" : `${count(Math.floor(ms / size), unit)} ago`;
-}
-
-function failureOf(hub: Hub, name: string): Finding {
-  const report = hub.status().find((one) => one.name === name);
-  const entry = hub.config.servers.get(name);
-  const row = report && entry && { ...report, via: transportOf(entry) };
-  const problem = row && problemOf(row, entry);
-  return problem ?? { level: "problem", about: name, message: "it did not give its list" };
 }

@@ -56,7 +56,7 @@ function inner(part: unknown, root: Schema, width: number, depth: number): Line[
 }
 
 /** `string`, `array of string`, `"fast" or "slow"`, `string (date)`. */
-export function typeWords(schema: unknown, root: Schema, depth = 0): string {
+function typeWords(schema: unknown, root: Schema, depth = 0): string {
   const own = resolveSchema(schema, root);
   const allowed = allowedValues(schema, root);
   if (allowed.length > 0) return choices(allowed);

@@ -462,10 +462,10 @@ describe("M62 questions on the command line", () => {
       });
       const seen = run.asked.join("\n");
       expect(seen).toContain("files asks: Who\\u{1b}[2J? [Answer|Decline]");
-      expect(seen).toContain("Your name (string)");
+      expect(seen).toContain("Your name");
       expect(seen).toContain("! must be an e-mail address");
       expect(seen).toContain("! must be a date");
-      expect(seen).toContain("day (string (date), optional) <2026-01-31>");
+      expect(seen).toContain("day (date, optional) <2026-01-31>");
       expect(seen).toContain("[Red|Green|(leave it out)]");
       expect(seen).toContain("[Small|Large|(leave it out)]");
       expect(seen).toContain("Send this to files? [Send|Change it|Decline]");

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
+import { isPlugboardError } from "../../index.ts";
 import type { CallResult, Hub } from "../../index.ts";
 import { withCorrection } from "../argument-mistakes.ts";
 import { readArguments } from "../call-arguments.ts";
@@ -63,7 +64,10 @@ export function command(terminal: Terminal): Command {
               redraw = again;
               return callTool(hub, query, words, { ...options, signal, waiting }, terminal);
             },
-          );
+          ).catch((error: unknown) => {
+            if (isPlugboardError(error, "call-cancelled")) terminal.err("Cancelled; the server was told.\n");
+            throw error;
+          });
           const folder = resolve(terminal.cwd, options.output ?? ".");
           if (!options.json) return showResult(result, folder, terminal);
           if (options.output !== undefined) await saveMedia(result, folder, terminal);

@@ -11,7 +11,6 @@ import { noServersText } from "../no-servers.ts";
 import { count, json } from "../print.ts";
 import { reportDiagnostics } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
-import { toolPage } from "../tool-view.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import { withHub } from "../with-hub.ts";
 
@@ -62,6 +61,7 @@ async function showTool(hub: Hub, query: string, options: ToolsOptions, terminal
   const outcome = await prepareLists(hub, { kinds: ["tools"], server: found.server, refresh }, terminal);
   const tool = refresh ? await findTool(hub, query) : found;
   if (options.json) return terminal.out(json(tool));
+  const { toolPage } = await import("../tool-view.ts");
   const width = terminal.isLive ? terminal.columns - 1 : 100;
   terminal.out(printLines(toolPage(tool, width), terminal));
   reportLists(hub, outcome, terminal);
