@@ -1,0 +1,142 @@
+import { generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
+import { DpopProofs } from "./dpop.ts";
+import type { Jwk } from "./jwt.ts";
+import { type AuthOptions, type ClientSettings, GRANTS, type GrantType } from "./options.ts";
+
+export interface Client extends ClientSettings {
+  redirect_uris: string[];
+  grant_types: string[];
+  token_endpoint_auth_method: NonNullable<ClientSettings["token_endpoint_auth_method"]>;
+  source: "configured" | "registered" | "document";
+}
+
+/** What somebody agreed to once; every token belongs to one, and they end together. */
+export interface Grant {
+  id: string;
+  type: GrantType;
+  clientId: string;
+  /** Nobody, when a client acts for itself. */
+  user: string | undefined;
+  scopes: string[];
+  /** The resource that its tokens are for. */
+  audience: string | undefined;
+  revoked?: "requested" | "reuse" | "code replay";
+}
+
+export interface Token {
+  value: string;
+  kind: "access" | "refresh";
+  grant: Grant;
+  scopes: string[];
+  expiresMs: number;
+  /** A refresh token that was rotated, an access token that was revoked. */
+  spent: boolean;
+  /** The key it is bound to. */
+  thumbprint?: string;
+}
+
+/** What a client asks a person for. */
+export interface Asked {
+  client: Client;
+  scopes: string[];
+  resource: string | undefined;
+}
+
+export interface AuthorizationRequest extends Asked {
+  redirectUri: string;
+  state: string | undefined;
+  challenge: { value: string; method: string } | undefined;
+  loginHint: string | undefined;
+}
+
+export interface Code {
+  request: AuthorizationRequest;
+  grant: Grant;
+  expiresMs: number;
+  spent: boolean;
+}
+
+export interface DeviceRequest extends Asked {
+  userCode: string;
+  expiresMs: number;
+  intervalMs: number;
+  lastPollMs: number;
+  decision: { user: string } | "denied" | "pending" | "spent";
+}
+
+export class AuthState {
+  options: AuthOptions;
+  origin = "";
+  readonly clients = new Map<string, Client>();
+  readonly grants: Grant[] = [];
+  readonly tokens = new Map<string, Token>();
+  readonly codes = new Map<string, Code>();
+  /** Authorization requests whose page is open. */
+  readonly pages = new Map<string, AuthorizationRequest>();
+  readonly devices = new Map<string, DeviceRequest>();
+  /** Identifiers of the resources that tokens can be had for; with none, for any. */
+  readonly resources = new Set<string>();
+  /** The `jti` of client assertions that were used. */
+  readonly assertions = new Set<string>();
+  readonly proofs = new DpopProofs();
+  readonly nonce = secret();
+  readonly stats = {
+    registrations: 0,
+    documents: 0,
+    authorizations: 0,
+    tokens: 0,
+    refreshes: 0,
+    reuses: 0,
+    codeReplays: 0,
+    revocations: 0,
+  };
+  readonly keys: { privateKey: KeyObject; publicJwk: Jwk };
+  #aheadMs = 0;
+
+  constructor(options: AuthOptions) {
+    this.options = options;
+    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    this.keys = { privateKey, publicJwk: { ...publicKey.export({ format: "jwk" }), kid: "1" } };
+  }
+
+  /** Endpoints are below it, too. */
+  get issuer(): string {
+    return `${this.origin}${this.options.path ?? ""}`;
+  }
+
+  get grantTypes(): GrantType[] {
+    const { grantTypes = [GRANTS.client, GRANTS.device] } = this.options;
+    return [...new Set([GRANTS.code, GRANTS.refresh, ...grantTypes])];
+  }
+
+  get scopes(): string[] {
+    return this.options.scopes ?? ["read", "write", "admin"];
+  }
+
+  get users(): string[] {
+    return this.options.users ?? ["ada"];
+  }
+
+  now(): number {
+    return (this.options.clock ?? Date.now)() + this.#aheadMs;
+  }
+
+  advance(ms: number): void {
+    this.#aheadMs += ms;
+  }
+
+  createToken(kind: "access" | "refresh" | "code"): string {
+    return this.options.createToken?.(kind) ?? `${kind}-${secret()}`;
+  }
+
+  addGrant(type: GrantType, asked: Asked, user: string | undefined): Grant {
+    const { client, scopes, resource: audience } = asked;
+    const grant = { id: secret(), type, clientId: client.client_id, user, scopes, audience };
+    this.grants.push(grant);
+    return grant;
+  }
+}
+
+export function secret(): string {
+  return randomBytes(24).toString("base64url");
+}
