@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Fault } from "./faults.ts";
 import type { Hostile } from "./hostile.ts";
 import type { AuthOptions, Endpoint, Fields } from "./options.ts";
@@ -82,6 +83,18 @@ export const hostileAnswers = {
     access_token: "tökén €",
   })),
   "token-other-type": token("a token of a type nobody asked for", (body) => ({ ...body, token_type: "mac" })),
+  "token-long": {
+    what: "an access token of 12 kB",
+    stopsAt: "through",
+    options: () => ({
+      auth: { createToken: (kind) => `${kind}-${randomUUID()}`.padEnd(kind === "access" ? 12_000 : 0, "x") },
+    }),
+  },
+  "token-expires-absent": lifetime(undefined),
+  "token-expires-zero": lifetime(0),
+  "token-expires-negative": lifetime(-1),
+  "token-expires-text": lifetime("3600"),
+  "token-expires-huge": lifetime(1e12),
 } satisfies Record<string, Hostile>;
 
 type ChangeResponse = (response: URLSearchParams) => unknown;
@@ -141,4 +154,9 @@ function redirects<Name extends Endpoint>(
 
 function token(what: string, change: (body: Fields) => Fields): Hostile {
   return { what, stopsAt: "token", options: () => ({ auth: { alter: { token: change } } }) };
+}
+
+function lifetime(expires_in: unknown): Hostile {
+  const hostile = token(`expires_in is ${JSON.stringify(expires_in)}`, (body) => ({ ...body, expires_in }));
+  return { ...hostile, stopsAt: "through" };
 }

@@ -94,7 +94,7 @@ function issuer(what: string, change: (own: string) => string): Hostile {
 
 function resource(what: string, change: (own: string) => string): Hostile {
   const metadata = (own: Fields): Fields => ({ ...own, resource: change(String(own["resource"])) });
-  return { what, stopsAt: "discovery", options: () => ({ mcp: { metadata } }) };
+  return { what, stopsAt: "discovery", options: () => ({ mcp: { metadata, audience: false } }) };
 }
 
 function servers(what: string, server: string): Hostile {

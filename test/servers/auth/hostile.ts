@@ -41,6 +41,8 @@ export async function startHostile(
   const { auth: options, mcp } = entry.options(elsewhere.origin);
   const auth = await startAuthServer({ autoConsent: true, ...options, ...change });
   const server = await startProtectedMcp(auth, script, mcp);
+  // It takes what it can get, so that a careless client goes all the way.
+  auth.resources.clear();
   return {
     auth,
     server,

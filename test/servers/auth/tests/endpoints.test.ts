@@ -82,6 +82,12 @@ describe("the authorization endpoint", () => {
     expect((await browse(ask(auth, change))).get("error")).toBe(error);
   });
 
+  test("takes a plain challenge only where that is switched on", async () => {
+    const { auth } = await start({ clients: [publicClient], pkce: ["S256", "plain"] });
+    const tokens = await tokensByHand(auth, { code_challenge: verifier, code_challenge_method: "plain" });
+    expect(tokens).toHaveProperty("access_token");
+  });
+
   test("reads a client's document from loopback, and believes only one that names itself", async () => {
     const documents = createServer((request, response) => {
       const client_id = request.url === "/good" ? `${origin}/good` : "https://honest.example/client";
@@ -223,6 +229,16 @@ describe("the token endpoint", () => {
     expect(auth.introspect(String(tokens["access_token"]))).toMatchObject({ sub: "ada", aud: server.url });
     auth.set({ trusted: {} });
     expect((await post(auth, "token", form)).body).toMatchObject({ error: "invalid_grant" });
+  });
+
+  test("says who is logged in", async () => {
+    const { auth } = await start({ clients: [publicClient], users: ["ada", "bob"] });
+    const { access_token, id_token } = await tokensByHand(auth, { scope: "openid read", login_hint: "bob" });
+    const claims = Buffer.from(String(id_token).split(".")[1] ?? "", "base64url").toString();
+    expect(JSON.parse(claims)).toMatchObject({ sub: "bob", aud: "cli", iss: auth.issuer });
+    const headers = { authorization: `Bearer ${String(access_token)}` };
+    const info: unknown = await (await fetch(`${auth.issuer}/userinfo`, { headers })).json();
+    expect(info).toEqual({ sub: "bob", name: "bob" });
   });
 
   test("revokes: an access token alone, a refresh token with all that it led to", async () => {

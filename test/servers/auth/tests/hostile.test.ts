@@ -44,45 +44,58 @@ describe("a hostile server", () => {
   const aboutResource = (server: ProtectedMcp): string =>
     server.url.replace("/mcp", "/.well-known/oauth-protected-resource/mcp");
 
-  test("differs from an honest one in just what it is named after", async () => {
-    const honest = await start();
-    const normal = Object.keys(await metadata(honest.auth));
-    for (const name of names.filter((name) => entry(name).options("http://e").auth?.alter?.metadata)) {
-      const { auth, elsewhere, close } = await startHostile(name);
-      const said = await metadata(auth);
-      const right = (field: string): unknown =>
-        ({ issuer: auth.issuer, token_endpoint: `${auth.issuer}/token` })[field];
-      const text = JSON.stringify(said);
-      const endpoint = { authorize: "authorization", token: "token", register: "registration" }[
-        name.split("-")[0] ?? ""
-      ];
-      if (endpoint !== undefined) {
-        const url = String(said[`${endpoint}_endpoint`]);
-        expect(url, name).not.toBe(`${auth.issuer}/${name.split("-")[0]}`);
-        expect(entry(name).what, name).toContain(entry(name).stopsAt === "through" ? "query" : endpoint);
-      } else if (name.startsWith("issuer")) expect(said["issuer"], name).not.toBe(right("issuer"));
-      else if (name === "mix-up") expect(text).toContain(`${elsewhere.origin}/token`);
-      else
-        expect(said["code_challenge_methods_supported"], name).toEqual(
-          name === "pkce-plain" ? ["plain"] : undefined,
-        );
-      expect(Object.keys(said).filter((field) => !normal.includes(field))).toEqual([]);
-      await close();
+  /** What its metadata says otherwise than an honest server's would. */
+  async function lies(auth: AuthServer): Promise<Json> {
+    const said = await metadata(auth);
+    const { auth: honest } = await start();
+    const normal = JSON.stringify(await metadata(honest)).replaceAll(honest.issuer, auth.issuer);
+    const wrong = Object.entries(JSON.parse(normal) as Json).filter(
+      ([name, value]) => JSON.stringify(said[name]) !== JSON.stringify(value),
+    );
+    return Object.fromEntries(wrong.map(([name]) => [name, said[name]]));
+  }
+
+  const schemes = {
+    javascript: "javascript:",
+    file: "file:",
+    data: "data:",
+    http: "http://attacker.example/",
+  };
+  const endpoints = {
+    authorize: "authorization_endpoint",
+    token: "token_endpoint",
+    register: "registration_endpoint",
+  };
+
+  test.each(Object.entries(endpoints))("has another scheme for %s", async (name, field) => {
+    for (const [scheme, begin] of Object.entries(schemes)) {
+      const { auth } = await startNamed(`${name}-${scheme}` as HostileName);
+      expect(await lies(auth)).toEqual({ [field]: expect.stringContaining(begin) as string });
     }
   });
 
-  test.each(["javascript", "file", "data", "http"])("names endpoints with the scheme %s", async (scheme) => {
-    for (const [name, field] of [
-      ["authorize", "authorization"],
-      ["token", "token"],
-      ["register", "registration"],
-    ]) {
-      const { auth, close } = await startHostile(`${name}-${scheme}` as HostileName);
-      expect(new URL(String((await metadata(auth))[`${field}_endpoint`]))).toMatchObject({
-        protocol: `${scheme}:`,
-      });
-      await close();
-    }
+  test.each<[HostileName, (auth: AuthServer, elsewhere: string) => Json]>([
+    ["authorize-odd-scheme", () => ({ authorization_endpoint: "a:$(x)" })],
+    ["authorize-not-a-url", () => ({ authorization_endpoint: "-flag" })],
+    ["issuer-trailing-slash", ({ issuer }) => ({ issuer: `${issuer}/` })],
+    ["issuer-case", ({ issuer }) => ({ issuer: issuer.replace("http", "HTTP") })],
+    ["issuer-port", () => ({ issuer: "http://127.0.0.1:1" })],
+    ["issuer-without-port", () => ({ issuer: "http://127.0.0.1" })],
+    ["issuer-other", () => ({ issuer: "https://honest.example" })],
+    ["issuer-missing", () => ({ issuer: undefined })],
+    ["pkce-absent", () => ({ code_challenge_methods_supported: undefined })],
+    ["pkce-plain", () => ({ code_challenge_methods_supported: ["plain"] })],
+    [
+      "mix-up",
+      (_auth, elsewhere) => ({
+        issuer: "https://honest.example",
+        authorization_endpoint: "https://honest.example/authorize",
+        token_endpoint: `${elsewhere}/token`,
+      }),
+    ],
+  ])("says in its metadata: %s", async (name, expected) => {
+    const { auth, elsewhere } = await startNamed(name);
+    expect(await lies(auth)).toEqual(expected(auth, elsewhere.origin));
   });
 
   test.each(named("authorize-shell"))(
@@ -179,6 +192,18 @@ describe("a hostile server", () => {
   ] as const)("gives tokens that cannot be used: %s", async (name, expected) => {
     const { auth } = await startNamed(name);
     expect(await tokensByHand(auth)).toMatchObject(expected);
+  });
+
+  test("gives tokens that last as long as nobody can tell, or are long themselves", async () => {
+    const lifetimes = { absent: undefined, zero: 0, negative: -1, text: "3600", huge: 1e12 };
+    for (const [name, expected] of Object.entries(lifetimes)) {
+      const { auth } = await startNamed(`token-expires-${name}` as HostileName);
+      expect((await tokensByHand(auth))["expires_in"]).toBe(expected);
+    }
+    const { server } = await startNamed("token-long");
+    const provider = new MemoryProvider();
+    await logIn(server, provider);
+    expect(provider.saved?.access_token).toHaveLength(12_000);
   });
 
   test.each(named("authorization-server"))("points at: %s", async (name) => {
