@@ -1,6 +1,8 @@
 import { homedir } from "node:os";
+import { outputDefaults } from "./calls/bound-result.ts";
 import { callTool } from "./calls/call-tool.ts";
 import type { CallContext, CallOptions, CallResult } from "./calls/call-tool.ts";
+import type { OutputPolicy } from "./calls/output.ts";
 import { createResultStore } from "./calls/result-store.ts";
 import { ResourceSubscriptions } from "./calls/subscriptions.ts";
 import { Catalog } from "./catalog/catalog.ts";
@@ -80,6 +82,9 @@ export class Engine {
   readonly #interact: Interact;
   readonly #answers: AnswerServer;
   readonly env: Environment;
+  readonly #output: OutputPolicy;
+  /** One for each view, made when it first calls something. */
+  readonly #contexts = new WeakMap<Narrowing, CallContext>();
   #calls = 0;
 
   constructor(config: LoadedConfig, inProcess: Map<string, InProcessServer>, options: HubOptions) {
@@ -95,6 +100,7 @@ export class Engine {
     this.now = clock;
     this.inProcess = inProcess;
     this.env = env;
+    this.#output = outputDefaults(env);
     this.#interact = interact;
     const emit = (event: PlugboardEvent) => this.#emit(event);
     this.#answers = createAnswers({
@@ -157,7 +163,9 @@ export class Engine {
     options: CallOptions,
     narrowing: Narrowing,
   ): Promise<CallResult> {
-    return callTool(id, args, options, this.#callContext(narrowing));
+    let context = this.#contexts.get(narrowing);
+    if (!context) this.#contexts.set(narrowing, (context = this.#callContext(narrowing)));
+    return callTool(id, args, options, context);
   }
 
   /** Answers input that a modern server requires. */
@@ -186,14 +194,17 @@ export class Engine {
 
   #callContext(narrowing: Narrowing): CallContext {
     const { caller } = narrowing;
+    const { servers } = this;
     return {
       catalog: this.catalog,
       validators: this.#validators,
       interact: this.#interact,
       narrowing,
-      settings: this.servers.config.settings,
-      env: this.env,
-      configOf: (server) => this.servers.entry(server).config ?? {},
+      get settings() {
+        return servers.config.settings;
+      },
+      output: this.#output,
+      configOf: (server) => servers.entry(server).config ?? {},
       request: (server, params, { signal, onProgress, timeoutMs }) =>
         this.request("tools/call", params, { server, caller, signal, onProgress, timeoutMs }),
       answer: (server, signal) => this.answer(server, signal),
@@ -201,7 +212,7 @@ export class Engine {
         ({ server, id }) =>
         (whole) =>
           this.results.save(whole, { server, tool: id, ...(caller !== undefined && { caller }) }),
-      emit: (event) => this.events.emit(event),
+      events: this.events,
       nextCall: () => `c${++this.#calls}`,
       now: this.now,
     };

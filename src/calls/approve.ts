@@ -17,17 +17,25 @@ export interface ApproveContext {
   signal: AbortSignal;
 }
 
-/** Lets a call through, asks, or refuses. Asking with nobody there is a refusal. */
-export async function approve(
+/** Lets a call through at once (nothing to wait for), asks, or refuses. Asking with nobody there is a refusal. */
+export function approve(
   tool: ToolEntry,
   args: Record<string, unknown>,
   context: ApproveContext,
-): Promise<void> {
+): Promise<void> | undefined {
   const mode = modeOf(tool, context);
-  const need = mode === "auto" ? risk(tool) : mode === "prompt" ? "config says to ask" : undefined;
+  if (mode === "approve") return undefined;
   if (mode === "deny") throw refused(tool, "config denies it");
-  if (need === undefined) return;
-  const { interact, signal } = context;
+  const need = mode === "auto" ? risk(tool) : "config says to ask";
+  return need === undefined ? undefined : ask(tool, args, need, context);
+}
+
+async function ask(
+  tool: ToolEntry,
+  args: Record<string, unknown>,
+  need: string,
+  { interact, signal }: ApproveContext,
+): Promise<void> {
   if (!interact.approve) throw refused(tool, `${need}, and nobody is there to ask`);
   const { decision, reason } = await interact.approve(
     {

@@ -1,11 +1,12 @@
 import { PlugboardError, isPlugboardError } from "../errors.ts";
-import type { CallEnd, Emit } from "../events.ts";
+import type { CallEnd, PlugboardEvent } from "../events.ts";
 import type { Settings } from "../config/schema.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import type { Catalog, Narrowing } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { Validators } from "../catalog/validators.ts";
 import type { Interact } from "../interact/interact.ts";
+import type { EventStream } from "../lib/event-stream.ts";
 import { summarise } from "../servers/connection-errors.ts";
 import type { JsonRpcAnswer, Progress } from "../servers/lane.ts";
 import { approve } from "./approve.ts";
@@ -15,6 +16,7 @@ import { withInputs } from "./input-required.ts";
 import type { AnswerInput } from "./input-required.ts";
 import { boundResult } from "./bound-result.ts";
 import type { Keep } from "./bound-result.ts";
+import type { OutputPolicy } from "./output.ts";
 import { answerError } from "./answer-error.ts";
 import { mayRepeat } from "./retry.ts";
 
@@ -42,13 +44,14 @@ export interface CallContext {
   validators: Validators;
   interact: Interact;
   narrowing: Narrowing;
-  settings: Settings;
+  readonly settings: Settings;
   configOf(server: string): ServerConfig;
   request(server: string, params: Record<string, unknown>, options: CallOptions): Promise<JsonRpcAnswer>;
   answer(server: string, signal: AbortSignal | undefined): AnswerInput;
   keep(tool: ToolEntry): Keep;
-  env: Readonly<Record<string, string | undefined>>;
-  emit: Emit;
+  /** The limits of results where config says nothing. */
+  output: OutputPolicy;
+  events: EventStream<PlugboardEvent>;
   nextCall(): string;
   now(): number;
 }
@@ -69,13 +72,14 @@ export async function callTool(
     assertOffered(tool);
     const config = context.configOf(tool.server);
     const { fitted, notes } = fitArguments(tool, args, context.validators);
-    await approve(tool, fitted, {
+    const approval = approve(tool, fitted, {
       config,
       settings: context.settings,
       otherwise: options.approval ?? "approve",
       interact: context.interact,
       signal: options.signal ?? never,
     });
+    if (approval) await approval;
     const answer = await send(tool, fitted, options, context, call.progress);
     if ("error" in answer) throw await answerError(tool, answer.error, catalog);
     const result = checkOutput(tool, answer.result as CallResult, config, context.validators);
@@ -107,52 +111,38 @@ async function send(
   progress: (progress: Progress) => void,
 ): Promise<JsonRpcAnswer> {
   const { server, name } = tool;
-  const heard = (step: Progress) => {
+  const { signal, timeoutMs } = options;
+  const onProgress = (step: Progress) => {
     progress(step);
     options.onProgress?.(step);
   };
-  const once = (params: Record<string, unknown>) =>
-    context.request(server, params, { ...options, onProgress: heard });
+  const params = { name, arguments: args };
+  const once = (asked: Record<string, unknown>) =>
+    context.request(server, asked, { signal, timeoutMs, onProgress });
   for (let attempt = 0; ; attempt++) {
     try {
-      return await withInputs(
-        server,
-        { name, arguments: args },
-        once,
-        context.answer(server, options.signal),
-      );
+      return await withInputs(server, params, once, context.answer(server, signal));
     } catch (error) {
-      if (
-        options.signal?.aborted ||
-        !mayRepeat(error, tool, attempt, context.configOf(server), context.settings)
-      )
+      if (signal?.aborted || !mayRepeat(error, tool, attempt, context.configOf(server), context.settings))
         throw error;
     }
   }
 }
 
 /** `call-start` now, `call-end` exactly once. */
-function begin({ server, id: tool }: ToolEntry, { emit, now, nextCall, narrowing }: CallContext) {
-  const call = nextCall();
+function begin({ server, id: tool }: ToolEntry, { events, now, nextCall, narrowing }: CallContext) {
   const startedAt = now();
-  const caller = narrowing.caller === undefined ? {} : { caller: narrowing.caller };
-  emit({ type: "call-start", call, server, tool, ...caller, at: startedAt });
+  const facts = { call: nextCall(), server, tool };
+  const caller = narrowing.caller === undefined ? undefined : { caller: narrowing.caller };
+  if (events.isHeard) events.emit({ type: "call-start", ...facts, ...caller, at: startedAt });
   return {
-    progress: (step: Progress) => emit({ type: "call-progress", call, server, tool, ...step, at: now() }),
+    progress: (step: Progress) => events.emit({ type: "call-progress", ...facts, ...step, at: now() }),
     end: (outcome: CallEnd["outcome"], error?: unknown) => {
+      if (!events.isHeard) return;
       const at = now();
-      const summary = isPlugboardError(error) ? { error: summarise(error) } : {};
-      emit({
-        type: "call-end",
-        call,
-        server,
-        tool,
-        ...caller,
-        durationMs: at - startedAt,
-        outcome,
-        ...summary,
-        at,
-      });
+      const durationMs = at - startedAt;
+      const summary = isPlugboardError(error) ? { error: summarise(error) } : undefined;
+      events.emit({ type: "call-end", ...facts, ...caller, durationMs, outcome, ...summary, at });
     },
   };
 }

@@ -4,6 +4,11 @@ export class EventStream<T> implements AsyncIterable<T> {
   readonly #ended = new Set<() => void>();
   #isClosed = false;
 
+  /** Whether anybody listens: events that are made for every call need not be made for nobody. */
+  get isHeard(): boolean {
+    return this.#listeners.size > 0;
+  }
+
   emit(event: T): void {
     for (const listener of this.#listeners) {
       try {
