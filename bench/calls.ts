@@ -1,0 +1,257 @@
+/**
+ * What a call costs: the hub with its whole pipeline, the SDK's clients of both generations, and nothing but JSON over
+ * a pipe or a socket, against the same two echo servers in processes of their own. All take turns, a few calls each,
+ * so that a busy moment of the machine hits them alike. Where the machine happens to place a process matters more than
+ * any code, so every round has new ones, and the best round counts. Run: node bench/calls.ts [rounds]
+ */
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { fork, spawn } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
+import { Pool } from "undici";
+import { createHub } from "../src/index.ts";
+
+type Call = () => Promise<unknown>;
+
+interface Figures {
+  p50: number;
+  p99: number;
+  perSecond: number;
+  cpu: number;
+}
+
+interface Message {
+  id?: string | number;
+  method?: string;
+  params?: { arguments?: { text?: string } };
+}
+
+const inFlight = 32;
+const serialTurns = 40;
+const turnCalls = 50;
+const burstMs = 500;
+const info = { name: "bench", version: "1" };
+const params = { name: "echo", arguments: { text: "hello" } };
+const self = [import.meta.filename];
+
+if (process.argv[2] === "stdio") serveStdio();
+else if (process.argv[2] === "http") serveHttp();
+else await measure(Number(process.argv[2] ?? 8));
+
+async function measure(rounds: number): Promise<void> {
+  const stdio = new Map<string, Figures>();
+  const http = new Map<string, Figures>();
+  for (let round = 0; round < rounds; round++) {
+    await oneRound(stdio, http);
+    process.stderr.write(".");
+  }
+  const overStdio = report("stdio", stdio);
+  judge("p50 in times of the floor", overStdio("hub").p50 / overStdio("floor").p50, 1.2, "at most");
+  const timesOurFloor = overStdio("hub").p50 / overStdio("floor, our way").p50;
+  console.log(`  p50 in times of the floor, our way: ${timesOurFloor.toFixed(2)}`);
+  const timesSdk = overStdio("hub").perSecond / overStdio("SDK v2").perSecond;
+  judge("throughput in times of SDK v2", timesSdk, 1.5, "at least");
+  const overHttp = report("http", http);
+  const bestSdk = Math.max(overHttp("SDK v2").perSecond, overHttp("SDK v1").perSecond);
+  judge("throughput in times of the better SDK", overHttp("hub").perSecond / bestSdk, 3, "at least");
+}
+
+async function oneRound(stdio: Map<string, Figures>, http: Map<string, Figures>): Promise<void> {
+  const server = fork(import.meta.filename, ["http"]);
+  const port = await new Promise<number>((resolve) => server.once("message", resolve));
+  const url = new URL(`http://127.0.0.1:${port}/mcp`);
+  const echo = { command: process.execPath, args: [...self, "stdio"] };
+
+  const hub = await createHub({ servers: { pipe: echo, web: { url: url.href } } });
+  await hub.tools();
+  const v2 = new Client(info);
+  await v2.connect(new StdioClientTransport(echo));
+  const v2Http = new Client(info);
+  await v2Http.connect(new StreamableHTTPClientTransport(url));
+  const v1 = new OldClient(info);
+  await v1.connect(new OldStdio(echo));
+  const v1Http = new OldClient(info);
+  const oldHttp: Pick<OldHttp, "start" | "send" | "close"> = new OldHttp(url);
+  await v1Http.connect(oldHttp);
+  const pipe = rawPipe(false);
+  const grouped = rawPipe(true);
+  const pool = new Pool(url.origin);
+
+  await compare(stdio, {
+    floor: pipe.call,
+    "floor, our way": grouped.call,
+    hub: () => hub.callTool("mcp__pipe__echo", params.arguments),
+    "SDK v2": () => v2.callTool(params),
+    "SDK v1": () => v1.callTool(params),
+  });
+  await compare(http, {
+    floor: rawHttp(pool),
+    hub: () => hub.callTool("mcp__web__echo", params.arguments),
+    "SDK v2": () => v2Http.callTool(params),
+    "SDK v1": () => v1Http.callTool(params),
+  });
+  await Promise.all([hub.close(), v2.close(), v2Http.close(), v1.close(), v1Http.close(), pool.destroy()]);
+  pipe.end();
+  grouped.end();
+  server.disconnect();
+}
+
+async function compare(best: Map<string, Figures>, calls: Record<string, Call>): Promise<void> {
+  for (const call of Object.values(calls)) await throughput(call);
+  const serial = await latencies(calls);
+  for (const [name, call] of Object.entries(calls)) {
+    const now = { ...percentiles(serial.get(name) ?? []), ...(await throughput(call)) };
+    const { p50, p99, perSecond, cpu } = best.get(name) ?? now;
+    best.set(name, {
+      p50: Math.min(p50, now.p50),
+      p99: Math.min(p99, now.p99),
+      perSecond: Math.max(perSecond, now.perSecond),
+      cpu: Math.min(cpu, now.cpu),
+    });
+  }
+}
+
+function report(kind: string, figures: ReadonlyMap<string, Figures>): (name: string) => Figures {
+  print([kind, "p50 µs", "p99 µs", `calls/s, ${inFlight} in flight`, "cpu µs a call"]);
+  for (const [name, { p50, p99, perSecond, cpu }] of figures)
+    print([name, p50.toFixed(0), p99.toFixed(0), perSecond.toFixed(0), cpu.toFixed(1)]);
+  return (name) => figures.get(name) ?? { p50: NaN, p99: NaN, perSecond: NaN, cpu: NaN };
+}
+
+function print([name = "", ...cells]: string[]): void {
+  console.log(name.padEnd(16), ...cells.map((cell) => cell.padStart(22)));
+}
+
+function judge(what: string, ratio: number, bar: number, direction: "at most" | "at least"): void {
+  const isKept = direction === "at most" ? ratio <= bar : ratio >= bar;
+  console.log(`  ${what}: ${ratio.toFixed(2)} (bar: ${direction} ${bar}, ${isKept ? "kept" : "MISSED"})`);
+  if (!isKept) process.exitCode = 1;
+}
+
+/** One call after the other, in microseconds. */
+async function latencies(calls: Record<string, Call>): Promise<Map<string, number[]>> {
+  const took = new Map(Object.keys(calls).map((name) => [name, [] as number[]]));
+  for (let turn = 0; turn < serialTurns; turn++) {
+    for (const [name, call] of Object.entries(calls)) {
+      for (let i = 0; i < turnCalls; i++) {
+        const from = performance.now();
+        await call();
+        took.get(name)?.push((performance.now() - from) * 1000);
+      }
+    }
+  }
+  return took;
+}
+
+function percentiles(took: number[]): Pick<Figures, "p50" | "p99"> {
+  const sorted = took.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? NaN;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+/** Many at once: calls a second, and the processor time of this process for each. */
+async function throughput(call: Call): Promise<Pick<Figures, "perSecond" | "cpu">> {
+  const from = performance.now();
+  const cpuBefore = process.cpuUsage();
+  let calls = 0;
+  const work = async () => {
+    while (performance.now() < from + burstMs) {
+      await call();
+      calls++;
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, work));
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return { perSecond: (calls * 1000) / (performance.now() - from), cpu: (user + system) / calls };
+}
+
+/**
+ * As little as can be done: a line out, a line in, matched by its id. `ourWay` does what we owe to every server: a
+ * process group of its own, so that it can be ended with all it started, and a progress token in every call.
+ */
+function rawPipe(ourWay: boolean): { call: Call; end(): void } {
+  const child = spawn(process.execPath, [...self, "stdio"], {
+    stdio: ["pipe", "pipe", "inherit"],
+    detached: ourWay,
+  });
+  const waiting = new Map<number, (message: unknown) => void>();
+  let issued = 0;
+  let rest = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      const message = JSON.parse(line) as { id: number };
+      waiting.get(message.id)?.(message);
+      waiting.delete(message.id);
+    }
+  });
+  const call = () =>
+    new Promise((resolve) => {
+      const id = ++issued;
+      waiting.set(id, resolve);
+      const own = ourWay ? { ...params, _meta: { progressToken: `p${id}` } } : params;
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: own })}\n`);
+    });
+  return { call, end: () => child.stdin.end() };
+}
+
+function rawHttp(pool: Pool): Call {
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  let issued = 0;
+  return async () => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: ++issued, method: "tools/call", params });
+    const { body: answer } = await pool.request({ path: "/mcp", method: "POST", headers, body });
+    return answer.json();
+  };
+}
+
+function serveStdio(): void {
+  createInterface({ input: process.stdin }).on("line", (line) => {
+    const answer = respond(JSON.parse(line) as Message);
+    if (answer !== undefined) process.stdout.write(`${answer}\n`);
+  });
+}
+
+function serveHttp(): void {
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      const answer = body === "" ? undefined : respond(JSON.parse(body) as Message);
+      if (answer === undefined) return void response.writeHead(request.method === "POST" ? 202 : 405).end();
+      response.writeHead(200, {
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(answer),
+      });
+      response.end(answer);
+    });
+  });
+  server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));
+  process.on("disconnect", () => process.exit());
+}
+
+function respond({ id, method, params: asked }: Message): string | undefined {
+  if (id === undefined) return undefined;
+  const result = answers[method ?? ""]?.(asked?.arguments?.text);
+  const body = result === undefined ? { error: { code: -32_601, message: "Method not found" } } : { result };
+  return JSON.stringify({ jsonrpc: "2.0", id, ...body });
+}
+
+const answers: Record<string, (text?: string) => object> = {
+  initialize: () => ({ protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: info }),
+  "tools/list": () => ({
+    tools: [
+      {
+        name: "echo",
+        inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+      },
+    ],
+  }),
+  "tools/call": (text = "") => ({ content: [{ type: "text", text }] }),
+};
