@@ -1,16 +1,13 @@
 import { homedir } from "node:os";
-import { outputDefaults } from "./calls/bound-result.ts";
-import { callTool } from "./calls/call-tool.ts";
 import type { CallContext, CallOptions, CallResult } from "./calls/call-tool.ts";
-import type { OutputPolicy } from "./calls/output.ts";
-import { createResultStore } from "./calls/result-store.ts";
+import type * as Calls from "./calls/calling.ts";
+import type { ResultStore } from "./calls/result-store.ts";
 import { ResourceSubscriptions } from "./calls/subscriptions.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import type { Narrowing } from "./catalog/catalog.ts";
 import { paramHeaderValues } from "./catalog/param-headers.ts";
 import { Snapshots } from "./catalog/snapshot.ts";
 import type { ToolEntry } from "./catalog/tool-entry.ts";
-import { Validators } from "./catalog/validators.ts";
 import type { SecretSource } from "./config/expand.ts";
 import type { LoadedConfig } from "./config/model.ts";
 import type { PlugboardEvent } from "./events.ts";
@@ -22,7 +19,7 @@ import { EventStream } from "./lib/event-stream.ts";
 import type { Environment } from "./lib/folders.ts";
 import type { Capabilities } from "./servers/envelope.ts";
 import type { JsonRpcAnswer, Progress } from "./servers/lane.ts";
-import { ProcessTree } from "./servers/process-tree.ts";
+import type { ProcessTree } from "./servers/process-tree.ts";
 import { ServerMemory } from "./servers/server-memory.ts";
 import { ServerSet } from "./servers/server-set.ts";
 import { StartGate } from "./servers/start-gate.ts";
@@ -64,6 +61,8 @@ export interface RequestOptions {
   capabilities?: Capabilities | undefined;
 }
 
+type Calling = typeof Calls;
+
 const callMs = 60_000;
 const longestCallMs = 600_000;
 
@@ -71,18 +70,19 @@ const longestCallMs = 600_000;
 export class Engine {
   readonly servers: ServerSet;
   readonly catalog: Catalog;
-  readonly results: ReturnType<typeof createResultStore>;
   readonly subscriptions: ResourceSubscriptions;
   readonly events = new EventStream<PlugboardEvent>();
   /** Servers that live in this process, by name. */
   inProcess: Map<string, InProcessServer>;
   readonly now: () => number;
-  readonly #processes: ProcessTree;
-  readonly #validators = new Validators();
+  readonly #store: Store;
+  /** What listing does not need is loaded when it is: the command line lists tools more often than it calls them. */
+  #processes: Promise<ProcessTree> | undefined;
+  #calling: Calling | undefined;
+  #results: Promise<ResultStore> | undefined;
   readonly #interact: Interact;
   readonly #answers: AnswerServer;
   readonly env: Environment;
-  readonly #output: OutputPolicy;
   /** One for each view, made when it first calls something. */
   readonly #contexts = new WeakMap<Narrowing, CallContext>();
   #calls = 0;
@@ -100,7 +100,6 @@ export class Engine {
     this.now = clock;
     this.inProcess = inProcess;
     this.env = env;
-    this.#output = outputDefaults(env);
     this.#interact = interact;
     const emit = (event: PlugboardEvent) => this.#emit(event);
     this.#answers = createAnswers({
@@ -110,12 +109,12 @@ export class Engine {
       emit,
       now: clock,
     });
-    this.#processes = new ProcessTree({ env, stateFolder, onProblem: (message) => this.#warn(message) });
+    this.#store = store;
     this.servers = new ServerSet(config, {
       env,
       home: env["HOME"] || homedir(),
       secrets: options.secrets ?? (async (name) => env[name]),
-      processes: this.#processes,
+      processes: () => (this.#processes ??= this.#openProcesses(stateFolder)),
       gate: new StartGate(config.settings.startConcurrency ?? 8),
       memory: new ServerMemory(async () => store),
       capabilities: { ...interactCapabilities(interact), ...options.capabilities },
@@ -139,7 +138,6 @@ export class Engine {
         connection.request(method, params, this.#deadlines({ server })),
       toolFilter,
     });
-    this.results = createResultStore(store, { now: clock });
     this.subscriptions = new ResourceSubscriptions({
       connection: (server) => this.servers.connection(server),
       random,
@@ -157,15 +155,19 @@ export class Engine {
     return this.servers.use(server, caller, (connection) => connection.request(method, params, asked));
   }
 
-  callTool(
+  async callTool(
     id: string,
     args: Record<string, unknown>,
     options: CallOptions,
     narrowing: Narrowing,
   ): Promise<CallResult> {
+    const calling = (this.#calling ??= await import("./calls/calling.ts"));
     let context = this.#contexts.get(narrowing);
-    if (!context) this.#contexts.set(narrowing, (context = this.#callContext(narrowing)));
-    return callTool(id, args, options, context);
+    if (!context) {
+      context = this.#callContext(narrowing, calling);
+      this.#contexts.set(narrowing, context);
+    }
+    return calling.callTool(id, args, options, context);
   }
 
   /** Answers input that a modern server requires. */
@@ -174,9 +176,19 @@ export class Engine {
       this.#answers(server, method, params, signal ?? never);
   }
 
+  /** Results that were too large to return whole. */
+  results(): Promise<ResultStore> {
+    this.#results ??= import("./calls/result-store.ts").then(({ createResultStore }) =>
+      createResultStore(this.#store, { now: this.now }),
+    );
+    return this.#results;
+  }
+
   async close(): Promise<void> {
     this.subscriptions.close();
-    await Promise.all([this.servers.close(), this.#processes.close()]);
+    const closing = this.servers.close();
+    const processes = await this.#processes;
+    await Promise.all([closing, processes?.close()]);
     this.events.close();
   }
 
@@ -192,26 +204,26 @@ export class Engine {
     };
   }
 
-  #callContext(narrowing: Narrowing): CallContext {
+  #callContext(narrowing: Narrowing, calling: Calling): CallContext {
     const { caller } = narrowing;
     const { servers } = this;
     return {
       catalog: this.catalog,
-      validators: this.#validators,
+      validators: new calling.Validators(),
       interact: this.#interact,
       narrowing,
       get settings() {
         return servers.config.settings;
       },
-      output: this.#output,
+      output: calling.outputDefaults(this.env),
       configOf: (server) => servers.entry(server).config ?? {},
       request: (server, params, { signal, onProgress, timeoutMs }) =>
         this.request("tools/call", params, { server, caller, signal, onProgress, timeoutMs }),
       answer: (server, signal) => this.answer(server, signal),
       keep:
         ({ server, id }) =>
-        (whole) =>
-          this.results.save(whole, { server, tool: id, ...(caller !== undefined && { caller }) }),
+        async (whole) =>
+          (await this.results()).save(whole, { server, tool: id, ...(caller !== undefined && { caller }) }),
       events: this.events,
       nextCall: () => `c${++this.#calls}`,
       now: this.now,
@@ -229,6 +241,11 @@ export class Engine {
   #paramHeaders(server: string, params: Record<string, unknown>): Record<string, string> {
     const tool = this.catalog.byName(server, String(params["name"]));
     return tool ? paramHeaderValues(tool.inputSchema, params["arguments"]) : {};
+  }
+
+  async #openProcesses(stateFolder: string | undefined): Promise<ProcessTree> {
+    const { ProcessTree } = await import("./servers/process-tree.ts");
+    return new ProcessTree({ env: this.env, stateFolder, onProblem: (message) => this.#warn(message) });
   }
 
   #warn(message: string): void {

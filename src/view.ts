@@ -170,9 +170,12 @@ export class View {
   }
 
   /** A page of a result that was too large, or what is found in it. */
-  result(handle: string, options: { page?: number; find?: string } = {}) {
+  async result(handle: string, options: { page?: number; find?: string } = {}) {
     const { caller } = this.#narrowing;
-    return this.engine.results.read(handle, { ...options, ...(caller !== undefined && { caller }) });
+    return (await this.engine.results()).read(handle, {
+      ...options,
+      ...(caller !== undefined && { caller }),
+    });
   }
 
   /** Why a tool is offered, hidden or asked about, and which file and line says so. */

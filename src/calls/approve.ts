@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { PlugboardError } from "../errors.ts";
 import type { Settings } from "../config/schema.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
@@ -40,7 +39,7 @@ async function ask(
   const { decision, reason } = await interact.approve(
     {
       kind: "approve",
-      id: randomUUID(),
+      id: crypto.randomUUID(),
       server: tool.server,
       tool: tool.name,
       toolId: tool.id,

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../lib/canonical.ts";
 
 export interface Naming {
   style: "mcp" | "server";
@@ -38,7 +38,7 @@ function trim(part: string): string {
 }
 
 function hashOf(server: string, name: string): string {
-  const digest = createHash("sha256").update(`${server.length}:${server}${name}`).digest("hex");
+  const digest = sha256(`${server.length}:${server}${name}`);
   return BigInt(`0x${digest.slice(0, 20)}`)
     .toString(36)
     .padStart(8, "0")

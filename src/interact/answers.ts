@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Emit, QuestionAnswered, QuestionAsked } from "../events.ts";
 import { isRecord } from "../lib/record.ts";
 import { withDefaults } from "./form-defaults.ts";
@@ -37,7 +36,7 @@ export function createAnswers(settings: AnswerSettings): AnswerServer {
   const { interact, deadlineMs = defaultDeadlineMs } = settings;
   return async (server, method, params, outer) => {
     const signal = AbortSignal.any([outer, AbortSignal.timeout(deadlineMs)]);
-    const id = randomUUID();
+    const id = crypto.randomUUID();
     switch (method) {
       case "elicitation/create": {
         const question = readElicitation(id, server, params);

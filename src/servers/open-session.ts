@@ -23,7 +23,7 @@ export interface OpenOptions {
   handlers: PeerHandlers;
   /** Headers of one `tools/call`, values not yet encoded. */
   paramHeaders(params: Record<string, unknown>): Record<string, string>;
-  processes: ProcessTree;
+  processes(): Promise<ProcessTree>;
   env: Environment;
   /** How long all of it may take; silence is waited out for at most half of that. */
   limitMs: number;
@@ -152,13 +152,14 @@ async function finish(greeting: Greeting, transport: ServerTransport, peer: Peer
 }
 
 async function createTransport(options: OpenOptions, kind: Kind): Promise<ServerTransport> {
-  const { target, processes, server, env, redact, onStderr } = options;
+  const { target, server, env, redact, onStderr } = options;
   const limits =
     "maxLineBytes" in target && target.maxLineBytes !== undefined
       ? { maxLineBytes: target.maxLineBytes }
       : {};
   if (target.kind === "stdio") {
     const { StdioTransport } = await import("./transports/stdio.ts");
+    const processes = await options.processes();
     return new StdioTransport({ processes, program: target.program, redact, onStderr, ...limits });
   }
   if (target.kind === "memory") {

@@ -23,7 +23,8 @@ export interface OpenerContext {
   home: string;
   secrets: SecretSource;
   policy: ManagedPolicy;
-  processes: ProcessTree;
+  /** Where programs are started; opened with the first one. */
+  processes(): Promise<ProcessTree>;
   gate: StartGate;
   memory: ServerMemory;
   capabilities: Capabilities;
@@ -84,7 +85,7 @@ async function openWithDeadline(
       capabilities: context.capabilities,
       paramHeaders: (params) => context.paramHeaders?.(name, params) ?? {},
       handlers: hooks,
-      processes: context.processes,
+      processes: () => context.processes(),
       env: context.env,
       limitMs,
       signal: AbortSignal.any([hooks.signal, deadline.signal]),

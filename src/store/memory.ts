@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { checkKey, encodeValue, expiresAt, expiryOf } from "./entry.ts";
 import { waitForLease } from "./lease.ts";
 import { storeError } from "./store-error.ts";
@@ -44,7 +43,7 @@ export function createMemoryStore(options: { now?: Clock | undefined } = {}): St
     checkKey(name);
     const before = leases.get(name);
     if (before?.owner !== undefined && before.expiresAt > now()) return undefined;
-    const owner = randomUUID();
+    const owner = crypto.randomUUID();
     // The first fence comes from the clock, so that it also exceeds those of an earlier process.
     const row = {
       fence: before ? before.fence + 1 : Math.floor(now()),

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type { SQLInputValue } from "node:sqlite";
 import { checkKey, encodeValue, expiryOf } from "./entry.ts";
@@ -28,7 +27,7 @@ export async function openSqliteStore(
   const database = await openDatabase(path, onWarning);
   const closing = new AbortController();
   const run = createRun(database, path, closing.signal);
-  const leases = createLeaseTable(run, now, randomUUID());
+  const leases = createLeaseTable(run, now, crypto.randomUUID());
   let sweepDueAt = -Infinity;
 
   const toValue = (row: Row): StoredValue => {
