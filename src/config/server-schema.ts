@@ -124,7 +124,11 @@ export const serverSchema = z.strictObject({
   ),
   command: field(text.check(z.minLength(1)), "The program of a stdio server. No shell is involved.", "npx"),
   args: field(texts, "Its arguments.", ["-y", "@modelcontextprotocol/server-filesystem", "${HOME}/notes"]),
-  cwd: field(text, "Its working folder; relative to the configuration file.", "./server"),
+  cwd: field(
+    text,
+    "Its working folder, relative to the configuration file. Without it: the project for project and local scope, otherwise where you are.",
+    "./server",
+  ),
   env: field(z.record(text, text), "Variables for the server, besides a minimal environment.", {
     LOG_LEVEL: "info",
   }),

@@ -52,12 +52,17 @@ async function resolveTarget(
   entry: ServerEntry,
   context: OpenerContext,
 ): Promise<{ target: Target; redact: (text: string) => string }> {
-  const { name, baseDir } = entry;
+  const { name } = entry;
   const server = context.inProcess(name);
   if (server) return { target: { kind: "memory", name, server }, redact: (text) => text };
   const { config, sensitive } = await expandServer(entry, context);
   assertAllowed(context.policy, name, config);
-  return { target: toTarget(name, config, baseDir, context.env), redact: redactor(sensitive) };
+  return { target: toTarget(name, config, workingFolder(entry), context.env), redact: redactor(sensitive) };
+}
+
+/** A project's servers run in the project, a plugin's in the plugin; those of your own where you are. */
+function workingFolder({ origin, baseDir }: ServerEntry): string {
+  return ["local", "project", "plugin"].includes(origin.scope) ? baseDir : process.cwd();
 }
 
 async function openWithDeadline(
