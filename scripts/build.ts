@@ -28,7 +28,7 @@ await bundle.write({
   format: "cjs",
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
-  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  minify: true,
 });
 await bundle.close();
 // CommonJS starts faster: no module graph to link, and built-in modules need no facade with all their exports.

@@ -43,7 +43,7 @@ export function createMemoryStore(options: { now?: Clock | undefined } = {}): St
     checkKey(name);
     const before = leases.get(name);
     if (before?.owner !== undefined && before.expiresAt > now()) return undefined;
-    const owner = crypto.randomUUID();
+    const owner = process.getBuiltinModule("node:crypto").randomUUID();
     // The first fence comes from the clock, so that it also exceeds those of an earlier process.
     const row = {
       fence: before ? before.fence + 1 : Math.floor(now()),

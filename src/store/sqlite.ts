@@ -27,7 +27,7 @@ export async function openSqliteStore(
   const database = await openDatabase(path, onWarning);
   const closing = new AbortController();
   const run = createRun(database, path, closing.signal);
-  const leases = createLeaseTable(run, now, crypto.randomUUID());
+  const leases = createLeaseTable(run, now, process.getBuiltinModule("node:crypto").randomUUID());
   let sweepDueAt = -Infinity;
 
   const toValue = (row: Row): StoredValue => {
