@@ -44,7 +44,7 @@ export function describeMistakes(mistakes: readonly Mistake[]): string {
   return `${shown.join("; ")}${more}.`;
 }
 
-/** A structured answer that breaks the server's own promise is an error, or with `output.check: warn` a note. */
+/** A structured answer that breaks the server's own promise carries a note, or with `output.check: error` is one. */
 export function checkOutput(
   tool: ToolEntry,
   result: CallResult,
@@ -52,7 +52,7 @@ export function checkOutput(
   validators: Validators,
 ): CallResult {
   const { outputSchema, server, name, id } = tool;
-  const mode = config.output?.check ?? "error";
+  const mode = config.output?.check ?? "warn";
   if (!outputSchema || result.isError || mode === "off" || !guardSchema(outputSchema).ok)
     return withContent(result);
   const mistakes =
@@ -69,7 +69,7 @@ export function checkOutput(
       server,
       tool: id,
       data: { mistakes },
-      hint: 'Report it to the server\'s author; `output.check: "warn"` for this server lets such answers through.',
+      hint: 'Report it to the server\'s author; without `output.check: "error"` such answers come with a note.',
     },
   );
 }

@@ -49,7 +49,7 @@ export const output = z.strictObject({
   ...outputLimits,
   check: field(
     z.enum(["error", "warn", "off"]),
-    "What happens when a structured answer breaks the server's own output schema.",
+    "What happens when a structured answer breaks the server's own output schema: a note beside it (the default), an error, or nothing.",
     "error",
   ),
   tools: field(z.record(text, z.strictObject(outputLimits)), "Limits by tool; names may hold `*`.", {

@@ -120,7 +120,7 @@ export class Connection {
     params: Record<string, unknown>,
     options: ConnectionRequest,
   ): Promise<JsonRpcAnswer> {
-    const session = await this.ready(options.signal);
+    const session = this.#current(options.signal) ?? (await this.ready(options.signal));
     this.counts.requests++;
     try {
       const answer = await session.request(method, params, options);
@@ -133,6 +133,11 @@ export class Connection {
       if (fresh === session) throw error;
       return fresh.request(method, params, options);
     }
+  }
+
+  /** The session that is there already: most requests need not wait even for a promise. */
+  #current(signal: AbortSignal | undefined): Session | undefined {
+    return isUp(this.#state) && !signal?.aborted ? this.#session : undefined;
   }
 
   /** Ends the session, if any, and goes back to `idle`. */

@@ -86,7 +86,16 @@ interface Probe {
   error?: unknown;
 }
 
-async function discover(
+/** A server that refuses the revision and then names the very one we asked with is asked once more. */
+async function discover(options: HandshakeOptions, signal: AbortSignal): Promise<Probe> {
+  const first = await discoverOnce(options, signal);
+  const { outcome } = first;
+  const isShared =
+    outcome.kind === "refused" && provesModern(outcome.code) && outcome.supported?.includes(modernRevision);
+  return isShared ? discoverOnce(options, signal) : first;
+}
+
+async function discoverOnce(
   { capabilities, request, refusal }: HandshakeOptions,
   signal: AbortSignal,
 ): Promise<Probe> {
@@ -198,9 +207,10 @@ function unsupported(server: string, revisions: readonly string[]): PlugboardErr
   });
 }
 
+/** Never ends after an abort: what is waited for beside it does then, and its reason is the one that counts. */
 function pause(ms: number, signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(undefined), ms);
-    signal.addEventListener("abort", () => (clearTimeout(timer), resolve(undefined)), { once: true });
+    signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
   });
 }

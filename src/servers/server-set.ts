@@ -69,15 +69,12 @@ export class ServerSet {
   }
 
   /** Does something over the connection that a caller is to use. */
-  async use<T>(
-    name: string,
-    caller: string | undefined,
-    work: (connection: Connection) => Promise<T>,
-  ): Promise<T> {
+  use<T>(name: string, caller: string | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
     const member = this.#member(name);
     const isolation = member.entry.config?.isolation ?? "shared";
-    if (isolation === "call") return this.#useOnce(member, work);
-    if (isolation === "shared" || caller === undefined) return work(member.connection);
+    if (isolation === "shared" || (isolation === "caller" && caller === undefined))
+      return work(member.connection);
+    if (isolation === "call" || caller === undefined) return this.#useOnce(member, work);
     const own = member.callers.get(caller) ?? this.#connectBeside(member);
     member.callers.set(caller, own);
     return work(own);
