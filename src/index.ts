@@ -24,6 +24,8 @@ export type * from "./interact/interact.ts";
 export type { ToolExplanation } from "./explain-tool.ts";
 export type { ServerReport } from "./servers/server-report.ts";
 export type { ConfigLiteral } from "./config/literal.ts";
+export { isSecretName, secretName } from "./auth/vault-secrets.ts";
+export type { Vault, VaultList, VaultPlace } from "./auth/vault.ts";
 export { Workspace, loadConfig } from "./workspace.ts";
 export type { WorkspaceOptions } from "./workspace.ts";
 export { watchConfig } from "./watch.ts";

@@ -1,6 +1,9 @@
 import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Vault } from "./auth/vault.ts";
 import { resolvePath } from "./config/expand.ts";
 import { PlugboardError } from "./errors.ts";
+import type { Environment } from "./lib/folders.ts";
 import type { Store } from "./store/store.ts";
 
 /** What a workspace keeps on disk: opened when something needs it, in memory when it cannot be written. */
@@ -10,6 +13,7 @@ export class WorkspaceState {
   readonly #warn: (message: string) => void;
   #store: Promise<Store> | undefined;
   #other: Promise<Store> | undefined;
+  #vault: Promise<Vault> | undefined;
 
   constructor(options: { file: string; home: string; onWarning?: ((message: string) => void) | undefined }) {
     this.#file = options.file;
@@ -36,9 +40,16 @@ export class WorkspaceState {
     return this.#other;
   }
 
-  async lock<T>(key: string, work: () => Promise<T>): Promise<T> {
+  /** Secrets and logins, in a folder of their own beside the state. */
+  vault(env: Environment): Promise<Vault> {
+    this.#vault ??= this.#openVault(env);
+    return this.#vault;
+  }
+
+  async lock<T>(key: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { withLease } = await import("./store/lease.ts");
-    return withLease(await this.store(), key, { ttlMs: 15_000, waitMs: 60_000 }, work);
+    const options = { ttlMs: 15_000, waitMs: 60_000 };
+    return withLease(await this.store(), key, options, ({ signal }) => work(signal));
   }
 
   /** Reading trust creates no state: where there is no file, nothing has been trusted. */
@@ -64,6 +75,20 @@ export class WorkspaceState {
   async close(): Promise<void> {
     const opened = await Promise.allSettled([this.#store, this.#other]);
     for (const one of opened) if (one.status === "fulfilled") await one.value?.close();
+  }
+
+  async #openVault(env: Environment): Promise<Vault> {
+    const [{ createVault }, { openKeychain }] = await Promise.all([
+      import("./auth/vault.ts"),
+      import("./auth/keychain.ts"),
+    ]);
+    return createVault({
+      folder: join(dirname(this.#file), "vault"),
+      env,
+      keychain: openKeychain(env),
+      lock: (name, work) => this.lock(name, work),
+      onWarning: this.#warn,
+    });
   }
 
   async #open(setting: string, base: string): Promise<Store> {

@@ -1,8 +1,11 @@
 import { dirname, join, resolve } from "node:path";
+import { secretSource } from "./auth/vault-secrets.ts";
+import type { Vault } from "./auth/vault.ts";
 import { checkServer } from "./config/check-server.ts";
 import { findProjectRoot } from "./config/discover.ts";
 import { formatPath } from "./config/documents/document.ts";
 import { editFile, serverPath } from "./config/edit.ts";
+import type { SecretSource } from "./config/expand.ts";
 import { loadConfig as loadFrom } from "./config/load.ts";
 import type { LoadOptions } from "./config/load.ts";
 import type { LoadedConfig, Origin, Scope, ServerEntry } from "./config/model.ts";
@@ -39,6 +42,8 @@ export class Workspace {
   readonly env: Environment;
   readonly projectRoot: string;
   readonly folders: Folders;
+  /** `${secret:NAME}`: the vault, then the variable NAME. */
+  readonly secrets: SecretSource;
   readonly #options: WorkspaceOptions;
   readonly #state: WorkspaceState;
 
@@ -48,6 +53,7 @@ export class Workspace {
     this.env = options.env ?? process.env;
     this.projectRoot = projectRoot;
     this.folders = options.folders ?? platformFolders(this.env, projectRoot);
+    this.secrets = secretSource(() => this.vault(), this.env);
     const { onWarning } = options;
     this.#state = new WorkspaceState({ file: this.stateFile, home: this.folders.home, onWarning });
   }
@@ -64,6 +70,11 @@ export class Workspace {
   /** The durable state; in memory when it cannot be written. */
   store(): Promise<Store> {
     return this.#state.store();
+  }
+
+  /** Where secrets and logins are kept, encrypted. */
+  vault(): Promise<Vault> {
+    return this.#state.vault(this.env);
   }
 
   async load(): Promise<LoadedConfig> {
@@ -159,10 +170,10 @@ export class Workspace {
   async hubOptions({
     settings,
     settingOrigins,
-  }: LoadedConfig): Promise<Required<Pick<HubOptions, "env" | "store" | "stateFolder">>> {
+  }: LoadedConfig): Promise<Required<Pick<HubOptions, "env" | "secrets" | "store" | "stateFolder">>> {
     const base = dirname(settingOrigins["store"]?.file ?? join(this.cwd, "."));
     const store = await this.#state.storeFor(settings.store, base);
-    return { env: this.env, stateFolder: this.folders.state, store };
+    return { env: this.env, secrets: this.secrets, stateFolder: this.folders.state, store };
   }
 
   close(): Promise<void> {
