@@ -8,6 +8,8 @@ export interface Ask {
   /** Something to read before the next question. */
   say(text: string): Promise<void>;
   text(question: TextQuestion, signal: AbortSignal): Promise<string | undefined>;
+  /** Like `text`, but nothing of it is shown. */
+  password(question: { message: string }, signal: AbortSignal): Promise<string | undefined>;
   confirm(
     question: { message: string; initial?: boolean },
     signal: AbortSignal,
@@ -55,6 +57,11 @@ export function clackAsk(output: Writable): Ask {
         ...(example !== undefined && { placeholder: example }),
         ...(check && { validate: (value) => check(value ?? "") }),
       });
+      return typeof answer === "symbol" ? undefined : (answer ?? "");
+    },
+    password: async ({ message }, signal) => {
+      const { password } = await load();
+      const answer = await password({ message, output, signal, mask: "" });
       return typeof answer === "symbol" ? undefined : (answer ?? "");
     },
     confirm: async ({ message, initial = false }, signal) => {

@@ -128,6 +128,12 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./commands/prompt.ts"),
   },
   {
+    name: "secret",
+    summary: "keep values for ${secret:NAME}, encrypted",
+    group: "Credentials",
+    load: () => import("./commands/secret.ts"),
+  },
+  {
     name: "completion",
     summary: "print a completion script for a shell",
     group: "Other",

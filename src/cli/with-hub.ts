@@ -31,6 +31,7 @@ export async function withHub<T>(
   const { signal } = caught;
   const hub = new Hub(use.config ?? (await workspace.load()), {
     env: workspace.env,
+    secrets: workspace.secrets,
     store: await workspace.store(),
     stateFolder: workspace.folders.state,
     eager: use.eager ?? false,

@@ -26,6 +26,7 @@ export function scriptedAsk(answers: FormAnswer[], asked: string[]): Ask {
     text: async ({ message, initial, check }) => {
       return next<string>(initial === undefined ? message : `${message} <${initial}>`, check, initial);
     },
+    password: async ({ message }) => next<string>(message),
     confirm: async ({ message }) => next<boolean>(message),
     choose: async ({ message, choices: list }) => next<string>(message + choices(list)),
     chooseMany: async ({ message, choices: list, check }) => next<string[]>(message + choices(list), check),

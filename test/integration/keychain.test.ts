@@ -1,0 +1,182 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { once } from "node:events";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openKeychain } from "../../src/auth/keychain.ts";
+import { filesWith } from "../auth/vault-fixture.ts";
+import { createSandbox } from "../sandbox.ts";
+import type { Sandbox } from "../sandbox.ts";
+
+/**
+ * The real thing where it can be had: gnome-keyring on a D-Bus session of its own, locked and unlocked at will. Where
+ * it cannot, the same promises are checked without a keychain, and every key is in the key file.
+ */
+const hasKeychain = isObtainable();
+const kept = hasKeychain ? "keychain" : "file";
+const program = join(import.meta.dirname, "..", "auth", "programs", "vault-steps.ts");
+const canary = "canary-51d2-kept";
+
+type Session = "unlocked" | "locked" | "absent";
+type Step = ["set", string, string] | ["get", string] | ["accounts"];
+
+describe(`M72 the vault with ${hasKeychain ? "gnome-keyring" : "no keychain to be had"}`, () => {
+  it("puts its key into an unlocked keychain and finds it in the next session", () => {
+    const box = createSandbox();
+    expect(
+      run(box, "unlocked", [
+        ["set", "A", canary],
+        ["get", "A"],
+        ["set", "B", canary],
+      ]),
+    ).toEqual([kept, canary, kept]);
+    expect(
+      run(box, "unlocked", [
+        ["get", "A"],
+        ["get", "B"],
+        ["get", "C"],
+      ]),
+    ).toEqual([canary, canary, null]);
+    expect(filesWith(box.home, [canary])).toEqual([]);
+    expect(existsSync(join(box.folders.state, "vault", "vault.key"))).toBe(!hasKeychain);
+  });
+
+  it("leaves one entry in the keychain, and nothing of its trial", () => {
+    const box = createSandbox();
+    const [, , accounts] = hasKeychain
+      ? run(box, "unlocked", [["set", "A", canary], ["set", "B", canary], ["accounts"]])
+      : ["", "", ["vault-key/0000000000000000"]];
+    expect(accounts).toEqual([expect.stringMatching(/^vault-key\/[0-9a-f]{16}$/)]);
+  });
+
+  it.each(["locked", "absent"] as const)("loses nothing while the keychain is %s", (session) => {
+    const box = createSandbox();
+    run(box, "unlocked", [["set", "A", canary]]);
+    const whileAway = run(box, session, [
+      ["get", "A"],
+      ["set", "B", "kept meanwhile"],
+      ["get", "B"],
+      ["get", "C"],
+    ]);
+    expect(whileAway).toEqual([hasKeychain ? { reason: "locked" } : canary, "file", "kept meanwhile", null]);
+    expect(
+      run(box, "unlocked", [
+        ["get", "A"],
+        ["get", "B"],
+        ["set", "C", "c"],
+        ["get", "C"],
+      ]),
+    ).toEqual([canary, "kept meanwhile", kept, "c"]);
+  });
+
+  it("finds what was kept before there was a keychain, and what is kept after it went", () => {
+    const box = createSandbox();
+    expect(run(box, "absent", [["set", "BEFORE", "1"]])).toEqual(["file"]);
+    expect(
+      run(box, "unlocked", [
+        ["get", "BEFORE"],
+        ["set", "BEFORE", "2"],
+        ["set", "WITH", "3"],
+      ]),
+    ).toEqual(["1", kept, kept]);
+    expect(run(box, "absent", [["set", "AFTER", "4"]])).toEqual(["file"]);
+    expect(
+      run(box, "unlocked", [
+        ["get", "BEFORE"],
+        ["get", "WITH"],
+        ["get", "AFTER"],
+      ]),
+    ).toEqual(["2", "3", "4"]);
+  });
+
+  it("says through the command line where the key is, and that a locked keychain hides a secret", () => {
+    const box = createSandbox();
+    const set = inSession(box, "unlocked", ["src/cli/main.ts", "secret", "set", "A", "-"], canary);
+    expect(set.stdout).toContain(hasKeychain ? "whose key is in the keychain" : "whose key is in vault.key");
+    const list = inSession(box, "locked", ["src/cli/main.ts", "secret", "list"], "");
+    expect(list.status).toBe(0);
+    expect(list.stdout + list.stderr).toContain(hasKeychain ? "1 record cannot be read now" : "A ");
+    expect(set.stdout + set.stderr + list.stdout + list.stderr).not.toContain(canary);
+  });
+});
+
+describe("M72 a keychain that does not behave", () => {
+  it("is given up after its deadline when the bus accepts and never answers", async () => {
+    const box = createSandbox();
+    const address = await silentBus(box);
+    const keychain = openKeychain({ DBUS_SESSION_BUS_ADDRESS: address }, { deadlineMs: 500 });
+    const started = performance.now();
+    expect(await keychain?.isUsable()).toBe(hasLibrary() ? false : undefined);
+    expect(await keychain?.read("vault-key/x")).toBeUndefined();
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  it("is not looked for without a bus, and not when it is switched off", () => {
+    expect(openKeychain({}, { platform: "linux" })).toBeUndefined();
+    const env = { DBUS_SESSION_BUS_ADDRESS: "unix:path=/nowhere", PLUGBOARD_KEYCHAIN: "off" };
+    expect(openKeychain(env, { platform: "linux" })).toBeUndefined();
+  });
+});
+
+function run(box: Sandbox, session: Session, steps: Step[]): unknown[] {
+  const { stdout, stderr } = inSession(box, session, [program], JSON.stringify(steps));
+  expect(stderr).not.toContain(canary);
+  try {
+    return JSON.parse(stdout) as unknown[];
+  } catch {
+    throw new Error(`no answer: ${stderr}`);
+  }
+}
+
+/** Runs Node in a new session of its own. A session's keychain ends with its bus; what it keeps is below HOME. */
+function inSession(box: Sandbox, session: Session, args: string[], input: string) {
+  const runtime = box.path("runtime");
+  rmSync(runtime, { recursive: true, force: true });
+  mkdirSync(runtime, { mode: 0o700 });
+  const env = { HOME: box.home, PATH: process.env["PATH"] ?? "", XDG_RUNTIME_DIR: runtime };
+  const unlock =
+    'printf password | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1; exec "$@"';
+  const words = {
+    unlocked: ["dbus-run-session", "--", "/bin/sh", "-c", unlock, "sh"],
+    locked: ["dbus-run-session", "--"],
+    absent: [],
+  }[hasKeychain ? session : "absent"];
+  const [command = "", ...rest] = [...words, process.execPath, ...args];
+  return spawnSync(command, rest, { env, input, encoding: "utf8", timeout: 60_000 });
+}
+
+async function silentBus(box: Sandbox): Promise<string> {
+  const path = box.path("bus");
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on("error", () => undefined);
+  });
+  const sockets: { destroy(): void }[] = [];
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  await once(server.listen(path), "listening");
+  return `unix:path=${path}`;
+}
+
+function hasLibrary(): boolean {
+  try {
+    createRequire(import.meta.url)("@napi-rs/keyring");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Only trying tells: both programs and the library have to be there and to work with each other. */
+function isObtainable(): boolean {
+  const folders = (process.env["PATH"] ?? "").split(":");
+  const has = (name: string) =>
+    folders.some((folder) => existsSync(folder) && readdirSync(folder).includes(name));
+  if (!hasLibrary() || !has("gnome-keyring-daemon") || !has("dbus-run-session")) return false;
+  const session = "dbus-run-session";
+  return spawnSync(session, ["--", "true"], { timeout: 10_000 }).status === 0;
+}
