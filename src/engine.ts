@@ -1,4 +1,7 @@
 import { homedir } from "node:os";
+import type { AuthProvider } from "@modelcontextprotocol/client";
+import { createMemoryCredentials } from "./auth/credentials.ts";
+import type { Credentials } from "./auth/credentials.ts";
 import type { CallContext, CallOptions, CallResult } from "./calls/call-tool.ts";
 import type * as Calls from "./calls/calling.ts";
 import type { ResultStore } from "./calls/result-store.ts";
@@ -26,12 +29,17 @@ import { StartGate } from "./servers/start-gate.ts";
 import type { InProcessServer } from "./servers/transports/memory.ts";
 import { createMemoryStore } from "./store/memory.ts";
 import type { Store } from "./store/store.ts";
+import { SignIn } from "./sign-in.ts";
 
 /** Everything from outside enters here. */
 export interface HubOptions {
   env?: Environment;
   /** Where `${secret:NAME}` is looked up; the variable NAME when absent. */
   secrets?: SecretSource;
+  /** Where logins are kept; in memory when absent. */
+  credentials?: Credentials;
+  /** Credentials of the host program's own, by the id that a server's `auth` names. */
+  authProviders?: Readonly<Record<string, AuthProvider>>;
   /** Durable state; in memory when absent. The hub does not close it. */
   store?: Store;
   /** Where running servers are recorded, so that a later start can end what a killed one left behind. */
@@ -72,6 +80,7 @@ export class Engine {
   readonly catalog: Catalog;
   readonly subscriptions: ResourceSubscriptions;
   readonly events = new EventStream<PlugboardEvent>();
+  readonly signIn: SignIn;
   /** Servers that live in this process, by name. */
   inProcess: Map<string, InProcessServer>;
   readonly now: () => number;
@@ -110,6 +119,8 @@ export class Engine {
       now: clock,
     });
     this.#store = store;
+    const { credentials = createMemoryCredentials(), authProviders = {} } = options;
+    this.signIn = new SignIn({ credentials, authProviders, env, now: clock, emit });
     this.servers = new ServerSet(config, {
       env,
       home: env["HOME"] || homedir(),
@@ -118,6 +129,7 @@ export class Engine {
       gate: new StartGate(config.settings.startConcurrency ?? 8),
       memory: new ServerMemory(async () => store),
       capabilities: { ...interactCapabilities(interact), ...options.capabilities },
+      authProvider: (server, target) => this.signIn.provider(server, target),
       inProcess: (name) => this.inProcess.get(name),
       paramHeaders: (server, params) => this.#paramHeaders(server, params),
       eager: options.eager ?? false,

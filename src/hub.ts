@@ -1,3 +1,6 @@
+import type { Account } from "./auth/account.ts";
+import type { LoginOptions } from "./auth/login.ts";
+import type { LogoutResult } from "./auth/logout.ts";
 import { fromLiteral } from "./config/literal.ts";
 import type { ConfigLiteral } from "./config/literal.ts";
 import type { LoadedConfig } from "./config/model.ts";
@@ -59,7 +62,10 @@ export class Hub extends View {
   }
 
   status(): ServerReport[] {
-    return this.engine.servers.reports();
+    return this.engine.servers.reports().map((report) => {
+      const account = this.engine.signIn.account(report.name);
+      return account ? { ...report, account } : report;
+    });
   }
 
   get config(): LoadedConfig {
@@ -80,6 +86,25 @@ export class Hub extends View {
     await Promise.allSettled(
       usable.map(({ name }) => this.engine.servers.reconnect(name, options.failedOnly ?? false)),
     );
+  }
+
+  /** Lets a person log in to a server, and keeps that. What waited for it connects with the next use. */
+  async login(name: string, options: LoginOptions = {}): Promise<Account> {
+    const account = await this.engine.signIn.login(name, await this.engine.servers.target(name), options);
+    await this.disconnect(name);
+    return account;
+  }
+
+  /** Revokes a login where that can be done, and forgets it in any case. */
+  async logout(name: string, options: { profile?: string | undefined } = {}): Promise<LogoutResult> {
+    const result = await this.engine.signIn.logout(name, await this.engine.servers.target(name), options);
+    await this.disconnect(name);
+    return result;
+  }
+
+  /** The stored login of a server, without asking anybody. */
+  async account(name: string, options: { profile?: string | undefined } = {}): Promise<Account | undefined> {
+    return this.engine.signIn.stored(name, await this.engine.servers.target(name), options);
   }
 
   /** Asks servers for their lists anew, whatever is known. */

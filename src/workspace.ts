@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from "node:path";
+import type { Credentials } from "./auth/credentials.ts";
 import { secretSource } from "./auth/vault-secrets.ts";
 import type { Vault } from "./auth/vault.ts";
 import { checkServer } from "./config/check-server.ts";
@@ -75,6 +76,11 @@ export class Workspace {
   /** Where secrets and logins are kept, encrypted. */
   vault(): Promise<Vault> {
     return this.#state.vault(this.env);
+  }
+
+  /** Where a hub keeps logins, so that every process of this user shares them. */
+  get credentials(): Credentials {
+    return { vault: () => this.vault(), lock: (name, work) => this.#state.lock(name, work) };
   }
 
   async load(): Promise<LoadedConfig> {
@@ -170,10 +176,13 @@ export class Workspace {
   async hubOptions({
     settings,
     settingOrigins,
-  }: LoadedConfig): Promise<Required<Pick<HubOptions, "env" | "secrets" | "store" | "stateFolder">>> {
+  }: LoadedConfig): Promise<
+    Required<Pick<HubOptions, "env" | "secrets" | "credentials" | "store" | "stateFolder">>
+  > {
     const base = dirname(settingOrigins["store"]?.file ?? join(this.cwd, "."));
     const store = await this.#state.storeFor(settings.store, base);
-    return { env: this.env, secrets: this.secrets, stateFolder: this.folders.state, store };
+    const { credentials } = this;
+    return { env: this.env, secrets: this.secrets, credentials, stateFolder: this.folders.state, store };
   }
 
   close(): Promise<void> {

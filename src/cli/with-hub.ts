@@ -32,6 +32,7 @@ export async function withHub<T>(
   const hub = new Hub(use.config ?? (await workspace.load()), {
     env: workspace.env,
     secrets: workspace.secrets,
+    credentials: workspace.credentials,
     store: await workspace.store(),
     stateFolder: workspace.folders.state,
     eager: use.eager ?? false,

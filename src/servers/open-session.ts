@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { Environment } from "../lib/folders.ts";
 import type { Capabilities } from "./envelope.ts";
@@ -7,12 +6,14 @@ import type { Era, EraMemory, EraPlan } from "./era.ts";
 import { ExitedOnProbe, shakeHands } from "./handshake.ts";
 import type { Greeting } from "./handshake.ts";
 import { answerInRefusal, httpRefusal } from "./http-evidence.ts";
+import { readNetwork } from "./network-files.ts";
 import { Peer } from "./peer.ts";
 import type { PeerHandlers } from "./peer.ts";
 import type { ProcessTree } from "./process-tree.ts";
 import { Session } from "./session.ts";
 import type { ServerTransport } from "./session.ts";
-import type { Target } from "./target.ts";
+import { hasCredentials } from "./target.ts";
+import type { ServerAuth, Target } from "./target.ts";
 
 export interface OpenOptions {
   server: string;
@@ -25,6 +26,7 @@ export interface OpenOptions {
   paramHeaders(params: Record<string, unknown>): Record<string, string>;
   processes(): Promise<ProcessTree>;
   env: Environment;
+  authProvider?: ServerAuth | undefined;
   /** How long all of it may take; silence is waited out for at most half of that. */
   limitMs: number;
   /** Aborted with the error to show when the start takes too long or nobody wants it any more. */
@@ -166,20 +168,16 @@ async function createTransport(options: OpenOptions, kind: Kind): Promise<Server
     const { MemoryTransport } = await import("./transports/memory.ts");
     return new MemoryTransport(target);
   }
-  const { proxy, ca, cert, key } = target.network;
-  const network = {
-    ...(proxy !== undefined && { proxy }),
-    ...(ca !== undefined && { ca: await pem(server, ca) }),
-    ...(cert !== undefined && { cert: await pem(server, cert) }),
-    ...(key !== undefined && { key: await pem(server, key) }),
-  };
   const { maxLineBytes: maxBodyBytes } = limits;
   const settings = {
     server,
     url: target.url,
-    headers: target.headers,
-    network,
+    headers: options.authProvider?.headers
+      ? async () => ({ ...target.headers, ...(await options.authProvider?.headers?.()) })
+      : target.headers,
+    network: await readNetwork(server, target.network),
     env,
+    authProvider: options.authProvider,
     limits: maxBodyBytes === undefined ? {} : { maxBodyBytes },
   };
   if (kind === "sse") return new (await import("./transports/sse.ts")).SseTransport(settings);
@@ -192,24 +190,20 @@ async function createTransport(options: OpenOptions, kind: Kind): Promise<Server
   return new HttpTransport({ ...settings, paramHeaders });
 }
 
-async function pem(server: string, path: string): Promise<string> {
+async function hasToken(provider: ServerAuth): Promise<boolean> {
   try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new PlugboardError(
-      "config-invalid",
-      `"${server}" names the certificate file ${path}, which cannot be read.`,
-      { server, cause: error },
-    );
+    return provider.headers !== undefined || (await provider.token()) !== undefined;
+  } catch {
+    return false;
   }
 }
 
-async function translate(error: unknown, { server, target }: OpenOptions): Promise<PlugboardError> {
+async function translate(error: unknown, options: OpenOptions): Promise<PlugboardError> {
+  const { server, target, authProvider } = options;
   const { httpFailure } = await import("./transports/http.ts");
-  const hasCredentials =
-    "headers" in target &&
-    Object.keys(target.headers).some((name) => /^(authorization|cookie)$|key|token/i.test(name));
-  const context = { server, hadSession: false, hasCredentials, now: Date.now() };
+  const isConfigured = "headers" in target && hasCredentials(target.headers);
+  const hadCredentials = isConfigured || (authProvider !== undefined && (await hasToken(authProvider)));
+  const context = { server, hadSession: false, hasCredentials: hadCredentials, now: Date.now() };
   const last = httpFailure(error, context);
   if (!(error instanceof AggregateError) || error.errors.length < 2) return last;
   const { message } = httpFailure(error.errors[1], context);

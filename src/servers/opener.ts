@@ -15,7 +15,7 @@ import type { Remembered, ServerMemory } from "./server-memory.ts";
 import type { Session } from "./session.ts";
 import type { StartGate } from "./start-gate.ts";
 import { toTarget } from "./target.ts";
-import type { Target } from "./target.ts";
+import type { HttpTarget, ServerAuth, Target } from "./target.ts";
 import type { InProcessServer } from "./transports/memory.ts";
 
 export interface OpenerContext {
@@ -30,6 +30,7 @@ export interface OpenerContext {
   capabilities: Capabilities;
   /** The values that a modern HTTP server wants repeated in headers of a call. */
   paramHeaders?: ((server: string, params: Record<string, unknown>) => Record<string, string>) | undefined;
+  authProvider?: ((server: string, target: HttpTarget) => ServerAuth | undefined) | undefined;
   /** A server in this process, by name. */
   inProcess(name: string): InProcessServer | undefined;
 }
@@ -48,9 +49,9 @@ export function createOpener(
   };
 }
 
-async function resolveTarget(
+export async function resolveTarget(
   entry: ServerEntry,
-  context: OpenerContext,
+  context: Pick<OpenerContext, "env" | "home" | "secrets" | "policy" | "inProcess">,
 ): Promise<{ target: Target; redact: (text: string) => string }> {
   const { name } = entry;
   const server = context.inProcess(name);
@@ -92,6 +93,7 @@ async function openWithDeadline(
       handlers: hooks,
       processes: () => context.processes(),
       env: context.env,
+      authProvider: "credentials" in target ? context.authProvider?.(name, target) : undefined,
       limitMs,
       signal: AbortSignal.any([hooks.signal, deadline.signal]),
       redact,

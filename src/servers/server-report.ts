@@ -1,4 +1,5 @@
 import type { ConnectionStateName, DisabledReason, ErrorSummary } from "../events.ts";
+import type { Account } from "../auth/account.ts";
 import type { ServerEntry } from "../config/model.ts";
 import type { Connection } from "./connection.ts";
 import { summarise } from "./connection-errors.ts";
@@ -36,6 +37,8 @@ export interface ServerReport extends Partial<SessionFacts> {
     lateAnswers: number;
     ignoredMessages: number;
   };
+  /** The login in use. */
+  account?: Account;
   origin: ServerEntry["origin"];
 }
 

@@ -4,12 +4,13 @@ import { diffConfig } from "../config/diff.ts";
 import type { ConfigDiff } from "../config/diff.ts";
 import type { LoadedConfig, ServerEntry } from "../config/model.ts";
 import { Connection } from "./connection.ts";
-import { gone } from "./connection-errors.ts";
-import { createOpener } from "./opener.ts";
+import { gone, unusable } from "./connection-errors.ts";
+import { createOpener, resolveTarget } from "./opener.ts";
 import type { OpenerContext } from "./opener.ts";
 import { reportServer } from "./server-report.ts";
 import type { ServerReport } from "./server-report.ts";
 import type { ConnectionState } from "./state.ts";
+import type { Target } from "./target.ts";
 
 export interface ServerSetSettings extends Omit<OpenerContext, "policy"> {
   /** Start everything at once and keep it up, whatever `lazy` says by default. */
@@ -61,6 +62,13 @@ export class ServerSet {
 
   entry(name: string): ServerEntry {
     return this.#member(name).entry;
+  }
+
+  /** Where a server is, with every value filled in; what is switched off or not allowed has no such place. */
+  async target(name: string): Promise<Target> {
+    const { entry, connection } = this.#member(name);
+    if (connection.state.name === "disabled") throw unusable(name, connection.state);
+    return (await resolveTarget(entry, { ...this.#settings, policy: this.#config.policy })).target;
   }
 
   /** The server's own connection: the one that is reported and listed, and shared unless that must not be. */

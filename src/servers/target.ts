@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import type { AuthProvider } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../errors.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import type { ServerProgram } from "./process-tree.ts";
@@ -7,14 +8,29 @@ import type { InProcessServer } from "./transports/memory.ts";
 /** Where a server is, with every value filled in. */
 export type Target =
   | { kind: "stdio"; program: ServerProgram; isLauncher: boolean; maxLineBytes?: number }
-  | {
-      kind: "http" | "sse";
-      url: URL;
-      headers: Record<string, string>;
-      network: NonNullable<ServerConfig["network"]>;
-      maxLineBytes?: number;
-    }
+  | HttpTarget
   | { kind: "memory"; name: string; server: InProcessServer };
+
+export interface HttpTarget {
+  kind: "http" | "sse";
+  url: URL;
+  headers: Record<string, string>;
+  network: NonNullable<ServerConfig["network"]>;
+  credentials: TargetCredentials;
+  maxLineBytes?: number;
+}
+
+/** What a remote server is shown beyond the configured headers. */
+export type ServerAuth = AuthProvider & {
+  headers?(): Promise<Readonly<Record<string, string>>>;
+};
+
+/** What we identify ourselves by, beyond the configured headers. */
+export type TargetCredentials =
+  | { kind: "none" }
+  | { kind: "login"; oauth: NonNullable<ServerConfig["oauth"]> }
+  | { kind: "helper"; command: readonly [string, ...string[]]; cwd: string }
+  | { kind: "provider"; id: string };
 
 /** `env` is Plugboard's own environment, for headers that come from variables. */
 export function toTarget(
@@ -28,7 +44,9 @@ export function toTarget(
     const url = URL.parse(config.url);
     if (!url) throw new PlugboardError("config-invalid", `The URL of "${server}" is not a URL.`, { server });
     const kind = config.type === "sse" ? "sse" : "http";
-    return { kind, url, headers: headersOf(server, config, env), network: config.network ?? {}, ...limits };
+    const headers = headersOf(server, config, env);
+    const credentials = credentialsOf(config, headers, baseDir);
+    return { kind, url, headers, network: config.network ?? {}, credentials, ...limits };
   }
   if (config.command === undefined) {
     throw new PlugboardError("config-invalid", `"${server}" has neither a command nor a URL.`, { server });
@@ -36,6 +54,26 @@ export function toTarget(
   const { command, args, env: own, inheritEnv, sandbox, cwd = baseDir } = config;
   const program: ServerProgram = { server, command, args, cwd, env: own, inheritEnv, sandbox };
   return { kind: "stdio", program, isLauncher: isLauncher(command, args ?? []), ...limits };
+}
+
+/** Headers that are configured count as they are; only without any does a login come in, unless it is asked for. */
+function credentialsOf(
+  { auth, oauth = {}, headersHelper }: ServerConfig,
+  headers: Record<string, string>,
+  cwd: string,
+): TargetCredentials {
+  if (auth === "oauth") return { kind: "login", oauth };
+  if (auth !== undefined && auth !== "none") return { kind: "provider", id: auth };
+  if (headersHelper !== undefined) {
+    const [program, ...args] = typeof headersHelper === "string" ? [headersHelper] : headersHelper;
+    if (program !== undefined) return { kind: "helper", command: [program, ...args], cwd };
+  }
+  if (auth === "none" || hasCredentials(headers)) return { kind: "none" };
+  return { kind: "login", oauth };
+}
+
+export function hasCredentials(headers: Record<string, string>): boolean {
+  return Object.keys(headers).some((name) => /^(authorization|cookie)$|key|token/i.test(name));
 }
 
 function headersOf(

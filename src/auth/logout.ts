@@ -1,0 +1,45 @@
+import type { FetchLike } from "@modelcontextprotocol/client";
+import { forgetRegistration } from "./oauth-client.ts";
+import { postForm } from "./oauth-post.ts";
+import { loginName } from "./oauth-record.ts";
+import type { Login } from "./oauth-record.ts";
+import { readLogin } from "./token-refresh.ts";
+import type { RefreshSettings } from "./token-refresh.ts";
+
+export interface LogoutResult {
+  /** Whether there was a login. */
+  wasLoggedIn: boolean;
+  /** Whether the authorization server was told and agreed. */
+  revoked: boolean;
+}
+
+/** Revokes what can be revoked and removes it all the same: a login must not stay because a server is away. */
+export async function logOut(
+  settings: Pick<RefreshSettings, "key" | "credentials" | "withFetch">,
+): Promise<LogoutResult> {
+  const { key, credentials, withFetch } = settings;
+  return credentials.lock(`renew/${loginName(key)}`, async () => {
+    // The record of an issuer that is no longer configured goes, too.
+    const login = await readLogin({ key, credentials, oauth: {} });
+    const wasLoggedIn = await (await credentials.vault()).delete(loginName(key));
+    if (!login) return { wasLoggedIn, revoked: false };
+    await forgetRegistration(credentials, key, login.issuer);
+    const revoked = await withFetch((fetch) => revoke(login, fetch)).catch(() => false);
+    return { wasLoggedIn, revoked };
+  });
+}
+
+async function revoke(login: Login, fetch: FetchLike): Promise<boolean> {
+  const { revocation_endpoint: address } = login.endpoints;
+  if (address === undefined) return false;
+  const methods = login.endpoints.token_endpoint_auth_methods_supported;
+  const { access_token, refresh_token } = login.tokens;
+  const answers = await Promise.all(
+    Object.entries({ refresh_token, access_token }).map(async ([hint, token]) => {
+      if (token === undefined) return true;
+      const form = { token, token_type_hint: hint };
+      return (await postForm(fetch, address, form, { client: login.client, methods })).ok;
+    }),
+  );
+  return answers.every(Boolean);
+}

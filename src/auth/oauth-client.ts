@@ -1,0 +1,145 @@
+import type { FetchLike, OAuthClientMetadata } from "@modelcontextprotocol/client";
+import type { ServerConfig } from "../config/server-schema.ts";
+import { PlugboardError } from "../errors.ts";
+import { isRecord } from "../lib/record.ts";
+import { version } from "../lib/version.ts";
+import type { Credentials } from "./credentials.ts";
+import type { Discovery } from "./oauth-discovery.ts";
+import { authFailed, ourCause, shown } from "./oauth-errors.ts";
+import type { LoginKey, OAuthClient } from "./oauth-record.ts";
+
+export type OAuthConfig = NonNullable<ServerConfig["oauth"]>;
+
+export interface ClientSettings {
+  server: string;
+  key: LoginKey;
+  oauth: OAuthConfig;
+  fetch: FetchLike;
+  credentials: Credentials;
+  now(): number;
+}
+
+export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+
+/** As whom we ask: registered beforehand, by a document of ours, or registered now. Kept per issuer. */
+export async function chooseClient(
+  settings: ClientSettings,
+  found: Discovery,
+  redirectUri: string,
+): Promise<OAuthClient> {
+  const { server, oauth, credentials } = settings;
+  if (oauth.clientId !== undefined) {
+    await bindToIssuer(settings, found.issuer, oauth.clientId);
+    return {
+      client_id: oauth.clientId,
+      ...(oauth.clientSecret !== undefined && { client_secret: oauth.clientSecret }),
+    };
+  }
+  if (oauth.clientMetadataUrl !== undefined && found.metadata.client_id_metadata_document_supported === true)
+    return { client_id: documentUrl(server, oauth.clientMetadataUrl), token_endpoint_auth_method: "none" };
+  const vault = await credentials.vault();
+  const name = registrationName(settings.key, found.issuer);
+  const known = parseRegistration(await vault.get(name), settings.now());
+  if (known?.redirectUri === redirectUri) return known.client;
+  const client = await register(settings, found, redirectUri);
+  await vault.set(name, { client, redirectUri });
+  return client;
+}
+
+/** The port that an earlier registration named, to be used again if it is free. */
+export async function knownPort(settings: ClientSettings, issuer: string): Promise<number | undefined> {
+  const vault = await settings.credentials.vault();
+  const known = parseRegistration(await vault.get(registrationName(settings.key, issuer)), settings.now());
+  return known && Number(new URL(known.redirectUri).port);
+}
+
+export async function forgetRegistration(credentials: Credentials, key: LoginKey, issuer: string) {
+  await (await credentials.vault()).delete(registrationName(key, issuer));
+}
+
+function registrationName({ url, profile }: LoginKey, issuer: string): string {
+  return `client/${url}|${issuer}|${profile}`;
+}
+
+function parseRegistration(value: unknown, now: number) {
+  if (!isRecord(value) || !isRecord(value["client"]) || typeof value["redirectUri"] !== "string") return;
+  const { client_id: id, client_secret_expires_at: until } = value["client"];
+  if (typeof id !== "string" || !URL.canParse(value["redirectUri"])) return;
+  if (typeof until === "number" && until > 0 && until * 1000 <= now) return;
+  return { client: value["client"] as unknown as OAuthClient, redirectUri: value["redirectUri"] };
+}
+
+/** A client that was registered beforehand belongs to one issuer: a server that names another one does not get it. */
+async function bindToIssuer(settings: ClientSettings, issuer: string, clientId: string): Promise<void> {
+  const { server, key, oauth, credentials } = settings;
+  const name = `client/${key.url}|registered|${clientId}`;
+  const vault = await credentials.vault();
+  const bound = await vault.get(name);
+  if (oauth.issuer === undefined && isRecord(bound) && bound["issuer"] !== issuer) {
+    const message = `"${server}" now names the authorization server ${shown(issuer)}; your client ${shown(clientId)} was used with ${shown(String(bound["issuer"]))}.`;
+    throw authFailed(server, message, {
+      data: { reason: "issuer-changed" },
+      hint: "If that is right, set `oauth.issuer` to the new one.",
+    });
+  }
+  if (!isRecord(bound) || bound["issuer"] !== issuer) await vault.set(name, { issuer });
+}
+
+function documentUrl(server: string, text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol === "https:" && url.pathname !== "/") return text;
+  const message = `\`oauth.clientMetadataUrl\` of "${server}" must be an https address with a path.`;
+  throw new PlugboardError("config-invalid", message, { server });
+}
+
+async function register(
+  settings: ClientSettings,
+  found: Discovery,
+  redirectUri: string,
+): Promise<OAuthClient> {
+  const { server, fetch } = settings;
+  const { metadata, issuer } = found;
+  if (metadata.registration_endpoint === undefined) throw cannotRegister(server, issuer, "");
+  const offersDevices = "device_authorization_endpoint" in metadata;
+  const clientMetadata: OAuthClientMetadata = {
+    client_name: "Plugboard",
+    software_id: "plugboard",
+    software_version: version,
+    redirect_uris: [redirectUri],
+    grant_types: ["authorization_code", "refresh_token", ...(offersDevices ? [deviceGrant] : [])],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+    application_type: "native",
+  };
+  const { registerClient } = await import("@modelcontextprotocol/client");
+  try {
+    const full = await registerClient(found.address, { metadata, clientMetadata, fetchFn: fetch });
+    const { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method } = full;
+    return {
+      client_id,
+      ...(client_secret !== undefined && { client_secret, client_secret_expires_at }),
+      ...(token_endpoint_auth_method !== undefined && { token_endpoint_auth_method }),
+    };
+  } catch (error) {
+    const ours = ourCause(error);
+    if (ours) throw ours;
+    throw cannotRegister(server, issuer, refusalOf(error));
+  }
+}
+
+function refusalOf(error: unknown): string {
+  if (!isRecord(error) || typeof error["status"] !== "number") return "its answer is not valid";
+  let why: unknown;
+  try {
+    why = (JSON.parse(String(error["body"])) as { error_description?: unknown } | null)?.error_description;
+  } catch {
+    why = undefined;
+  }
+  return `HTTP ${error["status"]}${typeof why === "string" ? `, ${shown(why)}` : ""}`;
+}
+
+function cannotRegister(server: string, issuer: string, why: string): PlugboardError {
+  const how = why === "" ? "does not let clients register themselves" : `did not register us (${why})`;
+  const message = `The authorization server ${shown(issuer)} of "${server}" ${how}.`;
+  return new PlugboardError("registration-required", message, { server, data: { issuer: shown(issuer) } });
+}

@@ -1,0 +1,137 @@
+import type { AuthorizationServerMetadata, FetchLike } from "@modelcontextprotocol/client";
+import type { PlugboardError } from "../errors.ts";
+import { authFailed, ourCause, shown } from "./oauth-errors.ts";
+import { readResourceMetadata } from "./oauth-resource.ts";
+import { isSafeAddress } from "./oauth-url.ts";
+
+export interface Challenge {
+  resourceMetadataUrl?: URL | undefined;
+  scope?: string | undefined;
+}
+
+export interface Discovery {
+  issuer: string;
+  /** Where its metadata was found. */
+  address: string;
+  metadata: AuthorizationServerMetadata;
+  resource: string;
+  /** What the challenge asks for; without one what the server offers. */
+  challenged: string[];
+  offered: string[];
+}
+
+interface DiscoverySettings {
+  server: string;
+  url: URL;
+  /** The only issuer that is accepted. */
+  issuer: string | undefined;
+  fetch: FetchLike;
+}
+
+/** Who logs people in for this server. Nothing but public documents is asked for, and every one is checked first. */
+export async function discover(settings: DiscoverySettings, challenge: Challenge): Promise<Discovery> {
+  const { server, url, issuer: pinned, fetch } = settings;
+  const about = await readResourceMetadata(server, url, challenge.resourceMetadataUrl, fetch);
+  const address = chooseServer(settings, about?.servers ?? []);
+  const metadata = await readMetadata(settings, address);
+  if (metadata === undefined) throw noLogin(server, about !== undefined, address);
+  if (pinned !== undefined && metadata.issuer !== pinned) throw otherIssuer(server, pinned, metadata.issuer);
+  checkEndpoints(server, metadata);
+  const methods = metadata.code_challenge_methods_supported;
+  if (!methods?.includes("S256")) {
+    const message = `The authorization server ${shown(metadata.issuer)} of "${server}" does not say that it protects codes (PKCE with S256), so they are not sent.`;
+    throw authFailed(server, message, { data: { reason: "pkce" } });
+  }
+  return {
+    issuer: metadata.issuer,
+    address,
+    metadata,
+    resource: about?.resource ?? url.origin + url.pathname + url.search,
+    challenged: challenge.scope?.split(/\s+/).filter(Boolean) ?? [],
+    offered: about?.scopes ?? [],
+  };
+}
+
+/** The one that is pinned where the server names it, otherwise the first. */
+function chooseServer({ server, url, issuer }: DiscoverySettings, named: string[]): string {
+  const first = named[0] ?? issuer ?? url.origin;
+  const address = issuer !== undefined && named.includes(issuer) ? issuer : first;
+  if (isSafeAddress(address)) return address;
+  const message = `"${server}" names the authorization server ${shown(address)}, which is neither https nor on this machine.`;
+  throw authFailed(server, message, { data: { reason: "unsafe-address" } });
+}
+
+async function readMetadata(
+  { server, issuer, fetch }: DiscoverySettings,
+  address: string,
+): Promise<AuthorizationServerMetadata | undefined> {
+  const { discoverAuthorizationServerMetadata, IssuerMismatchError } =
+    await import("@modelcontextprotocol/client");
+  try {
+    // With a pinned issuer the comparison with that one, by the caller, is the stricter one.
+    const skipIssuerValidation = issuer !== undefined;
+    return await discoverAuthorizationServerMetadata(address, { fetchFn: fetch, skipIssuerValidation });
+  } catch (error) {
+    if (error instanceof IssuerMismatchError)
+      throw otherIssuer(server, error.expected ?? address, error.received);
+    throw metadataFailed(server, address, error);
+  }
+}
+
+function metadataFailed(server: string, address: string, error: unknown): PlugboardError {
+  const ours = ourCause(error);
+  if (ours) return ours;
+  const fields = issueFields(error);
+  const which = fields.length > 0 ? ` (${fields.map((field) => shown(field)).join(", ")})` : "";
+  const message = `The metadata of the authorization server ${shown(address)} of "${server}" is not valid${which}.`;
+  return authFailed(server, message, { data: { reason: "metadata", fields } });
+}
+
+/** Which fields a schema did not like; their values stay where they are. */
+function issueFields(error: unknown): string[] {
+  const issues = (error as { issues?: { path?: unknown[] }[] }).issues ?? [];
+  return [
+    ...new Set(issues.map(({ path }) => (typeof path?.[0] === "string" ? path[0] : "")).filter(Boolean)),
+  ];
+}
+
+function otherIssuer(server: string, expected: string, received: string | undefined): PlugboardError {
+  const is = received === undefined ? "does not name itself" : `calls itself ${shown(received)}`;
+  const message = `The authorization server ${shown(expected)} of "${server}" ${is}; nothing was sent to it.`;
+  return authFailed(server, message, {
+    data: { reason: "issuer", expected: shown(expected) },
+    hint:
+      received === undefined
+        ? "Report it to the operator of the server."
+        : `If you know that this is right, set \`oauth.issuer\` to exactly that name.`,
+  });
+}
+
+const endpoints = [
+  "authorization_endpoint",
+  "token_endpoint",
+  "registration_endpoint",
+  "revocation_endpoint",
+  "device_authorization_endpoint",
+] as const;
+
+function checkEndpoints(server: string, metadata: AuthorizationServerMetadata): void {
+  const all: Record<string, unknown> = metadata;
+  for (const name of endpoints) {
+    const address = all[name];
+    if (address === undefined || (typeof address === "string" && isSafeAddress(address))) continue;
+    const where = typeof address === "string" ? shown(address) : "(no text)";
+    const message = `The authorization server ${shown(metadata.issuer)} of "${server}" has the ${name} ${where}, which is neither https nor on this machine.`;
+    throw authFailed(server, message, { data: { reason: "unsafe-address", endpoint: name } });
+  }
+}
+
+function noLogin(server: string, isProtected: boolean, address: string): PlugboardError {
+  const message = isProtected
+    ? `The authorization server ${shown(address)} of "${server}" has no metadata.`
+    : `"${server}" does not offer a login.`;
+  return authFailed(server, message, {
+    data: { reason: "no-login" },
+    hint: "It may want a token of yours instead: set `headers`, `bearerTokenEnv` or `headersHelper`.",
+  });
+}

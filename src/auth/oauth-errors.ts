@@ -1,0 +1,85 @@
+import { PlugboardError, isPlugboardError } from "../errors.ts";
+import { printable } from "../lib/printable.ts";
+import { isRecord } from "../lib/record.ts";
+
+/** The login, as far as it came, is refused: by us, or by the other side. */
+export function authFailed(server: string, message: string, details: FailureDetails = {}): PlugboardError {
+  return new PlugboardError("auth-failed", message, { server, ...details });
+}
+
+interface FailureDetails {
+  hint?: string;
+  data?: Record<string, unknown>;
+  cause?: unknown;
+}
+
+export function loginRequired(
+  server: string,
+  why: string,
+  profile: string,
+  isDefault: boolean,
+): PlugboardError {
+  const command = `plugboard login ${server}${isDefault ? "" : ` --profile ${profile}`}`;
+  return new PlugboardError("auth-required", why, {
+    server,
+    hint: `Run \`${command}\`.`,
+    data: { command },
+  });
+}
+
+/** What an authorization server wrote, made fit to be shown: short, printable, without what we sent it. */
+export function shown(text: string, secrets: readonly string[] = []): string {
+  const clean = secrets
+    .filter((secret) => secret.length > 3)
+    .reduce((rest, secret) => rest.replaceAll(secret, "(hidden)"), text);
+  const line = printable(clean, { oneLine: true });
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+}
+
+/** The machine-readable reason that an authorization server gave, if it gave one. */
+export function oauthCode(error: unknown): string | undefined {
+  const named = error instanceof Error && error.name === "OAuthError";
+  return named && isRecord(error) && typeof error["code"] === "string" ? error["code"] : undefined;
+}
+
+/** An error of ours somewhere among the causes. */
+export function ourCause(error: unknown): PlugboardError | undefined {
+  for (let current = error, depth = 0; depth < 8 && current instanceof Error; depth++) {
+    if (isPlugboardError(current)) return current;
+    current = current.cause;
+  }
+  return undefined;
+}
+
+/**
+ * What went wrong in a request to an authorization server. The SDK's own words may quote whole answers, so only the
+ * reason in them is passed on, and the error itself is not kept as a cause.
+ */
+export function requestFailed(
+  error: unknown,
+  { server, step, secrets = [] }: { server: string; step: string; secrets?: readonly string[] },
+): PlugboardError {
+  const ours = ourCause(error);
+  if (ours) return ours;
+  const code = oauthCode(error);
+  const said = `The authorization server of "${server}"`;
+  if (code === undefined || !(error instanceof Error))
+    return authFailed(server, `${said} gave an answer to ${step} that cannot be understood.`);
+  // What cannot be read as an OAuth error arrives as one, with the whole body in its words.
+  if (error.message.includes("Raw body:")) {
+    const status = /HTTP (\d{3})/.exec(error.message)?.[1];
+    const how = status === undefined ? "" : ` (HTTP ${status})`;
+    const data = { ...(status !== undefined && { status: Number(status) }), step };
+    if (status !== undefined && Number(status) >= 500)
+      return new PlugboardError("not-responding", `${said} is not available${how}.`, { server, data });
+    return authFailed(server, `${said} gave an answer to ${step} that is not OAuth${how}.`, { data });
+  }
+  const why = error.message === code ? "" : `: ${shown(error.message, secrets)}`;
+  return authFailed(server, `${said} refused ${step} (${shown(code)})${why}.`, {
+    data: { error: shown(code), step },
+    hint: code === "invalid_client" ? clientHint : `Log in again: \`plugboard login ${server}\`.`,
+  });
+}
+
+const clientHint =
+  "Check `oauth.clientId` and `oauth.clientSecret`; without them, log in again: a new client is registered.";

@@ -1,0 +1,88 @@
+import type { AuthorizationServerMetadata, OAuthTokens } from "@modelcontextprotocol/client";
+import { isRecord } from "../lib/record.ts";
+
+/** Whose login it is: a record never answers for another address or another account. */
+export interface LoginKey {
+  url: string;
+  profile: string;
+}
+
+export interface OAuthClient {
+  client_id: string;
+  client_secret?: string | undefined;
+  token_endpoint_auth_method?: string | undefined;
+}
+
+/** What one login left behind. It belongs to its issuer: nothing of it is ever sent to another one. */
+export interface Login extends LoginKey {
+  issuer: string;
+  client: OAuthClient;
+  tokens: { access_token: string; refresh_token?: string | undefined };
+  scopes: string[];
+  resource: string;
+  /** Where it is renewed and revoked. */
+  endpoints: LoginEndpoints;
+  /** Who the authorization server says it is, to be shown. */
+  account?: string | undefined;
+  /** Milliseconds since the epoch. */
+  obtainedAt: number;
+  expiresAt?: number | undefined;
+  /** The authorization server will not renew it any more. */
+  ended?: boolean | undefined;
+}
+
+export type LoginEndpoints = Pick<AuthorizationServerMetadata, "token_endpoint"> & {
+  revocation_endpoint?: string | undefined;
+  token_endpoint_auth_methods_supported?: string[] | undefined;
+};
+
+export const defaultProfile = "default";
+
+export function loginKey(url: URL, profile: string | undefined): LoginKey {
+  const bare = new URL(url);
+  bare.hash = "";
+  return { url: bare.href, profile: profile ?? defaultProfile };
+}
+
+export function loginName({ url, profile }: LoginKey): string {
+  return `tokens/${url}|${profile}`;
+}
+
+/** A record as it is, or nothing when it is not about this address, this account and, where one is set, this issuer. */
+export function parseLogin(value: unknown, key: LoginKey, issuer: string | undefined): Login | undefined {
+  if (!isRecord(value) || value["url"] !== key.url || value["profile"] !== key.profile) return undefined;
+  const { client, tokens, endpoints, scopes } = value;
+  const isWhole =
+    typeof value["issuer"] === "string" &&
+    typeof value["resource"] === "string" &&
+    typeof value["obtainedAt"] === "number" &&
+    isRecord(client) &&
+    typeof client["client_id"] === "string" &&
+    isRecord(tokens) &&
+    typeof tokens["access_token"] === "string" &&
+    isRecord(endpoints) &&
+    typeof endpoints["token_endpoint"] === "string" &&
+    Array.isArray(scopes);
+  if (!isWhole || (issuer !== undefined && value["issuer"] !== issuer)) return undefined;
+  return value as unknown as Login;
+}
+
+const longestLifeMs = 10 * 365 * 86_400_000;
+
+/** When an access token ends; unknown when the server does not say, or says nonsense. */
+export function expiryOf({ expires_in: seconds }: Pick<OAuthTokens, "expires_in">, now: number) {
+  const lifeMs = Number(seconds) * 1000;
+  return lifeMs > 0 && lifeMs <= longestLifeMs ? now + lifeMs : undefined;
+}
+
+const longestMarginMs = 60_000;
+
+/** Close enough to its end to be renewed first: a minute, or a tenth of a short life. */
+export function isDue({ obtainedAt, expiresAt }: Login, now: number): boolean {
+  if (expiresAt === undefined) return false;
+  return now >= expiresAt - Math.min(longestMarginMs, (expiresAt - obtainedAt) / 10);
+}
+
+export function hasExpired({ expiresAt }: Login, now: number): boolean {
+  return expiresAt !== undefined && now >= expiresAt;
+}

@@ -1,0 +1,75 @@
+import type { FetchLike } from "@modelcontextprotocol/client";
+import { isRecord } from "../lib/record.ts";
+import { authFailed, shown } from "./oauth-errors.ts";
+
+/** What a protected server says about itself (RFC 9728). */
+export interface ResourceMetadata {
+  resource: string;
+  servers: string[];
+  scopes: string[];
+}
+
+const place = "/.well-known/oauth-protected-resource";
+
+/**
+ * The document that the challenge names; without one those at the known places. Undefined when there is none at all;
+ * one that is there and cannot be believed is an error.
+ */
+export async function readResourceMetadata(
+  server: string,
+  url: URL,
+  named: URL | undefined,
+  fetch: FetchLike,
+): Promise<ResourceMetadata | undefined> {
+  const path = url.pathname.replace(/\/$/, "");
+  const known = [new URL(`${place}${path}${url.search}`, url), new URL(place, url)];
+  for (const address of named ? [named] : known) {
+    const response = await fetch(address, { headers: { accept: "application/json" } });
+    const text = await response.text();
+    if (response.ok) return parse(server, url, text);
+    if (response.status >= 500 || (response.status >= 300 && response.status < 400)) {
+      const message = `"${server}" does not show its login metadata (HTTP ${response.status} at ${address.origin}${address.pathname}).`;
+      throw authFailed(server, message, { data: { status: response.status } });
+    }
+  }
+  return undefined;
+}
+
+function parse(server: string, url: URL, text: string): ResourceMetadata {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (!isRecord(value) || typeof value["resource"] !== "string") {
+    throw authFailed(server, `"${server}" describes its login in a document that is not valid.`, {
+      data: { reason: "resource-metadata" },
+    });
+  }
+  const { resource } = value;
+  if (!covers(resource, url)) {
+    const message = `The login that "${server}" describes is for ${shown(resource)}, not for ${url.origin}${url.pathname}.`;
+    throw authFailed(server, message, {
+      data: { reason: "resource" },
+      hint: "Check the URL of the server; a token for somebody else is not asked for.",
+    });
+  }
+  return {
+    resource,
+    servers: texts(value["authorization_servers"]),
+    scopes: texts(value["scopes_supported"]),
+  };
+}
+
+/** The same origin, and the same path or one above it, at a slash. */
+function covers(resource: string, url: URL): boolean {
+  const named = URL.parse(resource);
+  if (named?.origin !== url.origin || named.hash !== "") return false;
+  const path = (one: URL) => (one.pathname.endsWith("/") ? one.pathname : `${one.pathname}/`);
+  return path(url).startsWith(path(named));
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+}

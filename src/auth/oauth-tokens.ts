@@ -1,0 +1,55 @@
+import type { FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
+import { authFailed } from "./oauth-errors.ts";
+import { isRecord } from "../lib/record.ts";
+
+/** A token that fits into a header and is meant for one; anything else is not kept. */
+export function checkTokens(server: string, tokens: OAuthTokens): OAuthTokens {
+  const what =
+    tokens.token_type.toLowerCase() !== "bearer"
+      ? "of a type that nobody asked for"
+      : /^[\x21-\x7e]+$/.test(tokens.access_token)
+        ? undefined
+        : "that fits in no header";
+  if (what === undefined) return tokens;
+  throw authFailed(server, `The authorization server of "${server}" gave a token ${what}.`, {
+    data: { reason: "token" },
+  });
+}
+
+/** Who it is, as the authorization server says: only to be shown, so a failure means no more than not knowing. */
+export async function accountOf(
+  tokens: OAuthTokens,
+  metadata: Record<string, unknown>,
+  fetch: FetchLike,
+): Promise<string | undefined> {
+  const named = nameIn(claimsOf(tokens.id_token));
+  if (named !== undefined) return named;
+  const { userinfo_endpoint: address, token_endpoint: issuing } = metadata;
+  // The token goes back to where it came from, and nowhere else.
+  const url = typeof address === "string" ? URL.parse(address) : undefined;
+  if (!url || url.origin !== URL.parse(String(issuing))?.origin) return undefined;
+  try {
+    const headers = { authorization: `Bearer ${tokens.access_token}`, accept: "application/json" };
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(5_000) });
+    const text = await response.text();
+    return response.ok ? nameIn(JSON.parse(text)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function claimsOf(idToken: string | undefined): unknown {
+  const [, payload = ""] = (idToken ?? "").split(".");
+  try {
+    return JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+function nameIn(claims: unknown): string | undefined {
+  if (!isRecord(claims)) return undefined;
+  const names = ["email", "preferred_username", "name", "sub"].map((claim) => claims[claim]);
+  const name = names.find((one) => typeof one === "string" && one !== "");
+  return typeof name === "string" ? name.slice(0, 200) : undefined;
+}

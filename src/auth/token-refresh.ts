@@ -1,0 +1,125 @@
+import type { FetchLike } from "@modelcontextprotocol/client";
+import type { Emit } from "../events.ts";
+import type { Credentials } from "./credentials.ts";
+import { defaultProfile, expiryOf, isDue, loginName, parseLogin } from "./oauth-record.ts";
+import type { Login, LoginKey } from "./oauth-record.ts";
+import type { OAuthConfig } from "./oauth-client.ts";
+import { loginRequired, oauthCode, requestFailed } from "./oauth-errors.ts";
+import { checkTokens } from "./oauth-tokens.ts";
+
+export interface RefreshSettings {
+  server: string;
+  key: LoginKey;
+  oauth: OAuthConfig;
+  credentials: Credentials;
+  /** Lends a fetch that is guarded and goes the server's own way out. */
+  withFetch<T>(work: (fetch: FetchLike) => Promise<T>): Promise<T>;
+  now(): number;
+  emit: Emit;
+}
+
+export async function readLogin(
+  settings: Pick<RefreshSettings, "key" | "oauth" | "credentials">,
+): Promise<Login | undefined> {
+  const { key, oauth, credentials } = settings;
+  return parseLogin(await (await credentials.vault()).get(loginName(key)), key, oauth.issuer);
+}
+
+/**
+ * A login with another access token than `refused`, and one that is not about to expire. Among all processes on the
+ * machine one asks for it; the others find it when it is their turn. What cannot be renewed stays as it is, unless
+ * the authorization server says that it is over.
+ */
+export function renewLogin(settings: RefreshSettings, refused: string | undefined): Promise<Login> {
+  const { key, credentials, now, server } = settings;
+  return credentials.lock(`renew/${loginName(key)}`, async () => {
+    const login = await readLogin(settings);
+    if (!login) throw wantsLogin(settings, `"${server}" wants a login.`);
+    if (login.tokens.access_token !== refused && !isDue(login, now())) return login;
+    if (login.tokens.refresh_token === undefined || login.ended)
+      throw wantsLogin(settings, `The login to "${server}" has expired.`);
+    return renew(settings, login, login.tokens.refresh_token);
+  });
+}
+
+async function renew(settings: RefreshSettings, login: Login, refreshToken: string): Promise<Login> {
+  const { server, emit, now } = settings;
+  const { refreshAuthorization } = await import("@modelcontextprotocol/client");
+  const client = currentClient(settings, login);
+  const metadata = {
+    ...login.endpoints,
+    issuer: login.issuer,
+    authorization_endpoint: login.issuer,
+    response_types_supported: ["code"],
+  };
+  try {
+    const tokens = await settings.withFetch((fetchFn) =>
+      refreshAuthorization(login.issuer, {
+        metadata,
+        clientInformation: client,
+        refreshToken,
+        resource: new URL(login.resource),
+        fetchFn,
+      }),
+    );
+    const { access_token, refresh_token, scope } = checkTokens(server, tokens);
+    const at = now();
+    const renewed: Login = {
+      ...login,
+      tokens: { access_token, refresh_token },
+      scopes: scope?.split(/\s+/).filter(Boolean) ?? login.scopes,
+      obtainedAt: at,
+      expiresAt: expiryOf(tokens, at),
+    };
+    const kept = await keep(settings, refreshToken, renewed);
+    emit({ type: "auth-changed", server, change: "refresh", at });
+    return kept;
+  } catch (error) {
+    const code = oauthCode(error);
+    if (code !== "invalid_grant") {
+      const secrets = [refreshToken, login.tokens.access_token, client.client_secret ?? ""];
+      throw requestFailed(error, { server, step: "the renewal of the login", secrets });
+    }
+    return afterRefusal(settings, login, refreshToken);
+  }
+}
+
+/** Somebody without the lock may have been faster; then theirs is the newer one and stays. */
+async function keep(settings: RefreshSettings, used: string, renewed: Login): Promise<Login> {
+  const newest = await readLogin(settings);
+  if (newest && newest.tokens.refresh_token !== used) return newest;
+  // Logged out meanwhile: what was renewed is used up to its end, but not written down again.
+  if (newest) await (await settings.credentials.vault()).set(loginName(settings.key), renewed);
+  return renewed;
+}
+
+async function afterRefusal(settings: RefreshSettings, login: Login, used: string): Promise<Login> {
+  const { server, emit, now } = settings;
+  const newest = await readLogin(settings);
+  if (newest && newest.tokens.refresh_token !== used) return newest;
+  if (newest)
+    await (await settings.credentials.vault()).set(loginName(settings.key), { ...login, ended: true });
+  emit({ type: "auth-changed", server, change: "expired", at: now() });
+  throw wantsLogin(
+    settings,
+    `The login to "${server}" has ended: its authorization server does not renew it.`,
+  );
+}
+
+/** A secret that is configured now counts, not the one from the time of the login. */
+function currentClient({ oauth }: RefreshSettings, { client }: Login) {
+  const isSame = oauth.clientId === client.client_id && oauth.clientSecret !== undefined;
+  return {
+    client_id: client.client_id,
+    ...((isSame || client.client_secret !== undefined) && {
+      client_secret: isSame ? oauth.clientSecret : client.client_secret,
+    }),
+    ...(client.token_endpoint_auth_method !== undefined && {
+      token_endpoint_auth_method: client.token_endpoint_auth_method,
+    }),
+  };
+}
+
+export function wantsLogin({ server, key }: Pick<RefreshSettings, "server" | "key">, why: string) {
+  return loginRequired(server, why, key.profile, key.profile === defaultProfile);
+}

@@ -1,0 +1,29 @@
+import { readFile } from "node:fs/promises";
+import { PlugboardError } from "../errors.ts";
+import type { ServerConfig } from "../config/server-schema.ts";
+import type { HttpNetwork } from "./transports/http-pool.ts";
+
+/** The contents of the files that a server's `network` names. */
+export async function readNetwork(
+  server: string,
+  { proxy, ca, cert, key }: NonNullable<ServerConfig["network"]>,
+): Promise<HttpNetwork> {
+  return {
+    ...(proxy !== undefined && { proxy }),
+    ...(ca !== undefined && { ca: await pem(server, ca) }),
+    ...(cert !== undefined && { cert: await pem(server, cert) }),
+    ...(key !== undefined && { key: await pem(server, key) }),
+  };
+}
+
+async function pem(server: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new PlugboardError(
+      "config-invalid",
+      `"${server}" names the certificate file ${path}, which cannot be read.`,
+      { server, cause: error },
+    );
+  }
+}

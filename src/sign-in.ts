@@ -1,0 +1,126 @@
+import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
+import { describeLogin } from "./auth/account.ts";
+import type { Account } from "./auth/account.ts";
+import type { Credentials } from "./auth/credentials.ts";
+import { HelperHeaders } from "./auth/headers-helper.ts";
+import type { LoginOptions } from "./auth/login.ts";
+import type { LogoutResult } from "./auth/logout.ts";
+import { loginKey } from "./auth/oauth-record.ts";
+import { LoginProvider } from "./auth/oauth-provider.ts";
+import { readLogin } from "./auth/token-refresh.ts";
+import { PlugboardError } from "./errors.ts";
+import type { Emit } from "./events.ts";
+import type { Environment } from "./lib/folders.ts";
+import type { HttpTarget, ServerAuth, Target } from "./servers/target.ts";
+
+export interface SignInSettings {
+  credentials: Credentials;
+  authProviders: Readonly<Record<string, AuthProvider>>;
+  env: Environment;
+  now(): number;
+  emit: Emit;
+}
+
+type LoginTarget = HttpTarget & { credentials: Extract<HttpTarget["credentials"], { kind: "login" }> };
+
+/** What servers are shown, who is logged in where, and how that changes. */
+export class SignIn {
+  readonly #settings: SignInSettings;
+  /** The newest of each server, for what is shown about it. */
+  readonly #providers = new Map<string, LoginProvider>();
+
+  constructor(settings: SignInSettings) {
+    this.#settings = settings;
+  }
+
+  provider(server: string, target: HttpTarget): ServerAuth | undefined {
+    const { credentials: wanted } = target;
+    this.#providers.delete(server);
+    if (wanted.kind === "provider") return this.#supplied(server, wanted.id);
+    if (wanted.kind === "helper") return new HelperHeaders({ ...wanted, server, env: this.#settings.env });
+    if (!isLogin(target)) return undefined;
+    const { url } = target;
+    const provider = new LoginProvider({ ...this.#common(server, target), url });
+    this.#providers.set(server, provider);
+    return provider;
+  }
+
+  /** The login that a connection uses. */
+  account(server: string): Account | undefined {
+    const login = this.#providers.get(server)?.login;
+    return login && describeLogin(login, this.#settings.now());
+  }
+
+  async stored(server: string, target: Target, { profile }: Choice): Promise<Account | undefined> {
+    if (!("credentials" in target) || !isLogin(target)) return undefined;
+    const login = await readLogin(this.#common(server, target, profile));
+    return login && describeLogin(login, this.#settings.now());
+  }
+
+  async login(server: string, target: Target, options: LoginOptions): Promise<Account> {
+    assertLogin(server, target);
+    const { now, emit } = this.#settings;
+    const { withFetch, ...common } = this.#common(server, target, options.profile);
+    const { logIn } = await import("./auth/login.ts");
+    const login = await withFetch((fetch) => logIn({ ...common, url: target.url, fetch }, options));
+    emit({ type: "auth-changed", server, change: "login", at: now() });
+    return describeLogin(login, now());
+  }
+
+  async logout(server: string, target: Target, { profile }: Choice): Promise<LogoutResult> {
+    assertLogin(server, target);
+    const { now, emit } = this.#settings;
+    const { logOut } = await import("./auth/logout.ts");
+    const result = await logOut(this.#common(server, target, profile));
+    if (result.wasLoggedIn) emit({ type: "auth-changed", server, change: "logout", at: now() });
+    return result;
+  }
+
+  #common(server: string, target: LoginTarget, profile?: string) {
+    const { credentials, env, now, emit } = this.#settings;
+    const { oauth } = target.credentials;
+    const withFetch = async <T>(work: (fetch: FetchLike) => Promise<T>): Promise<T> => {
+      const { withAuthFetch } = await import("./servers/auth-fetch.ts");
+      return withAuthFetch(server, target, env, work);
+    };
+    return {
+      server,
+      key: loginKey(target.url, profile ?? oauth.profile),
+      oauth,
+      credentials,
+      withFetch,
+      now,
+      emit,
+    };
+  }
+
+  #supplied(server: string, id: string): AuthProvider {
+    const provider = this.#settings.authProviders[id];
+    if (provider) return provider;
+    const message = `"${server}" wants the credentials "${id}", which this program does not supply.`;
+    const hint = "Set `auth` to `oauth` or `none`, or supply it: createHub(config, { authProviders }).";
+    throw new PlugboardError("config-invalid", message, { server, hint });
+  }
+}
+
+interface Choice {
+  /** Another account than the configured one. */
+  profile?: string | undefined;
+}
+
+function isLogin(target: HttpTarget): target is LoginTarget {
+  return target.credentials.kind === "login";
+}
+
+function assertLogin(server: string, target: Target): asserts target is LoginTarget {
+  if ("credentials" in target && isLogin(target)) return;
+  const why =
+    "credentials" in target
+      ? "is configured with credentials of its own, so there is nothing to log in to"
+      : "runs on this machine and has no login";
+  const hint = "Remove its headers or `auth`, or set `auth` to `oauth`, to log in instead.";
+  throw new PlugboardError("usage-invalid", `"${server}" ${why}.`, {
+    server,
+    ...("credentials" in target && { hint }),
+  });
+}
