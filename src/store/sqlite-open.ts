@@ -8,6 +8,8 @@ import { classifyFailure, storeError } from "./store-error.ts";
 
 /** Also the longest time for which a single statement may block this process. */
 const busyTimeoutMs = 5000;
+/** For how long a file that cannot be written is taken for one that was moved. */
+const movedMs = 1000;
 
 /**
  * Opens the state file, creating it if need be; any number of processes may do so at the same moment.
@@ -28,12 +30,18 @@ export async function openDatabase(
         const aside = recover(path);
         if (aside)
           onWarning(`The state file ${path} was damaged. It is now ${aside}, and the state is empty.`);
-      } else if (reason !== "busy") throw failure;
-      if (performance.now() > deadline) throw failure;
+      } else if (reason !== "busy" && !mayHaveMoved(reason, path)) throw failure;
+      const patience = reason === "unwritable" ? movedMs - busyTimeoutMs : 0;
+      if (performance.now() > deadline + patience) throw failure;
       // Switching a new file to WAL is one of the few things for which SQLite does not wait by itself.
       await sleep(5 + Math.random() * 20);
     }
   }
+}
+
+/** Where another process has just moved a damaged file aside, SQLite finds ours gone and calls that read-only. */
+function mayHaveMoved(reason: unknown, path: string): boolean {
+  return reason === "unwritable" && exists(`${path}.recovery`);
 }
 
 function open(path: string): DatabaseSync {
