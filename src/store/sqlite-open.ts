@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, renameSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, renameSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { prepareStateFile } from "./sqlite-file.ts";
@@ -41,7 +41,7 @@ export async function openDatabase(
 
 /** Where another process has just moved a damaged file aside, SQLite finds ours gone and calls that read-only. */
 function mayHaveMoved(reason: unknown, path: string): boolean {
-  return reason === "unwritable" && exists(`${path}.recovery`);
+  return reason === "unwritable" && existsSync(`${path}.recovery`);
 }
 
 function open(path: string): DatabaseSync {
