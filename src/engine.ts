@@ -138,6 +138,8 @@ export class Engine {
       emit,
       onQuestion: (server, method, params, signal) => this.#answers(server, method, params, signal),
       onNotification: (server, method, params) => {
+        const changed = /^notifications\/(tools|resources|prompts)\/list_changed$/.exec(method)?.[1];
+        if (changed) this.catalog.invalidate(server, changed as "tools" | "resources" | "prompts");
         if (method === "notifications/resources/updated") this.subscriptions.hear(server, params);
       },
     });
@@ -246,7 +248,6 @@ export class Engine {
   #emit(event: PlugboardEvent): void {
     if (event.type === "connection-changed" && event.to === "connected" && event.from === "connecting")
       void this.subscriptions.reopen(event.server);
-    if (event.type === "catalog-changed") this.catalog.invalidate(event.server, event.kind);
     this.events.emit(event);
   }
 

@@ -43,7 +43,11 @@ export class Hub extends View {
     const { servers } = this.config;
     const names = this.engine.servers.eagerNames();
     const impossible = [...servers.values()].find(
-      ({ config, status }) => config?.required && status.kind === "disabled",
+      ({ config, status }) =>
+        config?.required &&
+        status.kind === "disabled" &&
+        status.reason !== "untrusted" &&
+        status.reason !== "config",
     );
     if (impossible) await this.connect(impossible.name);
     const starts = names.map((name) =>
@@ -191,7 +195,10 @@ export class Hub extends View {
       (name) => engine.inProcess.get(name) !== inProcess.get(name),
     );
     engine.inProcess = inProcess;
-    const { added, removed, changed } = await engine.servers.apply(loaded, replaced);
+    const applying = engine.servers.apply(loaded, replaced);
+    // The new rules hold from here on, also while an old server takes its time to leave.
+    engine.catalog.forgetJudgements();
+    const { added, removed, changed } = await applying;
     const touched = changed.map(({ name }) => name);
     for (const name of [...removed, ...touched]) engine.catalog.forget(name);
     if (added.length + removed.length + touched.length > 0) {

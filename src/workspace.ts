@@ -16,6 +16,7 @@ import { policyRefusal } from "./config/policy.ts";
 import { fingerprint, settingsFingerprint } from "./config/trust.ts";
 import type { HubOptions } from "./engine.ts";
 import { PlugboardError } from "./errors.ts";
+import { canonicalJson } from "./lib/canonical.ts";
 import type { Environment, Folders } from "./lib/folders.ts";
 import { platformFolders } from "./lib/folders.ts";
 import type { Store } from "./store/store.ts";
@@ -134,7 +135,7 @@ export class Workspace {
       );
     }
     const wasTrusted =
-      entry.needsTrust && !(entry.status.kind === "disabled" && entry.status.reason === "untrusted");
+      entry.needsTrust && (await this.#state.isTrusted(fingerprint(entry, this.projectRoot)));
     await editFile(file, this.#editing(scope), (value) => {
       const path = serverPath(value, name);
       const written = (value[String(path[0])] as Record<string, unknown>)[name] as Record<string, unknown>;
@@ -143,7 +144,8 @@ export class Workspace {
       return enabled ? undefined : { path: [...path, "enabled"], value: false };
     });
     const after = (await this.load()).servers.get(name);
-    if (wasTrusted && after) await this.trust(after);
+    // Only the switch may differ from what was trusted: the file is the project's, and others write to it too.
+    if (wasTrusted && after && isSameButSwitch(entry.written, after.written)) await this.trust(after);
     return entry.origin;
   }
 
@@ -247,6 +249,14 @@ export class Workspace {
       lock: <T>(key: string, work: () => Promise<T>): Promise<T> => this.#state.lock(key, work),
     };
   }
+}
+
+function isSameButSwitch(before: unknown, after: unknown): boolean {
+  const rest = (written: unknown) => {
+    const { enabled: _enabled, disabled: _disabled, ...others } = (written ?? {}) as Record<string, unknown>;
+    return canonicalJson(others);
+  };
+  return rest(before) === rest(after);
 }
 
 /** What is configured for a folder, with this user's trust applied. Starts nothing and expands nothing. */

@@ -50,7 +50,7 @@ async function ask(
     },
     signal,
   );
-  if (decision === "deny") throw refused(tool, reason ?? "it was denied");
+  if (decision !== "allow") throw refused(tool, reason ?? "it was denied");
 }
 
 /** The most specific word wins: the server's rule for the tool, the server's default, the general rules, the door. */

@@ -66,7 +66,7 @@ export async function callTool(
   context: CallContext,
 ): Promise<CallResult> {
   const { catalog, narrowing } = context;
-  const tool = catalog.known(id, narrowing) ?? (await catalog.find(id, narrowing));
+  const tool = catalog.known(id, narrowing) ?? (await catalog.toCall(id, narrowing));
   const call = begin(tool, context);
   try {
     assertOffered(tool);

@@ -1,10 +1,11 @@
 import { PlugboardError, isPlugboardError } from "../errors.ts";
+import type { ServerConfig } from "../config/server-schema.ts";
 import type { Emit } from "../events.ts";
 import { matchesAny } from "../lib/glob.ts";
 import { nearest } from "../lib/suggest.ts";
 import type { Connection } from "../servers/connection.ts";
 import type { JsonRpcAnswer } from "../servers/lane.ts";
-import { serverFingerprint } from "../servers/server-memory.ts";
+import { entryFingerprint } from "../servers/server-memory.ts";
 import type { ServerSet } from "../servers/server-set.ts";
 import { defaultNaming, toolId } from "./names.ts";
 import type { Naming } from "./names.ts";
@@ -44,13 +45,14 @@ export interface CatalogSettings {
 }
 
 const defaultTtlMs = 3_600_000;
+const noConfig: ServerConfig = {};
 
 /** Every tool, resource, template and prompt of every server, named, filtered, in a stable order. */
 export class Catalog {
   readonly #settings: CatalogSettings;
   readonly #lists = new Map<string, ServerLists>();
   /** Judged tools by the list they were made from, so that unchanged lists are judged once. */
-  readonly #judged = new WeakMap<object, ToolEntry[]>();
+  readonly #judged = new WeakMap<object, { config: ServerConfig; by: string; entries: ToolEntry[] }>();
   readonly #byId = new Map<string, ToolEntry>();
 
   constructor(settings: CatalogSettings) {
@@ -86,7 +88,7 @@ export class Catalog {
     return perServer.flat();
   }
 
-  /** The tool with exactly this id, if its list is known: no waiting, for the path of every call. */
+  /** The tool with exactly this id, if its list was read in this run: no waiting, for the path of every call. */
   known(id: string, narrowing: Narrowing): ToolEntry | undefined {
     const entry = this.#byId.get(id);
     if (!entry || narrowing.caller !== undefined || narrowing.bundle !== undefined || narrowing.tools)
@@ -119,6 +121,26 @@ export class Catalog {
     throw this.#unknown(query, await this.tools(narrowing, false));
   }
 
+  /**
+   * The tool that a call means. A list from an earlier run, or one that is said to have changed, is good enough to look
+   * at but not to act on: schema and annotations are confirmed by the server first.
+   */
+  async toCall(query: string, narrowing: Narrowing): Promise<ToolEntry> {
+    const found = await this.find(query, narrowing);
+    const lists = this.#listsOf(found.server, narrowing.caller);
+    if (lists.isConfirmed("tools")) return found;
+    const before = await lists.peek("tools");
+    try {
+      await lists.refresh("tools");
+    } catch (error) {
+      if (before?.isSnapshot !== false) throw error;
+    }
+    const tools = await this.tools({ ...narrowing, servers: [found.server] }, false);
+    const now = match(found.id, tools);
+    if (now) return now;
+    throw this.#unknown(query, tools);
+  }
+
   async list(
     server: string,
     kind: ListKind,
@@ -139,6 +161,7 @@ export class Catalog {
     for (const [key, lists] of this.#lists) {
       if (key.split("\0")[0] !== server) continue;
       lists.invalidate(kind);
+      if (kind === "tools") this.#unindex(server);
       if (kind === "resources") lists.invalidate("resourceTemplates");
     }
   }
@@ -146,7 +169,12 @@ export class Catalog {
   /** The configuration of a server changed or it is gone: nothing known about it counts any more. */
   forget(server: string): void {
     for (const key of this.#lists.keys()) if (key.split("\0")[0] === server) this.#lists.delete(key);
-    for (const [id, old] of this.#byId) if (old.server === server) this.#byId.delete(id);
+    this.#unindex(server);
+  }
+
+  /** New rules are in force: what was judged by the old ones is judged anew. */
+  forgetJudgements(): void {
+    this.#byId.clear();
   }
 
   /** The usable servers of a narrowing, in a stable order. */
@@ -181,13 +209,16 @@ export class Catalog {
   }
 
   #judge(server: string, list: KnownList, { bundle, tools }: Narrowing): ToolEntry[] {
-    const { config = {} } = this.#settings.servers.entry(server);
-    let entries = this.#judged.get(list.entries);
-    if (!entries) {
-      entries = toolEntries(server, config, list.entries, this.naming);
-      this.#judged.set(list.entries, entries);
-      this.#index(server, entries);
+    const { config = noConfig } = this.#settings.servers.entry(server);
+    const { naming } = this;
+    const by = `${naming.style} ${naming.maxLength}`;
+    let judged = this.#judged.get(list.entries);
+    if (judged?.config !== config || judged.by !== by) {
+      judged = { config, by, entries: toolEntries(server, config, list.entries, naming) };
+      this.#judged.set(list.entries, judged);
     }
+    const { entries } = judged;
+    if (!list.isSnapshot && !this.#byId.has(entries[0]?.id ?? "")) this.#index(server, entries);
     const narrowed =
       bundle === undefined ? entries : entries.map((entry) => inBundle(entry, config, this.#bundle(bundle)));
     const { toolFilter } = this.#settings;
@@ -200,8 +231,12 @@ export class Catalog {
       );
   }
 
-  #index(server: string, entries: readonly ToolEntry[]): void {
+  #unindex(server: string): void {
     for (const [id, old] of this.#byId) if (old.server === server) this.#byId.delete(id);
+  }
+
+  #index(server: string, entries: readonly ToolEntry[]): void {
+    this.#unindex(server);
     if (this.#settings.toolFilter || this.#settings.servers.entry(server).config?.isolation === "caller")
       return;
     for (const entry of entries) this.#byId.set(entry.id, entry);
@@ -214,7 +249,7 @@ export class Catalog {
     const key = `${server}\0${owner ?? ""}`;
     const known = this.#lists.get(key);
     if (known) return known;
-    const fingerprint = serverFingerprint(entry);
+    const fingerprint = entryFingerprint(entry);
     // Lists are read over the server's own connection, also where every call has one of its own.
     const over = <T>(work: (connection: Connection) => T | Promise<T>): Promise<T> =>
       owner === undefined

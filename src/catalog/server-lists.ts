@@ -79,6 +79,12 @@ export class ServerLists {
     return reading;
   }
 
+  /** Said by the server in this run, and not said to have changed since. */
+  isConfirmed(kind: ListKind): boolean {
+    const known = this.#known.get(kind);
+    return known !== undefined && !known.isSnapshot && this.#isFresh(kind, known);
+  }
+
   /** The server said that a list changed: the next reader asks anew. */
   invalidate(kind: ListKind): void {
     this.#stale.add(kind);

@@ -35,9 +35,9 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   const plugins = await Promise.all(
     (settings.plugins ?? []).map((folder) => {
       const named = settingOrigins["plugins"] ?? { scope: "override" as const };
-      const base =
-        trusted.find((source) => source.file !== undefined && source.file === named.file)?.baseDir ?? cwd;
-      return readPlugin(folder, named, folders.home, base);
+      const source = trusted.find(({ file }) => file !== undefined && file === named.file);
+      const { baseDir = cwd, needsTrust = false } = source ?? {};
+      return readPlugin(folder, { ...named, needsTrust }, folders.home, baseDir);
     }),
   );
   const all = [...trusted, ...plugins];

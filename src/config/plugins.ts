@@ -12,15 +12,15 @@ import type { ReadSource } from "./sources.ts";
 /** Reads the servers that a plugin folder brings; `named` is where the folder was named, and decides about trust. */
 export async function readPlugin(
   folder: string,
-  named: Origin,
+  named: Origin & { needsTrust: boolean },
   home: string,
   base: string,
 ): Promise<ReadSource> {
   const root = resolvePath(folder, base, home);
-  const needsTrust = named.scope === "project";
+  const { needsTrust } = named;
   const variables = { PLUGIN_ROOT: root, CLAUDE_PLUGIN_ROOT: root };
   const direct = await readFileSource("plugin", join(root, ".mcp.json"), needsTrust);
-  if (direct.state !== "missing") return { ...direct, variables };
+  if (direct.state !== "missing") return { ...onlyServers(direct), variables };
   for (const name of ["plugin.json", join(".claude-plugin", "plugin.json")]) {
     const source = await readManifest(root, join(root, name), needsTrust);
     if (source) return { ...source, variables, baseDir: root };
@@ -44,7 +44,7 @@ async function readManifest(
   const servers = isRecord(document.value) ? document.value["mcpServers"] : undefined;
   if (typeof servers === "string") {
     const inside = join(root, join("/", servers));
-    return readFileSource("plugin", inside, needsTrust);
+    return onlyServers(await readFileSource("plugin", inside, needsTrust));
   }
   if (document.problems.length > 0) return problem("this is not valid JSON");
   const parsed = await parseConfig(read.text, { scope: "plugin", file });
@@ -57,6 +57,11 @@ async function readManifest(
     baseDir: root,
     needsTrust,
   };
+}
+
+/** A plugin brings servers and nothing else: settings and bundles are not its to make. */
+function onlyServers(source: ReadSource): ReadSource {
+  return { ...source, parsed: { ...source.parsed, settings: {}, settingOrigins: {}, bundles: [] } };
 }
 
 function empty(root: string, needsTrust: boolean, diagnostics: Diagnostic[]): ReadSource {

@@ -69,7 +69,8 @@ async function readExplicit(file: string, needsTrust: boolean): Promise<ReadSour
 async function readVariable(path: string, { cwd, projectRoot }: SourceOptions): Promise<ReadSource> {
   const file = resolve(cwd, path);
   const real = await realpath(file).catch(() => file);
-  return readExplicit(file, isInside(projectRoot, file) || isInside(projectRoot, real));
+  const root = await realpath(projectRoot).catch(() => projectRoot);
+  return readExplicit(file, isInside(projectRoot, file) || isInside(root, real));
 }
 
 async function readDiscovered({ cwd, projectRoot, folders }: SourceOptions): Promise<ReadSource[]> {

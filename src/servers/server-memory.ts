@@ -30,6 +30,15 @@ export function serverFingerprint({
   );
 }
 
+/** The same for what a server shows: another account, variable or folder may show something else. */
+export function entryFingerprint({
+  written,
+  baseDir,
+  name,
+}: Pick<ServerEntry, "written" | "baseDir" | "name">): string {
+  return sha256(canonicalJson({ written, baseDir, name }));
+}
+
 /** Remembering is a convenience: when the store fails, a server is simply met for the first time again. */
 export class ServerMemory {
   readonly #store: () => Promise<Store>;

@@ -154,7 +154,9 @@ export class HttpCall implements Receiver {
 
   #rejectLostSession(message: Record<string, unknown>): boolean {
     const error = message["error"];
-    if (!this.#context.hadSession || !isRecord(error)) return false;
+    // Only a refused request was certainly not carried out; a 2xx with these words may be about anything.
+    const isRefused = (this.#head?.status ?? 200) >= 400;
+    if (!isRefused || !this.#context.hadSession || !isRecord(error)) return false;
     const { code, message: text } = error;
     if (typeof code !== "number" || typeof text !== "string" || !isSessionError({ code, message: text }))
       return false;
