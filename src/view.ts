@@ -194,9 +194,14 @@ export class View {
   }
 
   /** The raw door: the server's own answer or error, untouched. */
-  request(method: string, params: Record<string, unknown>, options: RequestOptions): Promise<JsonRpcAnswer> {
+  async request(
+    method: string,
+    params: Record<string, unknown>,
+    options: RequestOptions,
+  ): Promise<JsonRpcAnswer> {
     this.#assertVisible(options.server);
-    const caller = options.caller ?? this.#narrowing.caller;
+    if (method === "tools/call") await this.#assertCallable(options.server, params["name"]);
+    const caller = this.#narrowing.caller ?? options.caller;
     return this.engine.request(method, params, { ...options, caller });
   }
 
@@ -209,25 +214,44 @@ export class View {
 
   #assertVisible(server: string): void {
     this.engine.servers.entry(server);
-    const { servers, exclude } = this.#narrowing;
-    const isHidden = (servers && !servers.includes(server)) || exclude?.includes(server);
-    if (isHidden) throw new PlugboardError("server-unknown", `There is no server "${server}".`, { server });
+    if (!this.engine.catalog.isVisible(server, this.#narrowing)) {
+      throw new PlugboardError("server-unknown", `There is no server "${server}".`, { server });
+    }
+  }
+
+  /** The raw door is no way around the rules of a narrowed view. */
+  async #assertCallable(server: string, name: unknown): Promise<void> {
+    const { tools, bundle } = this.#narrowing;
+    if (!tools && bundle === undefined) return;
+    const listed = await this.engine.catalog.tools({ ...this.#narrowing, servers: [server] }, true);
+    if (listed.some((tool) => tool.name === name && tool.standing === "offered")) return;
+    throw new PlugboardError(
+      "tool-hidden",
+      `The tool ${String(name)} of "${server}" is not part of this view.`,
+      { server },
+    );
   }
 }
 
+/** What both allow. Two bundles have no common meaning, so the second one is refused. */
 function intersect(outer: Narrowing, inner: Narrowing): Narrowing {
+  if (outer.bundle !== undefined && inner.bundle !== undefined && outer.bundle !== inner.bundle) {
+    throw new PlugboardError(
+      "usage-invalid",
+      `This view is already narrowed to the bundle "${outer.bundle}".`,
+    );
+  }
   const servers =
     outer.servers && inner.servers
       ? inner.servers.filter((one) => outer.servers?.includes(one))
       : (inner.servers ?? outer.servers);
   return {
-    ...outer,
-    ...inner,
     ...(servers && { servers }),
     exclude: [...(outer.exclude ?? []), ...(inner.exclude ?? [])],
     bundle: outer.bundle ?? inner.bundle,
     caller: outer.caller ?? inner.caller,
     tools: inner.tools ?? outer.tools,
+    within: [...(outer.within ?? []), ...(outer.tools && inner.tools ? [outer.tools] : [])],
   };
 }
 

@@ -21,6 +21,8 @@ export interface Narrowing {
   exclude?: readonly string[] | undefined;
   /** Globs over tool ids and the servers' own names. */
   tools?: readonly string[] | undefined;
+  /** More globs, each list of which must match too: what the views above this one allow. */
+  within?: readonly (readonly string[])[] | undefined;
   bundle?: string | undefined;
   caller?: string | undefined;
 }
@@ -178,20 +180,19 @@ export class Catalog {
   }
 
   /** The usable servers of a narrowing, in a stable order. */
-  serverNames({ servers, exclude = [], bundle }: Narrowing): string[] {
-    const { config } = this.#settings.servers;
-    const inBundle = bundle === undefined ? undefined : this.#bundle(bundle).servers;
+  serverNames(narrowing: Narrowing): string[] {
+    const { servers } = this.#settings.servers.config;
     return this.#settings.servers
       .names()
-      .filter((name) => config.servers.get(name)?.config !== undefined)
-      .filter((name) => config.servers.get(name)?.status.kind === "ready")
-      .filter(
-        (name) =>
-          (!servers || servers.includes(name)) &&
-          !exclude.includes(name) &&
-          (!inBundle || inBundle.includes(name)),
-      )
+      .filter((name) => servers.get(name)?.config !== undefined && servers.get(name)?.status.kind === "ready")
+      .filter((name) => this.isVisible(name, narrowing))
       .sort();
+  }
+
+  /** Whether a server belongs to a narrowing, usable or not. */
+  isVisible(name: string, { servers, exclude, bundle }: Narrowing): boolean {
+    const inBundle = bundle === undefined || this.#bundle(bundle).servers.includes(name);
+    return (!servers || servers.includes(name)) && !exclude?.includes(name) && inBundle;
   }
 
   get naming(): Naming {
@@ -208,7 +209,7 @@ export class Catalog {
     });
   }
 
-  #judge(server: string, list: KnownList, { bundle, tools }: Narrowing): ToolEntry[] {
+  #judge(server: string, list: KnownList, { bundle, tools, within = [] }: Narrowing): ToolEntry[] {
     const { config = noConfig } = this.#settings.servers.entry(server);
     const { naming } = this;
     const by = `${naming.style} ${naming.maxLength}`;
@@ -223,7 +224,12 @@ export class Catalog {
       bundle === undefined ? entries : entries.map((entry) => inBundle(entry, config, this.#bundle(bundle)));
     const { toolFilter } = this.#settings;
     return narrowed
-      .filter((entry) => !tools || matchesAny(tools, entry.id) || matchesAny(tools, entry.name))
+
+      .filter(({ id, name }) =>
+        [...within, ...(tools ? [tools] : [])].every(
+          (globs) => matchesAny(globs, id) || matchesAny(globs, name),
+        ),
+      )
       .map((entry) =>
         entry.standing === "offered" && toolFilter && !toolFilter(entry)
           ? { ...entry, standing: "hidden", because: "the host program's filter hides it" }

@@ -306,3 +306,29 @@ describe("M45 output limits", () => {
     expect(JSON.stringify(whole).length).toBeGreaterThan(200_000);
   });
 });
+
+describe("M42 views confine", () => {
+  it("whatever door is tried", async () => {
+    const hub = await hubOf(
+      { a: fakeStdio({}), b: fakeStdio({}) },
+      {},
+      { bundles: { some: { servers: ["a"], tools: { allow: ["echo"] } } } },
+    );
+    const view = hub.view({ bundle: "some" });
+    await expect(view.readResource("b", "x://y")).rejects.toMatchObject({ code: "server-unknown" });
+    const raw = (server: string, name: string) =>
+      view.request("tools/call", { name, arguments: {} }, { server });
+    await expect(raw("b", "echo")).rejects.toMatchObject({ code: "server-unknown" });
+    await expect(raw("a", "add")).rejects.toMatchObject({ code: "tool-hidden" });
+    expect(await raw("a", "echo")).toHaveProperty("result");
+    const nested = hub.view({ tools: ["echo"] }).view({ tools: ["*"] });
+    expect(new Set((await nested.tools()).map(({ name }) => name))).toEqual(new Set(["echo"]));
+    expect(() => view.view({ bundle: "other" })).toThrow("already narrowed");
+  });
+
+  it("and only an explicit yes is a yes", async () => {
+    const interact = { approve: async () => ({ decision: "cancel" }) as never };
+    const hub = await hubOf({ it: { ...fakeStdio({}), approval: "prompt" } }, { interact });
+    await expect(hub.callTool("it.echo")).rejects.toMatchObject({ code: "approval-denied" });
+  });
+});

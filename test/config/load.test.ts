@@ -346,3 +346,31 @@ describe("M11 trust", () => {
     expect(diagnostics[0]?.message).toContain("symbolic link that leaves the project");
   });
 });
+
+describe("M11 trust is not inferred", () => {
+  it("from a mistake that a switch happens to mend", async () => {
+    const box = createSandbox({
+      "project/.mcp.json": { mcpServers: { evil: { command: "x", enabled: "no" } } },
+    });
+    await using workspace = await Workspace.open(box.options);
+    await workspace.setEnabled("evil", true);
+    expect((await workspace.load()).servers.get("evil")?.status).toMatchObject({ reason: "untrusted" });
+  });
+
+  it("for plugins that a project's file names, however that file was found", async () => {
+    const box = createSandbox({
+      "project/own.json": { plugins: ["./plug"] },
+      "project/plug/.mcp.json": {
+        mcpServers: { plugged: { command: "x" } },
+        bundles: { b: { servers: ["plugged"] } },
+      },
+    });
+    box.env["PLUGBOARD_CONFIG"] = box.path("project/own.json");
+    await using workspace = await Workspace.open(box.options);
+    const [waiting] = (await workspace.load()).sources.filter(({ untrustedSettings }) => untrustedSettings);
+    await workspace.trustSettings(waiting!.untrustedSettings!, waiting!.file!);
+    const loaded = await workspace.load();
+    expect(loaded.servers.get("plugged")?.status).toMatchObject({ reason: "untrusted" });
+    expect(loaded.bundles.size).toBe(0);
+  });
+});
