@@ -1,5 +1,8 @@
-import { hasExpired } from "./oauth-record.ts";
+import type { Credentials } from "./credentials.ts";
+import type { OAuthConfig } from "./oauth-client.ts";
+import { hasExpired, loginKey } from "./oauth-record.ts";
 import type { Login } from "./oauth-record.ts";
+import { readLogin } from "./token-refresh.ts";
 
 /** A login as a person sees it: who, until when, with which rights. Nothing in it is secret. */
 export interface Account {
@@ -14,6 +17,24 @@ export interface Account {
   renewable: boolean;
   /** Over: a person has to log in again. */
   ended: boolean;
+}
+
+/** The login that is kept for an address, without filling in or asking anything. */
+export async function storedAccount({
+  url,
+  oauth,
+  credentials,
+  now = Date.now,
+}: {
+  url: string;
+  oauth: OAuthConfig;
+  credentials: Credentials;
+  now?: () => number;
+}): Promise<Account | undefined> {
+  const address = URL.parse(url);
+  if (!address) return undefined;
+  const login = await readLogin({ key: loginKey(address, oauth.profile), oauth, credentials });
+  return login && describeLogin(login, now());
 }
 
 export function describeLogin(login: Login, now: number): Account {

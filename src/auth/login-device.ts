@@ -5,7 +5,7 @@ import { isRecord } from "../lib/record.ts";
 import { chooseClient, deviceGrant } from "./oauth-client.ts";
 import type { ClientSettings } from "./oauth-client.ts";
 import type { Discovery } from "./oauth-discovery.ts";
-import { authFailed, shown } from "./oauth-errors.ts";
+import { authFailed, explanation, shown } from "./oauth-errors.ts";
 import { postForm } from "./oauth-post.ts";
 import type { OAuthClient } from "./oauth-record.ts";
 import { isSafeAddress } from "./oauth-url.ts";
@@ -80,7 +80,7 @@ async function post(
 }
 
 function refused(server: string, { error, error_description: why }: Fields): PlugboardError {
-  const words = typeof why === "string" ? `: ${shown(why)}` : "";
+  const words = typeof why === "string" ? `: ${explanation(why)}` : "";
   const reason = typeof error === "string" ? shown(error) : "no reason";
   return authFailed(server, `The login to "${server}" was refused (${reason})${words}.`, {
     data: { error: reason },

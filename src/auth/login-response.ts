@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { authFailed, shown } from "./oauth-errors.ts";
+import { authFailed, explanation, shown } from "./oauth-errors.ts";
 
 /** What was recorded before the browser was opened. */
 export interface Expected {
@@ -33,9 +33,13 @@ export function readAuthorizationResponse(params: URLSearchParams, expected: Exp
   if (error !== null) {
     const why = params.get("error_description");
     const what = error === "access_denied" ? "was denied" : `failed (${shown(error)})`;
-    throw authFailed(server, `The login to "${server}" ${what}${why === null ? "" : `: ${shown(why)}`}.`, {
-      data: { reason: "refused", error: shown(error) },
-    });
+    throw authFailed(
+      server,
+      `The login to "${server}" ${what}${why === null ? "" : `: ${explanation(why)}`}.`,
+      {
+        data: { reason: "refused", error: shown(error) },
+      },
+    );
   }
   const code = params.get("code");
   if (code === null || code === "") throw refuse("has no code", "code");

@@ -5,7 +5,7 @@ import { isRecord } from "../lib/record.ts";
 import { version } from "../lib/version.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Discovery } from "./oauth-discovery.ts";
-import { authFailed, ourCause, shown } from "./oauth-errors.ts";
+import { authFailed, explanation, ourCause, shown } from "./oauth-errors.ts";
 import type { LoginKey, OAuthClient } from "./oauth-record.ts";
 
 export type OAuthConfig = NonNullable<ServerConfig["oauth"]>;
@@ -135,7 +135,7 @@ function refusalOf(error: unknown): string {
   } catch {
     why = undefined;
   }
-  return `HTTP ${error["status"]}${typeof why === "string" ? `, ${shown(why)}` : ""}`;
+  return `HTTP ${error["status"]}${typeof why === "string" ? `, ${explanation(why)}` : ""}`;
 }
 
 function cannotRegister(server: string, issuer: string, why: string): PlugboardError {

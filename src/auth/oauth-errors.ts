@@ -36,6 +36,13 @@ export function shown(text: string, secrets: readonly string[] = []): string {
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }
 
+/** The same for an explanation, which may repeat a code or a token: whatever looks like one is left out. */
+export function explanation(text: string, secrets: readonly string[] = []): string {
+  const isOpaque = (word: string) => /\d/.test(word) || word.length > 40;
+  const hide = (word: string) => (isOpaque(word) ? "(hidden)" : word);
+  return shown(text.replaceAll(/[\w.~+/=-]{16,}/g, hide), secrets);
+}
+
 /** The machine-readable reason that an authorization server gave, if it gave one. */
 export function oauthCode(error: unknown): string | undefined {
   const named = error instanceof Error && error.name === "OAuthError";
@@ -74,7 +81,7 @@ export function requestFailed(
       return new PlugboardError("not-responding", `${said} is not available${how}.`, { server, data });
     return authFailed(server, `${said} gave an answer to ${step} that is not OAuth${how}.`, { data });
   }
-  const why = error.message === code ? "" : `: ${shown(error.message, secrets)}`;
+  const why = error.message === code ? "" : `: ${explanation(error.message, secrets)}`;
   return authFailed(server, `${said} refused ${step} (${shown(code)})${why}.`, {
     data: { error: shown(code), step },
     hint: code === "invalid_client" ? clientHint : `Log in again: \`plugboard login ${server}\`.`,

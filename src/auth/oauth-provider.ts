@@ -51,7 +51,7 @@ export class LoginProvider implements AuthProvider {
     if (this.#renewing) return void (await this.#renewing);
     if (now() - this.#renewedAt < echoMs) return;
     await this.#read();
-    if (!this.#login) throw wantsLogin(this.#settings, `"${server}" wants a login.`);
+    if (!this.#login) throw wantsLogin(this.#settings, `"${server}" wants a login (HTTP 401).`);
     if (refused !== undefined) await this.#assertSameIssuer(this.#login, response);
     if (this.#login.tokens.access_token === refused || isDue(this.#login, now())) await this.#renew(refused);
   }

@@ -1,11 +1,14 @@
 import { spawn } from "node:child_process";
 import { PlugboardError } from "../errors.ts";
+import type { Environment } from "../lib/folders.ts";
 import { isSafeUrl } from "./oauth-url.ts";
 
 /** Opens the browser: no shell, one argument, https or this machine only. Rejects when there is no browser to open. */
-export async function openUrl(url: URL, platform: NodeJS.Platform = process.platform): Promise<void> {
+export async function openUrl(url: URL, env: Environment = process.env): Promise<void> {
+  const { platform } = process;
   const [command, ...args] = openCommand(url, platform);
-  const child = spawn(command, args, { stdio: "ignore", shell: false, detached: platform !== "win32" });
+  const detached = platform !== "win32";
+  const child = spawn(command, args, { env: { ...env }, stdio: "ignore", shell: false, detached });
   await new Promise<void>((resolve, reject) => {
     child.once("error", reject);
     child.once("spawn", resolve);

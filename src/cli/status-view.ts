@@ -1,4 +1,5 @@
 import type { ServerEntry } from "../index.ts";
+import { accountLine } from "./account-view.ts";
 import { problemOf } from "./connection-findings.ts";
 import { findingLines } from "./finding.ts";
 import { cutLine } from "./live-area.ts";
@@ -21,7 +22,19 @@ export interface StatusView {
 export function statusLines(view: StatusView): Line[] {
   const { rows, entry, width } = view;
   const findings = rows.flatMap((row) => problemOf(row, entry(row.name)) ?? []);
-  return [...tableLines(view), ...findings.flatMap((finding) => [[], ...findingLines(finding, width)])];
+  return [
+    ...tableLines(view),
+    ...accountLines(view),
+    ...findings.flatMap((finding) => [[], ...findingLines(finding, width)]),
+  ];
+}
+
+/** Who is logged in where. */
+function accountLines({ rows, width, now }: StatusView): Line[] {
+  const lines = rows.flatMap(({ name, account }): Line[] =>
+    account ? [[{ text: safe(`${name} as ${accountLine(account, now)}`), style: "dim" }]] : [],
+  );
+  return lines.length > 0 ? [[], ...lines.map((line) => cutLine(line, width))] : [];
 }
 
 /** `3 of 4 servers are connected.` */

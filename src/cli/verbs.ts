@@ -128,6 +128,18 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./commands/prompt.ts"),
   },
   {
+    name: "login",
+    summary: "log in to a remote server",
+    group: "Credentials",
+    load: () => import("./commands/login.ts"),
+  },
+  {
+    name: "logout",
+    summary: "revoke and forget a login",
+    group: "Credentials",
+    load: () => import("./commands/logout.ts"),
+  },
+  {
     name: "secret",
     summary: "keep values for ${secret:NAME}, encrypted",
     group: "Credentials",

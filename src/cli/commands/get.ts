@@ -1,5 +1,7 @@
 import type { Command } from "commander";
-import { describeOrigin } from "../../index.ts";
+import { describeOrigin, storedAccount } from "../../index.ts";
+import type { Account, ServerEntry, Workspace } from "../../index.ts";
+import { accountLine } from "../account-view.ts";
 import { json, painter, safe } from "../print.ts";
 import { diagnosticLine } from "../report.ts";
 import { describeServer } from "../server-view.ts";
@@ -16,17 +18,29 @@ export function command(terminal: Terminal): Command {
     .action(async (name: string, options: CommonOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const entry = workspace.require(await workspace.load(), name);
-        const view = describeServer(entry);
+        const account = await accountOf(workspace, entry);
+        const view = { ...describeServer(entry), ...(account && { account }) };
         if (options.json) return terminal.out(json(view));
         const paint = painter(terminal);
         terminal.out(`${paint("bold", safe(name))}  ${safe(view.state)}\n`);
         terminal.out(`  from  ${safe(describeOrigin(entry.origin))}\n`);
         if (view.reason !== undefined)
           terminal.out(`  why   ${safe(view.reason)}. ${safe(view.hint ?? "")}\n`);
+        if (account) terminal.out(`  as    ${safe(accountLine(account, Date.now()))}\n`);
         for (const line of fieldLines(view.config)) terminal.out(`  ${line}\n`);
         for (const diagnostic of entry.diagnostics) terminal.out(diagnosticLine(diagnostic, terminal, "out"));
       }),
     );
+}
+
+/** The login that is kept; a vault that cannot be read now is no reason to show nothing else. */
+async function accountOf({ credentials }: Workspace, { config }: ServerEntry): Promise<Account | undefined> {
+  const { url = "", oauth = {} } = config ?? {};
+  try {
+    return await storedAccount({ url, oauth, credentials });
+  } catch {
+    return undefined;
+  }
 }
 
 function fieldLines(config: unknown): string[] {

@@ -1,0 +1,42 @@
+import type { Command } from "commander";
+import { PlugboardError } from "../../index.ts";
+import { narrow } from "../narrow.ts";
+import { json, safe } from "../print.ts";
+import type { Terminal } from "../terminal.ts";
+import { verb, withWorkspace } from "../verb.ts";
+import type { CommonOptions } from "../verb.ts";
+import { withHub } from "../with-hub.ts";
+
+interface Options extends CommonOptions {
+  profile?: string;
+}
+
+export function command(terminal: Terminal): Command {
+  return verb("logout", "Revoke a login where the server lets us, and forget it.", [
+    "logout issues",
+    "logout issues --profile work",
+  ])
+    .argument("<server>", "the server")
+    .option("--profile <name>", "another account than the configured one")
+    .action(async (name: string, options: Options) =>
+      withWorkspace(terminal, options, async (workspace) => {
+        const config = await workspace.load();
+        workspace.require(config, name);
+        const use = { config: narrow(config, [name]), tolerant: true };
+        await withHub(terminal, use, workspace, async (hub) => {
+          const { wasLoggedIn, revoked } = await hub.logout(name, { profile: options.profile });
+          if (!wasLoggedIn) {
+            throw new PlugboardError("value-missing", `You are not logged in to "${name}".`, {
+              server: name,
+              hint: "`plugboard get <server>` shows the account.",
+            });
+          }
+          if (options.json) return terminal.out(json({ server: name, loggedOut: true, revoked }));
+          const rest = revoked
+            ? ""
+            : " The server was not told, or did not agree; what it gave may still work.";
+          terminal.out(`Logged out of ${safe(name)}.${rest}\n`);
+        });
+      }),
+    );
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { isPlugboardError } from "../../src/index.ts";
+import { openCommand } from "../../src/auth/open-url.ts";
+import { hostile, startHostile } from "../servers/auth/index.ts";
+import type { Hostile, HostileName } from "../servers/auth/index.ts";
+import { add, browser, hubAt } from "./oauth-fixture.ts";
+
+const names = Object.keys(hostile) as HostileName[];
+const stopping = (step: Hostile["stopsAt"]) => names.filter((name) => hostile[name].stopsAt === step);
+
+/** Logs in with a browser that agrees to everything, and tells how far that went. */
+async function attempt(name: HostileName) {
+  const servers = await startHostile(name);
+  onTestFinished(() => servers.close());
+  const hub = await hubAt(servers.server.url);
+  const opened: URL[] = [];
+  const error: unknown = await hub
+    .login("issues", { ...browser(opened), timeoutMs: 20_000 })
+    .then(() => undefined)
+    .catch((reason: unknown) => reason);
+  const asked = (endpoint: string) =>
+    servers.auth.received.filter((request) => request.endpoint === endpoint).length;
+  return { hub, opened, error, asked, elsewhere: servers.elsewhere.received };
+}
+
+function messageOf(error: unknown): string {
+  if (!isPlugboardError(error)) throw new Error("expected a PlugboardError", { cause: error });
+  expect(["auth-failed", "registration-required", "output-too-large"]).toContain(error.code);
+  expect(error.message).not.toMatch(/pwned|stolen|stack|undefined|\[object|cannot be understood/);
+  return error.message;
+}
+
+describe("a hostile authorization server", () => {
+  it.each(stopping("discovery"))("%s: nothing is opened, registered or sent", async (name) => {
+    const { opened, error, asked, elsewhere } = await attempt(name);
+    expect(messageOf(error)).toContain("issues");
+    expect({ opened, elsewhere }).toEqual({ opened: [], elsewhere: [] });
+    expect([asked("register"), asked("authorize"), asked("token")]).toEqual([0, 0, 0]);
+  });
+
+  it.each(stopping("registration"))("%s: nothing is opened or sent elsewhere", async (name) => {
+    const { opened, error, asked, elsewhere } = await attempt(name);
+    expect(messageOf(error)).toContain("issues");
+    expect({ opened, elsewhere }).toEqual({ opened: [], elsewhere: [] });
+    expect([asked("authorize"), asked("token")]).toEqual([0, 0]);
+  });
+
+  it.each(stopping("callback"))("%s: the code goes nowhere", async (name) => {
+    const { opened, error, asked, elsewhere } = await attempt(name);
+    expect(opened).toHaveLength(1);
+    expect(elsewhere).toEqual([]);
+    expect(asked("token")).toBe(0);
+    if (name === "error-script") expect(isPlugboardError(error, "auth-failed")).toBe(true);
+    else expect(messageOf(error)).toMatch(/state|iss\b|code|error/);
+  });
+
+  it.each(stopping("token"))("%s: nothing is kept or sent elsewhere", async (name) => {
+    const { hub, error, elsewhere } = await attempt(name);
+    expect(isPlugboardError(error)).toBe(true);
+    expect(elsewhere).toEqual([]);
+    expect(await hub.account("issues")).toBeUndefined();
+  });
+
+  it.each(stopping("through"))("%s: is taken for what it is", async (name) => {
+    const { hub, opened, error, elsewhere } = await attempt(name);
+    expect(error).toBeUndefined();
+    expect(elsewhere).toEqual([]);
+    for (const platform of ["linux", "darwin", "win32"] as const) {
+      const words = openCommand(opened[0] ?? new URL("file:///"), platform);
+      const address = words.at(-1) ?? "";
+      expect(address).toMatch(/^http:\/\/127\.0\.0\.1:/);
+      expect(address).not.toMatch(/[`$;|<>()'"\\^!{}\s]/);
+    }
+    expect(await add(hub)).toEqual({ sum: 3 });
+  });
+
+  it.each([
+    "javascript:alert(1)",
+    "file:///bin/sh",
+    "data:text/html,x",
+    "http://attacker.example/",
+    "https://a:b@c.example/",
+  ])("never opens %s", (address) => {
+    expect(() => openCommand(new URL(address), "linux")).toThrow("is not opened");
+  });
+});
