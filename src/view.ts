@@ -200,7 +200,9 @@ export class View {
     options: RequestOptions,
   ): Promise<JsonRpcAnswer> {
     this.#assertVisible(options.server);
-    if (method === "tools/call") await this.#assertCallable(options.server, params["name"]);
+    const { tools, bundle } = this.#narrowing;
+    const isRuled = tools !== undefined || bundle !== undefined;
+    if (isRuled && method === "tools/call") await this.#assertCallable(options.server, params["name"]);
     const caller = this.#narrowing.caller ?? options.caller;
     return this.engine.request(method, params, { ...options, caller });
   }
@@ -221,8 +223,6 @@ export class View {
 
   /** The raw door is no way around the rules of a narrowed view. */
   async #assertCallable(server: string, name: unknown): Promise<void> {
-    const { tools, bundle } = this.#narrowing;
-    if (!tools && bundle === undefined) return;
     const listed = await this.engine.catalog.tools({ ...this.#narrowing, servers: [server] }, true);
     if (listed.some((tool) => tool.name === name && tool.standing === "offered")) return;
     throw new PlugboardError(

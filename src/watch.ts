@@ -87,11 +87,11 @@ export class ConfigWatch {
     const [news] = [...broken].filter(([file]) => !this.#broken.has(file));
     if (news) return this.#tell(news[1]);
     this.#tell(undefined);
-    const { added, removed, changed } = diffConfig(this.#current, config);
+    const { added, removed, changed, rules } = diffConfig(this.#current, config);
     this.#current = config;
     this.#broken = new Set(broken.keys());
     this.#watcher?.add(await this.#newPaths());
-    if (added.length + removed.length + changed.length > 0) this.#options.onChange(config);
+    if (rules || added.length + removed.length + changed.length > 0) this.#options.onChange(config);
   }
 
   /** Reads until nothing was written meanwhile, so that what is judged is what was loaded. */

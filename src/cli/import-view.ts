@@ -32,7 +32,7 @@ function serverLines({ name, config, scope, action, notes }: PlannedServer, term
   const words = { add: paint("green", "add "), same: paint("dim", "have"), taken: paint("yellow", "keep") };
   const where =
     action === "add" ? `→ ${scope}` : action === "same" ? "already there" : "yours of this name stays";
-  const target = targetOf({ config, written: config } as Parameters<typeof targetOf>[0]);
+  const target = targetOf({ config, written: config });
   return [
     `  ${words[action]}  ${safe(name)}  ${safe(target)}  ${paint("dim", where)}`,
     ...notes.map(

@@ -1,4 +1,4 @@
-import { isRecord, shownEntry, shownUrl } from "../index.ts";
+import { isRecord, shownArgs, shownEntry, shownUrl } from "../index.ts";
 import type { ServerEntry } from "../index.ts";
 
 /** One server as `list`, `get` and `--json` show it: no value that may be secret. */
@@ -30,13 +30,16 @@ export function transportOf({ config }: ServerEntry): string {
   return config.type ?? (config.url === undefined ? "stdio" : "http");
 }
 
-/** The command line or the address. */
-export function targetOf({ config, written }: ServerEntry): string {
+/** The command line or the address; without credentials unless it must be exact. */
+export function targetOf(
+  { config, written }: Pick<ServerEntry, "config" | "written">,
+  isExact = false,
+): string {
   const { command, args, url } = config ?? (isRecord(written) ? written : {});
   if (typeof url === "string") return shownUrl(url);
   if (typeof command !== "string") return "";
   const words = Array.isArray(args) ? args.filter((word) => typeof word === "string") : [];
-  return [command, ...words].map(quoteWord).join(" ");
+  return [command, ...(isExact ? words : shownArgs(words))].map(quoteWord).join(" ");
 }
 
 /** As one would type it in a shell. */

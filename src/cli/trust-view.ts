@@ -18,9 +18,9 @@ export function trustView(entry: ServerEntry, terminal: Terminal): string {
   const verb = entry.config?.url === undefined ? "starts" : "contacts";
   const lines = [
     `${paint("bold", safe(name))}  ${paint("dim", safe(describeOrigin(origin)))}`,
-    `  ${verb.padEnd(9)} ${safe(targetOf(entry))}`,
+    `  ${verb.padEnd(9)} ${safe(targetOf(entry, true))}`,
     ...Object.entries(rest).map(([key, value]) => `  ${safe(key).padEnd(9)} ${safe(JSON.stringify(value))}`),
-    ...warnings(`${targetOf(entry)}\n${JSON.stringify(written)}`).map(
+    ...warnings(`${targetOf(entry, true)}\n${JSON.stringify(written)}`).map(
       (text) => `  ${paint("yellow", `careful   ${text}`)}`,
     ),
   ];

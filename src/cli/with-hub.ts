@@ -29,12 +29,9 @@ export async function withHub<T>(
 ): Promise<T> {
   using caught = terminal.catchSignals();
   const { signal } = caught;
-  const hub = new Hub(use.config ?? (await workspace.load()), {
-    env: workspace.env,
-    secrets: workspace.secrets,
-    credentials: workspace.credentials,
-    store: await workspace.store(),
-    stateFolder: workspace.folders.state,
+  const config = use.config ?? (await workspace.load());
+  const hub = new Hub(config, {
+    ...(await workspace.hubOptions(config)),
     eager: use.eager ?? false,
     ...(use.interact && { interact: use.interact }),
   });

@@ -5,13 +5,12 @@ export interface ConfigDiff {
   added: string[];
   removed: string[];
   changed: { name: string; fields: string[] }[];
+  /** Settings, bundles or the policy are different: servers may go on, but other rules hold for them. */
+  rules: boolean;
 }
 
 /** What a reload has to touch. A change of status (trust, policy, a variable) counts, a change of line numbers does not. */
-export function diffConfig(
-  before: Pick<LoadedConfig, "servers">,
-  after: Pick<LoadedConfig, "servers">,
-): ConfigDiff {
+export function diffConfig(before: LoadedConfig, after: LoadedConfig): ConfigDiff {
   const added = [...after.servers.keys()].filter((name) => !before.servers.has(name));
   const removed = [...before.servers.keys()].filter((name) => !after.servers.has(name));
   const changed = [...after.servers.values()].flatMap((entry) => {
@@ -19,7 +18,15 @@ export function diffConfig(
     const fields = old ? changedFields(old, entry) : [];
     return fields.length > 0 ? [{ name: entry.name, fields }] : [];
   });
-  return { added, removed, changed };
+  return { added, removed, changed, rules: rulesOf(before) !== rulesOf(after) };
+}
+
+function rulesOf({ settings, bundles, policy }: LoadedConfig): string {
+  return canonicalJson({
+    settings,
+    policy,
+    bundles: [...bundles].map(([name, { config }]) => [name, config]),
+  });
 }
 
 function changedFields(before: ServerEntry, after: ServerEntry): string[] {

@@ -102,20 +102,34 @@ function matches(entry: Rule, name: string, config: ServerConfig): boolean {
       canonicalJson([config.command, ...(config.args ?? [])]) === canonicalJson(entry.serverCommand)
     );
   }
-  if (config.url === undefined) return false;
-  const pattern = lowerOrigin(entry.serverUrl);
-  return spellings(config.url).some((url) => matchesGlob(pattern, url));
+  return config.url !== undefined && matchesUrl(entry.serverUrl, config.url);
 }
 
-/** A URL has many spellings; a rule must not be dodged by capital letters, a default port or a final slash. */
-function spellings(url: string): string[] {
-  const normal = URL.parse(url)?.href;
-  const forms = normal === undefined ? [url] : [url, normal, normal.replace(/\/$/, "")];
-  return forms.map(lowerOrigin);
+/**
+ * Scheme, host, port and path are matched one by one, in the form that will be contacted: a `*` in the host never
+ * reaches into the path, and no user name, final dot, capital letter or default port is a way around a rule. A rule
+ * without a port is about every port, one without a path about the root alone, unless its host ends in `*`.
+ */
+function matchesUrl(rule: string, text: string): boolean {
+  const parts = /^([^:/]+):\/\/([^/?#:]*)(?::([^/?#]*))?(.*)$/.exec(rule);
+  const url = URL.parse(text);
+  if (!parts || !url) return false;
+  const [, scheme = "", host = "", port, path = ""] = parts;
+  const hostname = url.hostname.replace(/\.$/, "").toLowerCase();
+  const anyPath = path === "" && host.endsWith("*");
+  return (
+    matchesGlob(`${scheme.toLowerCase()}:`, url.protocol) &&
+    matchesGlob(host.toLowerCase(), hostname) &&
+    (port === undefined || matchesGlob(port, url.port || defaultPort(url.protocol))) &&
+    (anyPath ||
+      [url.pathname + url.search, url.pathname.replace(/\/$/, "") + url.search].some((way) =>
+        matchesGlob(path, way),
+      ))
+  );
 }
 
-function lowerOrigin(url: string): string {
-  return url.replace(/^[^/]*\/\/[^/]*/, (origin) => origin.toLowerCase());
+function defaultPort(protocol: string): string {
+  return protocol === "https:" ? "443" : "80";
 }
 
 function describe(entry: Rule): string {

@@ -20,3 +20,11 @@ export function waitCancelled(signal: AbortSignal, server: string): PlugboardErr
     cause: signal.reason,
   });
 }
+
+/** The work, or the signal's reason when that comes first. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason as Error);
+  signal.addEventListener("abort", onAbort, { once: true });
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", onAbort));
+}

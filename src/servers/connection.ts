@@ -37,6 +37,8 @@ export interface ConnectionSettings {
       ) => Promise<Record<string, unknown>>)
     | undefined;
   onNotification?: ((method: string, params: Record<string, unknown>) => void) | undefined;
+  /** Whether somebody has logged in since a login was found missing: then it is worth another try. */
+  hasNewLogin?: (() => Promise<boolean>) | undefined;
 }
 
 export interface SessionHooks {
@@ -101,7 +103,11 @@ export class Connection {
     if (isUp(state) && this.#session) return this.#session;
     if (this.#opening) return abortable(this.#opening.promise, signal, this.name);
     if (state.name === "disabled" || state.name === "closed") throw unusable(this.name, state);
-    if (state.name === "needs-auth" || state.name === "needs-registration") throw state.error;
+    if (state.name === "needs-auth" || state.name === "needs-registration") {
+      const isWorthIt = await this.#settings.hasNewLogin?.().catch(() => false);
+      if (this.#state !== state) return this.ready(signal);
+      if (!isWorthIt) throw state.error;
+    }
     if (state.name === "waiting" || state.name === "failed") {
       const waitMs = this.#untilRetry(state);
       if (waitMs > patienceMs) throw notYet(state, waitMs);

@@ -1,5 +1,6 @@
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { Environment } from "../lib/folders.ts";
+import { untilAborted } from "./abortable.ts";
 import type { Capabilities } from "./envelope.ts";
 import { planEra, refutesLegacy } from "./era.ts";
 import type { Era, EraMemory, EraPlan } from "./era.ts";
@@ -130,7 +131,9 @@ async function attempt(
     const cause = signal.aborted ? withStderr(signal.reason, transport) : (transport.lost ?? error);
     await transport.close().catch(() => undefined);
     if (error instanceof ExitedOnProbe && !signal.aborted) throw error;
-    throw kind === "http" || kind === "sse" ? await translate(cause, options) : cause;
+    throw kind === "http" || kind === "sse"
+      ? redacted(await translate(cause, options), options.redact)
+      : cause;
   }
 }
 
@@ -170,6 +173,7 @@ async function createTransport(options: OpenOptions, kind: Kind): Promise<Server
   }
   const { maxLineBytes: maxBodyBytes } = limits;
   const settings = {
+    redact,
     server,
     url: target.url,
     headers: options.authProvider?.headers
@@ -198,6 +202,14 @@ async function hasToken(provider: ServerAuth): Promise<boolean> {
   }
 }
 
+/** What a server echoes may hold what we sent it. */
+function redacted(error: PlugboardError, redact: (text: string) => string): PlugboardError {
+  const message = redact(error.message);
+  if (message === error.message) return error;
+  const { code, server, data, hint } = error;
+  return new PlugboardError(code, message, { server, data, hint, cause: error });
+}
+
 async function translate(error: unknown, options: OpenOptions): Promise<PlugboardError> {
   const { server, target, authProvider } = options;
   const { httpFailure } = await import("./transports/http.ts");
@@ -211,11 +223,4 @@ async function translate(error: unknown, options: OpenOptions): Promise<Plugboar
   if (message === last.message) return last;
   const both = `${last.message} (Before that: ${message})`;
   return new PlugboardError(code, both, { server, data, hint, cause: last });
-}
-
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason as Error);
-  signal.addEventListener("abort", onAbort, { once: true });
-  return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", onAbort));
 }

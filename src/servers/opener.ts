@@ -4,8 +4,9 @@ import type { Environment } from "../lib/folders.ts";
 import { expandServer } from "../config/expand.ts";
 import type { SecretSource } from "../config/expand.ts";
 import type { ServerEntry } from "../config/model.ts";
-import { assertAllowed } from "../config/policy.ts";
+import { assertAllowed, policyRefusal } from "../config/policy.ts";
 import type { ManagedPolicy } from "../config/policy.ts";
+import { untilAborted } from "./abortable.ts";
 import type { SessionHooks } from "./connection.ts";
 import type { Capabilities } from "./envelope.ts";
 import { rememberEra } from "./era.ts";
@@ -44,21 +45,32 @@ export function createOpener(
   context: OpenerContext,
 ): (hooks: SessionHooks) => Promise<Session> {
   return async (hooks) => {
-    const { target, redact } = await resolveTarget(entry, context);
+    const limitMs = entry.config?.startupTimeoutMs ?? startMs;
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(valuesTooSlow(entry.name, limitMs)), limitMs);
+    const signal = AbortSignal.any([hooks.signal, deadline.signal]);
+    const resolved = resolveTarget(entry, { ...context, signal });
+    const { target, redact } = await untilAborted(resolved, signal).finally(() => clearTimeout(timer));
     return context.gate.run(() => openWithDeadline(entry, target, redact, context, hooks), hooks.signal);
   };
 }
 
 export async function resolveTarget(
   entry: ServerEntry,
-  context: Pick<OpenerContext, "env" | "home" | "secrets" | "policy" | "inProcess">,
+  context: Pick<OpenerContext, "env" | "home" | "secrets" | "policy" | "inProcess"> & {
+    signal?: AbortSignal;
+  },
 ): Promise<{ target: Target; redact: (text: string) => string }> {
   const { name } = entry;
   const server = context.inProcess(name);
   if (server) return { target: { kind: "memory", name, server }, redact: (text) => text };
+  // What a name or the text as written already decides is decided before any command runs for a value.
+  const early = policyRefusal(context.policy, name, entry.config ?? {}, true);
+  if (early) throw new PlugboardError("policy-denied", `Server "${name}" is ${early}.`, { server: name });
   const { config, sensitive } = await expandServer(entry, context);
   assertAllowed(context.policy, name, config);
-  return { target: toTarget(name, config, workingFolder(entry), context.env), redact: redactor(sensitive) };
+  const target = toTarget(name, config, workingFolder(entry), context.env);
+  return { target, redact: redactor([...sensitive, ...credentialsIn(target)]) };
 }
 
 /** A project's servers run in the project, a plugin's in the plugin; those of your own where you are. */
@@ -123,6 +135,21 @@ async function learn(
   if (canonicalJson(next) !== canonicalJson(known)) await memory.remember(fingerprint, next);
 }
 
+/** Headers are credentials more often than not, and so are variables with telling names. */
+function credentialsIn(target: Target): string[] {
+  if ("headers" in target)
+    return Object.values(target.headers).flatMap((value) => [value, ...value.split(" ").slice(1)]);
+  if (target.kind !== "stdio") return [];
+  return Object.entries(target.program.env ?? {})
+    .filter(([name]) => /token|secret|passw|key|auth|credential/i.test(name))
+    .map(([, value]) => value);
+}
+
+function valuesTooSlow(server: string, limitMs: number): PlugboardError {
+  const message = `The values that "${server}" refers to were not there within ${limitMs / 1000} s.`;
+  return new PlugboardError("start-timeout", message, { server, data: { limitMs } });
+}
+
 function tooSlow(server: string, limitMs: number, isInstalling: boolean): PlugboardError {
   const what = isInstalling ? "was not installed and started" : "did not complete its handshake";
   return new PlugboardError("start-timeout", `"${server}" ${what} within ${limitMs / 1000} s.`, {
@@ -133,6 +160,8 @@ function tooSlow(server: string, limitMs: number, isInstalling: boolean): Plugbo
 
 /** Takes configured values out of texts that a server wrote. */
 function redactor(sensitive: readonly string[]): (text: string) => string {
-  const values = [...new Set(sensitive)].sort((a, b) => b.length - a.length);
+  const values = [...new Set(sensitive)]
+    .filter(({ length }) => length >= 4)
+    .sort((a, b) => b.length - a.length);
   return (text) => values.reduce((clean, value) => clean.replaceAll(value, "(hidden)"), text);
 }

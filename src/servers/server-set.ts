@@ -18,6 +18,7 @@ export interface ServerSetSettings extends Omit<OpenerContext, "policy"> {
   now(): number;
   random(): number;
   emit(event: PlugboardEvent): void;
+  hasNewLogin?: ((server: string) => Promise<boolean>) | undefined;
   onNotification?: ((server: string, method: string, params: Record<string, unknown>) => void) | undefined;
   onQuestion?:
     | ((
@@ -200,7 +201,7 @@ export class ServerSet {
   }
 
   #connect(entry: ServerEntry, eager: boolean, initial: ConnectionState): Connection {
-    const { now, random, onQuestion, onNotification } = this.#settings;
+    const { now, random, onQuestion, onNotification, hasNewLogin } = this.#settings;
     const { name } = entry;
     const connection: Connection = new Connection({
       name,
@@ -214,6 +215,7 @@ export class ServerSet {
           void this.#tellSandboxState(connection);
       },
       open: createOpener(entry, { ...this.#settings, policy: this.#config.policy }),
+      ...(hasNewLogin && { hasNewLogin: () => hasNewLogin(name) }),
       ...(onNotification && {
         onNotification: (method, params) => onNotification(name, method, params),
       }),

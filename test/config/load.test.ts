@@ -202,6 +202,24 @@ describe("M07 managed policy", () => {
     }
   });
 
+  it("is not dodged by hosts that only look right, nor do patterns reach from the host into the path", async () => {
+    const allow = (rule: string, url: string) =>
+      load({ allowedMcpServers: [{ serverUrl: rule }] }, { overrides: { mcpServers: { it: { url } } } }).then(
+        (one) => reasons(one)["it"],
+      );
+    expect(await allow("https://*.corp.example/*", "https://api.corp.example/mcp")).toBe("ready");
+    expect(await allow("https://*.corp.example/*", "https://evil.test/.corp.example/mcp")).toBe("policy");
+    expect(await allow("https://api.corp.example*", "https://api.corp.example/mcp")).toBe("ready");
+    expect(await allow("http://localhost:*/*", "http://localhost:8080/mcp")).toBe("ready");
+    const deny = (url: string) =>
+      load(
+        { deniedMcpServers: [{ serverUrl: "https://evil.test/*" }] },
+        { overrides: { mcpServers: { it: { url } } } },
+      ).then((one) => reasons(one)["it"]);
+    expect(await deny("https://evil.test./mcp")).toBe("policy");
+    expect(await deny("https://EVIL.test:8443/mcp")).toBe("policy");
+  });
+
   it("allows only what is listed, and a command rule makes names insufficient", async () => {
     expect(reasons(await load({ allowedMcpServers: [{ serverName: "good" }] }))).toEqual({
       good: "ready",

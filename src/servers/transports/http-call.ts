@@ -172,7 +172,7 @@ export class HttpCall implements Receiver {
       status,
       contentType: contentType?.toString(),
       retryAfter: retryAfter?.toString(),
-      text,
+      text: client.redact(text),
       hadSession,
       now: client.now(),
     });

@@ -32,6 +32,8 @@ export interface HttpClientConfig {
   limits?: Partial<HttpLimits> | undefined;
   /** Milliseconds since the epoch. */
   now?: (() => number) | undefined;
+  /** Applied to what a server said before it becomes part of an error. */
+  redact?: ((text: string) => string) | undefined;
 }
 
 const defaults: HttpLimits = {
@@ -55,6 +57,7 @@ export class HttpClient {
   readonly url: URL;
   readonly limits: HttpLimits;
   readonly now: () => number;
+  readonly redact: (text: string) => string;
   readonly #headers: HeaderSource;
   readonly #pool: HttpPool;
 
@@ -65,6 +68,7 @@ export class HttpClient {
     this.url = url;
     this.limits = { ...defaults, ...config.limits };
     this.now = config.now ?? Date.now;
+    this.redact = config.redact ?? ((text) => text);
     const { headers = {} } = config;
     this.#headers = typeof headers === "function" ? headers : lowerCased(headers);
     const { connectTimeoutMs } = this.limits;

@@ -26,8 +26,7 @@ export function httpFailure(error: unknown, context: FailureContext): PlugboardE
       return new PlugboardError("auth-required", `"${server}" wants a login.`, { server, cause: error });
     }
     if (cause instanceof InsufficientScopeError) {
-      const message = `"${server}" wants more rights than this login has.`;
-      return new PlugboardError("auth-failed", message, { server, cause: error });
+      return insufficientScope(server, cause);
     }
     if (SdkHttpError.isInstance(cause)) return fromStatus(cause, context);
     if (SdkError.isInstance(cause) && cause.code === SdkErrorCode.RequestTimeout) {
@@ -40,6 +39,21 @@ export function httpFailure(error: unknown, context: FailureContext): PlugboardE
   const reason = error instanceof Error ? error.message : String(error);
   const message = `The connection to "${server}" failed: ${printable(reason.slice(0, 300), { oneLine: true })}`;
   return new PlugboardError("connection-lost", message, { server, cause: error });
+}
+
+function insufficientScope(server: string, { requiredScope = "" }: InsufficientScopeError): PlugboardError {
+  const scopes = requiredScope
+    .split(/\s+/)
+    .filter((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/.test(scope));
+  const more = scopes.map((scope) => `+${scope}`).join(" ");
+  const which = scopes.length > 0 ? `: ${scopes.join(" ")}` : "";
+  return new PlugboardError("auth-failed", `"${server}" wants more rights than this login has${which}.`, {
+    server,
+    data: { reason: "insufficient-scope", scopes },
+    ...(scopes.length > 0 && {
+      hint: `Run \`plugboard login ${server} --scopes '${more.replaceAll("'", "")}'\`.`,
+    }),
+  });
 }
 
 /**

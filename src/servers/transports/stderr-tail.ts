@@ -5,6 +5,8 @@ export interface StderrTailOptions {
   onLine?: ((line: string) => void) | undefined;
   maxLinesPerSecond?: number | undefined;
   now?: (() => number) | undefined;
+  /** Applied to everything that is read back. */
+  redact?: ((text: string) => string) | undefined;
 }
 
 /** The end of what a server wrote to stderr. Takes everything at once, whatever the amount, and keeps a bounded part. */
@@ -15,6 +17,7 @@ export class StderrTail {
   readonly #onLine: ((line: string) => void) | undefined;
   readonly #maxLinesPerSecond: number;
   readonly #now: () => number;
+  readonly #redact: (text: string) => string;
   #written = 0;
   #partial = "";
   #second = -Infinity;
@@ -26,6 +29,7 @@ export class StderrTail {
     this.#onLine = options.onLine;
     this.#maxLinesPerSecond = options.maxLinesPerSecond ?? 50;
     this.#now = options.now ?? (() => performance.now());
+    this.#redact = options.redact ?? ((text) => text);
   }
 
   push(chunk: Buffer): void {
@@ -49,7 +53,7 @@ export class StderrTail {
       from + length <= size
         ? this.#ring.subarray(from, from + length)
         : Buffer.concat([this.#ring.subarray(from), this.#ring.subarray(0, from + length - size)]);
-    const text = bytes.toString("utf8");
+    const text = this.#redact(bytes.toString("utf8"));
     if (length === this.#written) return text;
     const lineStart = text.indexOf("\n") + 1;
     return lineStart > 0 && lineStart < text.length ? text.slice(lineStart) : text.replace(/^\uFFFD+/, "");

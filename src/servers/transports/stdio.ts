@@ -47,7 +47,7 @@ export class StdioTransport implements Transport {
 
   constructor(options: StdioOptions) {
     this.#options = options;
-    this.stderr = new StderrTail({ onLine: options.onStderr, now: options.now });
+    this.stderr = new StderrTail({ onLine: options.onStderr, now: options.now, redact: options.redact });
     this.#errors = stdioErrors(options.program.server, this.stderr, options.redact);
     this.lane = new Lane({
       server: options.program.server,
@@ -136,7 +136,7 @@ export class StdioTransport implements Transport {
   #skip(line: string): void {
     this.skipped.count++;
     if (this.skipped.first.length < maxRemembered)
-      this.skipped.first.push(printable(line, { oneLine: true }));
+      this.skipped.first.push(printable(this.#options.redact?.(line) ?? line, { oneLine: true }));
   }
 
   /** The one place where a connection ends, whatever ended it. */
