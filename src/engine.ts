@@ -130,6 +130,7 @@ export class Engine {
       memory: new ServerMemory(async () => store),
       capabilities: { ...interactCapabilities(interact), ...options.capabilities },
       authProvider: (server, target) => this.signIn.provider(server, target),
+      hasNewLogin: (server) => this.signIn.hasNewLogin(server),
       inProcess: (name) => this.inProcess.get(name),
       paramHeaders: (server, params) => this.#paramHeaders(server, params),
       eager: options.eager ?? false,

@@ -45,6 +45,11 @@ export class SignIn {
     return provider;
   }
 
+  /** Whether there is another login by now than the one that was last tried. */
+  async hasNewLogin(server: string): Promise<boolean> {
+    return (await this.#providers.get(server)?.hasNewLogin()) ?? false;
+  }
+
   /** The login that a connection uses. */
   account(server: string): Account | undefined {
     const login = this.#providers.get(server)?.login;

@@ -14,12 +14,16 @@ import { oauthCode, requestFailed } from "./oauth-errors.ts";
 import { expiryOf, loginName } from "./oauth-record.ts";
 import type { Login, OAuthClient } from "./oauth-record.ts";
 import { accountOf, checkTokens } from "./oauth-tokens.ts";
+import { readLogin } from "./token-refresh.ts";
 import { openableAddress } from "./open-url.ts";
 
 export interface LoginOptions {
   /** Another account than the configured one. */
   profile?: string | undefined;
-  /** What to ask for, instead of what the server and the configuration say. */
+  /**
+   * What to ask for, instead of what the server and the configuration say. One that begins with `+` is asked for
+   * besides what the login has already.
+   */
   scopes?: string[] | undefined;
   /** Shows a person the page. The address is safe to open, and rejecting means only that they open it themselves. */
   openUrl?: ((url: URL) => void | Promise<void>) | undefined;
@@ -45,7 +49,7 @@ export async function logIn(settings: LoginSettings, options: LoginOptions): Pro
   const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
   const challenge = await askForChallenge(url, fetch);
   const found = await discover({ server, url, issuer: oauth.issuer, fetch }, challenge);
-  const scopes = scopesFor(found, settings, options);
+  const scopes = await scopesFor(found, settings, options);
   const { client, tokens } = options.device
     ? await logInByDevice({ ...settings, found, scopes, show: options.device, signal })
     : await logInByBrowser(settings, found, scopes, options, signal);
@@ -66,7 +70,16 @@ async function askForChallenge(url: URL, fetch: FetchLike): Promise<Challenge> {
   }
 }
 
-function scopesFor(found: Discovery, { oauth }: LoginSettings, { scopes }: LoginOptions): string[] {
+async function scopesFor(
+  found: Discovery,
+  settings: LoginSettings,
+  { scopes: asked }: LoginOptions,
+): Promise<string[]> {
+  const { oauth } = settings;
+  const isMore = asked?.some((scope) => scope.startsWith("+")) ?? false;
+  const before = isMore ? await readLogin(settings) : undefined;
+  const kept = before?.issuer === found.issuer ? before.scopes : [];
+  const scopes = asked && [...kept, ...asked.map((scope) => scope.replace(/^\+/, ""))];
   const wanted = [scopes, found.challenged, oauth.scopes, found.offered].find((list) => list?.length) ?? [];
   const renewable = found.metadata.scopes_supported?.includes("offline_access") && wanted.length > 0;
   return [...new Set([...wanted, ...(renewable && !scopes ? ["offline_access"] : [])])];

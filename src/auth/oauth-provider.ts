@@ -29,6 +29,12 @@ export class LoginProvider implements AuthProvider {
     return this.#login;
   }
 
+  /** True when another one is kept by now, by whichever process. */
+  async hasNewLogin(): Promise<boolean> {
+    const kept = await readLogin(this.#settings);
+    return kept !== undefined && !kept.ended && kept.tokens.access_token !== this.#login?.tokens.access_token;
+  }
+
   async token(): Promise<string | undefined> {
     const { now } = this.#settings;
     if (!this.#isRead) await this.#read();

@@ -139,6 +139,29 @@ describe("logging in", () => {
     expect((await quiet.login("issues", browser())).scopes).toEqual(["read"]);
   });
 
+  it("says which rights are missing, and asks for them besides those it has", async () => {
+    const scene = await openScene({}, { requires: { all: ["read"], tools: { add: ["write"] } } });
+    const hub = await scene.hub();
+    await hub.login("issues", browser());
+    const error = await refusal(add(hub));
+    expect(error).toMatchObject({ code: "auth-failed", data: { reason: "insufficient-scope" } });
+    expect(error.hint).toMatch(/^Run `plugboard login issues --scopes '.*\+write.*'`\.$/);
+    const { scopes } = await hub.login("issues", { scopes: ["+write"], ...browser() });
+    expect(scopes.toSorted()).toEqual(["read", "write"]);
+    expect(await add(hub)).toEqual({ sum: 3 });
+  });
+
+  it("is noticed by a hub that waits for it, whoever logs in", async () => {
+    const scene = await openScene();
+    const waiting = await scene.hub();
+    expect(await refusal(waiting.connect("issues"))).toMatchObject({ code: "auth-required" });
+    const asked = scene.server.received.length;
+    expect(await refusal(waiting.connect("issues"))).toMatchObject({ code: "auth-required" });
+    expect(scene.server.received.length).toBe(asked);
+    await (await scene.hub()).login("issues", browser());
+    expect(await add(waiting)).toEqual({ sum: 3 });
+  });
+
   it("ends when it is given up, and leaves no door open", async () => {
     const { hub: open } = await openScene();
     const hub = await open();

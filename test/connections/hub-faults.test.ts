@@ -594,7 +594,7 @@ const remote: Fault[] = [
   {
     row: "F83 401 during a call",
     over: "http",
-    script: on(first, http(401)),
+    script: on({ tool: "add" }, http(401)),
     code: "auth-required",
     after: ({ hub }) => expect(report(hub, "it").state).toBe("needs-auth"),
   },

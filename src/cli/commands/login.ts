@@ -30,7 +30,10 @@ export function command(terminal: Terminal): Command {
     .option("--no-browser", "open nothing; paste the address that your browser ends at")
     .option("--device", "type a code in on another device, where the server offers that")
     .option("--profile <name>", "another account than the configured one")
-    .option("--scopes <scopes>", "what to ask for, with spaces or commas between")
+    .option(
+      "--scopes <scopes>",
+      "what to ask for, with spaces or commas between; +scope adds to what the login has",
+    )
     .action(async (name: string, options: Options) =>
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
