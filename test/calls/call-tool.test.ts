@@ -332,3 +332,61 @@ describe("M42 views confine", () => {
     await expect(hub.callTool("it.echo")).rejects.toMatchObject({ code: "approval-denied" });
   });
 });
+
+describe("M44 words are no evidence", () => {
+  it("an error of the tool that speaks of a session is passed on, and the call is not sent again", async () => {
+    const error = { code: -32001, message: "Payment made, but the checkout session timed out" };
+    const http = await startFakeHttp({
+      versions: "legacy",
+      sessions: true,
+      on: [{ when: { tool: "echo" }, do: [{ error }] }],
+    });
+    onTestFinished(() => http.close());
+    const hub = await hubOf({ it: { url: http.url } });
+    await expect(hub.callTool("it.echo")).rejects.toMatchObject({
+      code: "server-error",
+      message: expect.stringContaining("checkout session"),
+    });
+    expect(
+      http.received.filter(({ body }) => JSON.stringify(body ?? "").includes("tools/call")),
+    ).toHaveLength(1);
+  });
+});
+
+describe("M74 what a server echoes", () => {
+  it("shows no configured credential, wherever it turns up", async () => {
+    const canary = "canary-5f2a9c";
+    const http = await startFakeHttp({
+      on: [
+        {
+          when: { http: "POST" },
+          do: [{ http: { status: 403, body: `bad credentials: Bearer ${canary}` } }],
+        },
+      ],
+    });
+    onTestFinished(() => http.close());
+    const shell = (script: string) => ({
+      command: "sh",
+      args: ["-c", script],
+      env: { API_TOKEN: canary },
+      startupTimeoutMs: 1_500,
+    });
+    const hub = await hubOf({
+      web: { url: http.url, headers: { Authorization: `Bearer ${canary}` } },
+      slow: shell("echo token $API_TOKEN >&2; echo banner $API_TOKEN; sleep 60"),
+      dies: shell("echo token $API_TOKEN >&2; exit 3"),
+    });
+    const events: unknown[] = [];
+    hub.on("connection-changed", (event) => events.push(event));
+    const failures = await Promise.allSettled(
+      ["web", "slow", "dies"].map((server) => hub.request("ping", {}, { server })),
+    );
+    const seen = JSON.stringify([
+      hub.status(),
+      events,
+      failures.map((one) => (one.status === "rejected" ? [String(one.reason), one.reason] : one)),
+    ]);
+    expect(seen).toContain("(hidden)");
+    expect(seen).not.toContain(canary);
+  });
+});
