@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { prepareStateFile } from "./sqlite-file.ts";
 import { loadSqlite } from "./sqlite-module.ts";
-import { createSchema, readIdentity } from "./sqlite-schema.ts";
+import { createSchema, identify } from "./sqlite-schema.ts";
 import { classifyFailure, storeError } from "./store-error.ts";
 
 /** Also the longest time for which a single statement may block this process. */
@@ -49,7 +49,7 @@ function open(path: string): DatabaseSync {
   const database = connect(path);
   try {
     database.exec("PRAGMA synchronous = NORMAL");
-    if (readIdentity(database, path) === "empty") createSchema(database, path);
+    if (identify(database, path) === "empty") createSchema(database, path);
     closeToOthers(path);
     return database;
   } catch (error) {

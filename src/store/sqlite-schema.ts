@@ -30,8 +30,20 @@ const schema = `
   PRAGMA user_version = ${schemaVersion};
 `;
 
-/** Tells our own file from an empty one, and refuses everything else. */
-export function readIdentity(database: DatabaseSync, path: string): "ours" | "empty" {
+/**
+ * Tells our own file from an empty one, and refuses everything else. In one transaction: another process may be
+ * making the schema right now, and half of its marks would look like a foreign file.
+ */
+export function identify(database: DatabaseSync, path: string): "ours" | "empty" {
+  database.exec("BEGIN");
+  try {
+    return readIdentity(database, path);
+  } finally {
+    database.exec("ROLLBACK");
+  }
+}
+
+function readIdentity(database: DatabaseSync, path: string): "ours" | "empty" {
   const version = pragma(database, "user_version");
   const application = pragma(database, "application_id");
   if (application === applicationId && version === schemaVersion) {
