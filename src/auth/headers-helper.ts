@@ -17,6 +17,7 @@ interface HeadersHelper {
 export class HelperHeaders {
   readonly #helper: HeadersHelper;
   #headers: Promise<Record<string, string>> | undefined;
+  #secrets: string[] = [];
   #again: Promise<Record<string, string>> | undefined;
 
   constructor(helper: HeadersHelper) {
@@ -26,6 +27,10 @@ export class HelperHeaders {
   headers(): Promise<Record<string, string>> {
     this.#headers ??= this.#run();
     return this.#headers;
+  }
+
+  secrets(): string[] {
+    return this.#secrets;
   }
 
   token(): Promise<undefined> {
@@ -44,12 +49,22 @@ export class HelperHeaders {
   }
 
   #run(): Promise<Record<string, string>> {
-    const headers = runHeadersHelper(this.#helper);
+    const headers = runHeadersHelper(this.#helper).then((printed) => {
+      this.#secrets = Object.values(printed)
+        .flatMap((value) => value.split(/\s+/))
+        .filter(isLong);
+      return printed;
+    });
     headers.catch(() => {
       if (this.#headers === headers) this.#headers = undefined;
     });
     return headers;
   }
+}
+
+/** Short words (a scheme, a flag) are no secrets, and hiding them would spoil other texts. */
+function isLong(word: string): boolean {
+  return word.length >= 8;
 }
 
 /** Runs a command of the user's that prints headers. What it prints is secret, so no message repeats any of it. */

@@ -29,6 +29,12 @@ export class LoginProvider implements AuthProvider {
     return this.#login;
   }
 
+  secrets(): string[] {
+    const { tokens, client } = this.#login ?? {};
+    const all = [tokens?.access_token, tokens?.refresh_token, client?.client_secret];
+    return all.filter((secret) => secret !== undefined);
+  }
+
   /** True when another one is kept by now, by whichever process. */
   async hasNewLogin(): Promise<boolean> {
     const kept = await readLogin(this.#settings);

@@ -86,6 +86,7 @@ async function openWithDeadline(
   hooks: SessionHooks,
 ): Promise<Session> {
   const { name, config } = entry;
+  const authProvider = "credentials" in target ? context.authProvider?.(name, target) : undefined;
   const fingerprint = serverFingerprint(target.kind === "memory" ? { ...entry, written: undefined } : entry);
   const known = await context.memory.recall(fingerprint);
   const isInstalling = target.kind === "stdio" && target.isLauncher && !known.hasStarted;
@@ -105,10 +106,12 @@ async function openWithDeadline(
       handlers: hooks,
       processes: () => context.processes(),
       env: context.env,
-      authProvider: "credentials" in target ? context.authProvider?.(name, target) : undefined,
+      authProvider,
       limitMs,
       signal: AbortSignal.any([hooks.signal, deadline.signal]),
-      redact,
+      redact: authProvider?.secrets
+        ? (text) => redactor(authProvider.secrets?.() ?? [])(redact(text))
+        : redact,
       onStderr: (line) => isInstalling && hooks.onDetail(`installing: ${redact(line).slice(0, 200)}`),
       onLost: (error) => hooks.onLost(error),
     });

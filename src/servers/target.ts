@@ -23,6 +23,8 @@ export interface HttpTarget {
 /** What a remote server is shown beyond the configured headers. */
 export type ServerAuth = AuthProvider & {
   headers?(): Promise<Readonly<Record<string, string>>>;
+  /** What must not be repeated, whoever echoes it. */
+  secrets?(): readonly string[];
 };
 
 /** What we identify ourselves by, beyond the configured headers. */

@@ -99,6 +99,28 @@ describe("a login that expires", () => {
     expect(scene.auth.stats.refreshes).toBe(0);
   });
 
+  it("shows no token that the server echoes", async () => {
+    const scene = await openScene();
+    const hub = await scene.hub();
+    await hub.login("issues", browser());
+    await add(hub);
+    const record = await (await scene.credentials.vault()).get(`tokens/${scene.server.url}|default`);
+    const { tokens } = record as { tokens: { access_token: string; refresh_token: string } };
+    const body = `refused: ${tokens.access_token} ${tokens.refresh_token}`;
+    for (const status of [400, 403, 500]) {
+      scene.server.set({ faults: { mcp: { answer: { status, body } } } });
+      const error: unknown = await add(hub).catch((reason: unknown) => reason);
+      const again: unknown = await (await scene.hub()).connect("issues").catch((reason: unknown) => reason);
+      for (const one of [error, again]) {
+        const shown = `${String(one)} ${JSON.stringify(one)}`;
+        expect(shown).toMatch(/issues/);
+        expect(shown).not.toContain(tokens.access_token);
+      }
+      await hub.disconnect("issues");
+    }
+    expect(JSON.stringify(scene.events)).not.toContain(tokens.access_token);
+  });
+
   it("is not offered to another authorization server that the server now names", async () => {
     const scene = await openScene();
     const hub = await scene.hub();
