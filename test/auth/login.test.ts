@@ -86,6 +86,25 @@ describe("logging in", () => {
     expect(other.auth.received.map(({ endpoint }) => endpoint)).toEqual(["metadata"]);
   });
 
+  it("goes by a client-ID metadata document where that is taken, else registers itself", async () => {
+    const id = "https://me.example/client.json";
+    const document = {
+      client_id: id,
+      client_name: "Mine",
+      redirect_uris: ["http://127.0.0.1/callback"],
+      token_endpoint_auth_method: "none",
+    };
+    const entry = { oauth: { clientMetadataUrl: id } };
+    const taken = await openScene({ clientDocuments: { [id]: document } });
+    const hub = await taken.hub(entry);
+    await hub.login("issues", browser());
+    expect(await add(hub)).toEqual({ sum: 3 });
+    expect(taken.auth.stats).toMatchObject({ registrations: 0, documents: 1 });
+    const other = await openScene({ clientDocuments: false });
+    await (await other.hub(entry)).login("issues", browser());
+    expect(other.auth.stats).toMatchObject({ registrations: 1, documents: 0 });
+  });
+
   it("says that a client must be registered where it cannot do so itself", async () => {
     const none = await openScene({ registration: false });
     expect(await refusal((await none.hub()).login("issues", browser()))).toMatchObject({

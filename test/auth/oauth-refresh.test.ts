@@ -99,6 +99,19 @@ describe("a login that expires", () => {
     expect(scene.auth.stats.refreshes).toBe(0);
   });
 
+  it("is shown and renewed over the older transport, too", async () => {
+    const scene = await openScene();
+    const { origin } = new URL(scene.server.url);
+    scene.server.set({ resource: `${origin}/` });
+    const hub = await scene.hub({ type: "sse", url: scene.server.sseUrl });
+    await expect(hub.connect("issues")).rejects.toMatchObject({ code: "auth-required" });
+    await hub.login("issues", browser());
+    expect(await add(hub)).toEqual({ sum: 3 });
+    scene.auth.expireAccessTokens();
+    expect(await add(hub)).toEqual({ sum: 3 });
+    expect(scene.auth.stats).toMatchObject({ refreshes: 1, reuses: 0 });
+  });
+
   it("shows no token that the server echoes", async () => {
     const scene = await openScene();
     const hub = await scene.hub();
