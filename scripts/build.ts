@@ -15,6 +15,8 @@ execFileSync(process.execPath, [join(typescript, "bin", "tsc"), "-p", "tsconfig.
 const bundle = await rolldown({
   input: "src/cli/main.ts",
   platform: "node",
+  // Needed for remote servers only and loaded late; the bundler cannot take its shared parts apart.
+  external: [/^@modelcontextprotocol\//],
   resolve: { mainFields: ["module", "main"] },
   plugins: [withoutChildProcess()],
   treeshake: { moduleSideEffects: false },
