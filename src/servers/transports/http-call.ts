@@ -154,12 +154,11 @@ export class HttpCall implements Receiver {
 
   #rejectLostSession(message: Record<string, unknown>): boolean {
     const error = message["error"];
-    // Only a refused request was certainly not carried out; a 2xx with these words may be about anything.
-    const isRefused = (this.#head?.status ?? 200) >= 400;
-    if (!isRefused || !this.#context.hadSession || !isRecord(error)) return false;
+    if (!this.#context.hadSession || !isRecord(error)) return false;
     const { code, message: text } = error;
-    if (typeof code !== "number" || typeof text !== "string" || !isSessionError({ code, message: text }))
-      return false;
+    const isRefused = (this.#head?.status ?? 200) >= 400;
+    if (typeof code !== "number" || typeof text !== "string") return false;
+    if (!isSessionError({ code, message: text }, isRefused)) return false;
     this.reject(sessionLost(this.#context.client.server, this.#head?.status ?? 200));
     return true;
   }

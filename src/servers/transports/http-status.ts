@@ -86,8 +86,15 @@ export function isSessionLost({
   return status === 400 && /\bsession\b/i.test(errorMessage(text) ?? text.slice(0, 500));
 }
 
-export function isSessionError(error: { code: number; message: string }): boolean {
-  return error.code === -32001 && /\bsession\b/i.test(error.message);
+export function isSessionError(
+  { code, message }: { code: number; message: string },
+  isRefused: boolean,
+): boolean {
+  if (code !== -32001) return false;
+  // On a success these words may be about anything; only the ones that servers are known to use for this count there.
+  return isRefused
+    ? /\bsession\b/i.test(message)
+    : /^(bad request: )?(session not found|no valid session( id)?( provided)?)\.?$/i.test(message);
 }
 
 function errorMessage(text: string): string | undefined {
