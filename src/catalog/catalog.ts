@@ -2,7 +2,6 @@ import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import type { Emit } from "../events.ts";
 import { matchesAny } from "../lib/glob.ts";
-import { nearest } from "../lib/suggest.ts";
 import type { Connection } from "../servers/connection.ts";
 import type { JsonRpcAnswer } from "../servers/lane.ts";
 import { entryFingerprint } from "../servers/server-memory.ts";
@@ -13,6 +12,7 @@ import { ServerLists } from "./server-lists.ts";
 import type { KnownList, ListKind, RawEntry } from "./server-lists.ts";
 import type { Snapshots } from "./snapshot.ts";
 import { inBundle, toolEntries } from "./tool-entry.ts";
+import { matchTool, unknownTool } from "./tool-query.ts";
 import type { ToolEntry } from "./tool-entry.ts";
 
 /** A hub narrowed to some servers, tools, a bundle, or one caller. */
@@ -117,10 +117,10 @@ export class Catalog {
   async find(query: string, narrowing: Narrowing, mayAsk = true): Promise<ToolEntry> {
     for (const wait of mayAsk ? [false, true] : [false]) {
       const tools = await this.tools(this.#likely(query, narrowing), wait);
-      const found = match(query, tools);
+      const found = matchTool(query, tools);
       if (found) return found;
     }
-    throw this.#unknown(query, await this.tools(narrowing, false));
+    throw unknownTool(query, await this.tools(narrowing, false));
   }
 
   /**
@@ -138,9 +138,9 @@ export class Catalog {
       if (before?.isSnapshot !== false) throw error;
     }
     const tools = await this.tools({ ...narrowing, servers: [found.server] }, false);
-    const now = match(found.id, tools);
+    const now = matchTool(found.id, tools);
     if (now) return now;
-    throw this.#unknown(query, tools);
+    throw unknownTool(query, tools);
   }
 
   async list(
@@ -295,38 +295,6 @@ export class Catalog {
     const one = names.find((name) => name === plain) ?? short;
     return one === undefined ? narrowing : { ...narrowing, servers: [one] };
   }
-
-  #unknown(query: string, known: readonly ToolEntry[]): PlugboardError {
-    const offered = known.filter(({ standing }) => standing === "offered");
-    const twins = offered.filter(({ name }) => name === query);
-    if (twins.length > 1) {
-      const ids = twins.map(({ id }) => id);
-      return new PlugboardError("tool-unknown", `Several servers have a tool "${query}".`, {
-        tool: query,
-        data: { near: ids },
-        hint: `Say which: ${ids.slice(0, 5).join(" or ")}.`,
-      });
-    }
-    const near = nearest(
-      query,
-      offered.flatMap(({ id, name, server }) => [id, name, `${server}.${name}`]),
-    );
-    return new PlugboardError("tool-unknown", `There is no tool "${query}".`, {
-      tool: query,
-      ...(near && { data: { near: [near] }, hint: `Did you mean ${near}?` }),
-    });
-  }
-}
-
-function match(query: string, tools: readonly ToolEntry[]): ToolEntry | undefined {
-  const exact = tools.find(({ id }) => id === query);
-  if (exact) return exact;
-  const short = tools.find(({ server, name, renamedTo = name }) =>
-    [`${server}.`, `${server}/`].some((start) => query === start + name || query === start + renamedTo),
-  );
-  if (short) return short;
-  const named = tools.filter(({ name, renamedTo }) => name === query || renamedTo === query);
-  return named.length === 1 ? named[0] : undefined;
 }
 
 function notListed(error: unknown): undefined {

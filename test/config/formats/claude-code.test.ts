@@ -21,8 +21,8 @@ describe("M10 Claude Code's own file", () => {
   });
 
   it("finds a Windows project, whose path it writes with slashes", () => {
-    const document = { projects: { "C:/work/app": { mcpServers: { db: { command: "x" } } } } };
-    expect(claudeCode.read(document, context({ projectRoot: "C:\\work\\app" })).servers).toHaveLength(1);
+    const document = { projects: { "C:/code/app": { mcpServers: { db: { command: "x" } } } } };
+    expect(claudeCode.read(document, context({ projectRoot: "C:\\code\\app" })).servers).toHaveLength(1);
   });
 
   it("never gives a single request longer than the whole call", () => {
