@@ -2,14 +2,15 @@
  * What a call costs: the hub with its whole pipeline, the SDK's clients of both generations, and nothing but JSON over
  * a pipe or a socket, against the same two echo servers in processes of their own. All take turns, a few calls each,
  * so that a busy moment of the machine hits them alike. Where the machine happens to place a process matters more than
- * any code, so every round has new ones, and the best round counts. Run: node bench/calls.ts [rounds]
+ * any code, so `taskset` places them: callers on one core, servers on another, and once more all on one. Every round has
+ * new processes, and the best round counts. Linux with two cores. Run: node bench/calls.ts [rounds]
  */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { fork, spawn } from "node:child_process";
+import { execFileSync, fork, spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
@@ -25,6 +26,9 @@ interface Figures {
   cpu: number;
 }
 
+/** By what was measured. */
+type Best = Map<string, Figures>;
+
 interface Message {
   id?: string | number;
   method?: string;
@@ -37,71 +41,90 @@ const turnCalls = 50;
 const burstMs = 500;
 const info = { name: "bench", version: "1" };
 const params = { name: "echo", arguments: { text: "hello" } };
-const self = [import.meta.filename];
+const callerCore = 0;
+const serverCore = 1;
 
 if (process.argv[2] === "stdio") serveStdio();
 else if (process.argv[2] === "http") serveHttp();
 else await measure(Number(process.argv[2] ?? 8));
 
 async function measure(rounds: number): Promise<void> {
-  const stdio = new Map<string, Figures>();
-  const http = new Map<string, Figures>();
+  place(process.pid, callerCore);
+  const [stdio, shared, http] = [1, 2, 3].map(() => new Map<string, Figures>()) as [Best, Best, Best];
   for (let round = 0; round < rounds; round++) {
-    await oneRound(stdio, http);
+    await stdioRound(stdio, serverCore);
+    await stdioRound(shared, callerCore);
+    await httpRound(http);
     process.stderr.write(".");
   }
   const overStdio = report("stdio", stdio);
   judge("p50 in times of the floor", overStdio("hub").p50 / overStdio("floor").p50, 1.2, "at most");
-  const timesOurFloor = overStdio("hub").p50 / overStdio("floor, our way").p50;
-  console.log(`  p50 in times of the floor, our way: ${timesOurFloor.toFixed(2)}`);
   const timesSdk = overStdio("hub").perSecond / overStdio("SDK v2").perSecond;
   judge("throughput in times of SDK v2", timesSdk, 1.5, "at least");
+  const onOneCore = report("stdio, one core", shared);
+  const timesFloor = onOneCore("hub").p50 / onOneCore("floor").p50;
+  console.log(`  p50 in times of the floor: ${timesFloor.toFixed(2)} (no bar)`);
   const overHttp = report("http", http);
   const bestSdk = Math.max(overHttp("SDK v2").perSecond, overHttp("SDK v1").perSecond);
   judge("throughput in times of the better SDK", overHttp("hub").perSecond / bestSdk, 3, "at least");
 }
 
-async function oneRound(stdio: Map<string, Figures>, http: Map<string, Figures>): Promise<void> {
-  const server = fork(import.meta.filename, ["http"]);
-  const port = await new Promise<number>((resolve) => server.once("message", resolve));
-  const url = new URL(`http://127.0.0.1:${port}/mcp`);
-  const echo = { command: process.execPath, args: [...self, "stdio"] };
-
-  const hub = await createHub({ servers: { pipe: echo, web: { url: url.href } } });
+async function stdioRound(best: Best, core: number): Promise<void> {
+  const [command = "", ...args] = onCore(core);
+  const echo = { command, args };
+  const hub = await createHub({ servers: { pipe: echo } });
   await hub.tools();
   const v2 = new Client(info);
   await v2.connect(new StdioClientTransport(echo));
-  const v2Http = new Client(info);
-  await v2Http.connect(new StreamableHTTPClientTransport(url));
   const v1 = new OldClient(info);
   await v1.connect(new OldStdio(echo));
-  const v1Http = new OldClient(info);
-  const oldHttp: Pick<OldHttp, "start" | "send" | "close"> = new OldHttp(url);
-  await v1Http.connect(oldHttp);
-  const pipe = rawPipe(false);
-  const grouped = rawPipe(true);
-  const pool = new Pool(url.origin);
-
-  await compare(stdio, {
+  const pipe = rawPipe(echo, false);
+  const grouped = rawPipe(echo, true);
+  await compare(best, {
     floor: pipe.call,
     "floor, our way": grouped.call,
     hub: () => hub.callTool("mcp__pipe__echo", params.arguments),
     "SDK v2": () => v2.callTool(params),
     "SDK v1": () => v1.callTool(params),
   });
-  await compare(http, {
-    floor: rawHttp(pool),
-    hub: () => hub.callTool("mcp__web__echo", params.arguments),
-    "SDK v2": () => v2Http.callTool(params),
-    "SDK v1": () => v1Http.callTool(params),
-  });
-  await Promise.all([hub.close(), v2.close(), v2Http.close(), v1.close(), v1Http.close(), pool.destroy()]);
   pipe.end();
   grouped.end();
+  await Promise.all([hub.close(), v2.close(), v1.close()]);
+}
+
+async function httpRound(best: Best): Promise<void> {
+  const server = fork(import.meta.filename, ["http"]);
+  const port = await new Promise<number>((resolve) => server.once("message", resolve));
+  place(server.pid ?? 0, serverCore);
+  const url = new URL(`http://127.0.0.1:${port}/mcp`);
+  const hub = await createHub({ servers: { web: { url: url.href } } });
+  await hub.tools();
+  const v2 = new Client(info);
+  await v2.connect(new StreamableHTTPClientTransport(url));
+  const v1 = new OldClient(info);
+  const oldHttp: Pick<OldHttp, "start" | "send" | "close"> = new OldHttp(url);
+  await v1.connect(oldHttp);
+  const pool = new Pool(url.origin);
+  await compare(best, {
+    floor: rawHttp(pool),
+    hub: () => hub.callTool("mcp__web__echo", params.arguments),
+    "SDK v2": () => v2.callTool(params),
+    "SDK v1": () => v1.callTool(params),
+  });
+  await Promise.all([hub.close(), v2.close(), v1.close(), pool.destroy()]);
   server.disconnect();
 }
 
-async function compare(best: Map<string, Figures>, calls: Record<string, Call>): Promise<void> {
+/** The echo server as a command that runs on one core. */
+function onCore(core: number): string[] {
+  return ["taskset", "-c", String(core), process.execPath, import.meta.filename, "stdio"];
+}
+
+function place(pid: number, core: number): void {
+  execFileSync("taskset", ["-apc", String(core), String(pid)], { stdio: "ignore" });
+}
+
+async function compare(best: Best, calls: Record<string, Call>): Promise<void> {
   for (const call of Object.values(calls)) await throughput(call);
   const serial = await latencies(calls);
   for (const [name, call] of Object.entries(calls)) {
@@ -174,11 +197,11 @@ async function throughput(call: Call): Promise<Pick<Figures, "perSecond" | "cpu"
  * As little as can be done: a line out, a line in, matched by its id. `ourWay` does what we owe to every server: a
  * process group of its own, so that it can be ended with all it started, and a progress token in every call.
  */
-function rawPipe(ourWay: boolean): { call: Call; end(): void } {
-  const child = spawn(process.execPath, [...self, "stdio"], {
-    stdio: ["pipe", "pipe", "inherit"],
-    detached: ourWay,
-  });
+function rawPipe(
+  { command, args }: { command: string; args: string[] },
+  ourWay: boolean,
+): { call: Call; end(): void } {
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"], detached: ourWay });
   const waiting = new Map<number, (message: unknown) => void>();
   let issued = 0;
   let rest = "";

@@ -1,13 +1,14 @@
 import type { Writable } from "node:stream";
 import { PlugboardError } from "../../errors.ts";
 
-/** Messages to one server: those of one turn of the event loop leave in one write. */
+/** Messages to one server. The first of a turn of the event loop leaves at once, the others of that turn in one write. */
 export class WriteQueue {
   readonly #stream: Writable;
   readonly #maxBytes: number;
   readonly #refuse: (queuedBytes: number) => PlugboardError;
   #lines = "";
   #scheduled = false;
+  readonly #flush = () => this.flush();
 
   constructor(
     stream: Writable,
@@ -23,10 +24,14 @@ export class WriteQueue {
   write(message: object): void {
     const queued = this.#lines.length + this.#stream.writableLength;
     if (queued > this.#maxBytes) throw this.#refuse(queued);
-    this.#lines += `${stringify(message)}\n`;
-    if (this.#scheduled) return;
+    const line = `${stringify(message)}\n`;
+    if (this.#scheduled) {
+      this.#lines += line;
+      return;
+    }
+    if (this.#stream.writable) this.#stream.write(line);
     this.#scheduled = true;
-    process.nextTick(() => this.flush());
+    process.nextTick(this.#flush);
   }
 
   flush(): void {
