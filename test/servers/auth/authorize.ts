@@ -24,9 +24,7 @@ export async function authorize(state: AuthState, { params }: AuthReceived): Pro
     const request = { ...checkRequest(state, client, params), ...back };
     const { autoConsent = false } = state.options;
     if (autoConsent !== false) return decide(state, request, autoConsent === true ? {} : "denied");
-    const key = secret();
-    state.pages.set(key, request);
-    return consentPage(request, { action: `${state.issuer}/consent`, key, users: state.users });
+    return ask(state, request);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return respond(state, back, { error: error.error, error_description: error.message });
@@ -44,8 +42,16 @@ export function consent(state: AuthState, { params }: AuthReceived): Answer {
       "Start again from the program that sent you here.",
     );
   }
+  if (params.get("decision") !== "allow") return decide(state, request, "denied");
   const user = params.get("user") ?? undefined;
-  return decide(state, request, params.get("decision") === "allow" ? { user } : "denied");
+  if (!state.admits(user)) return ask(state, request, user ?? "");
+  return decide(state, request, { user });
+}
+
+function ask(state: AuthState, request: AuthorizationRequest, unknown?: string): Answer {
+  const key = secret();
+  state.pages.set(key, request);
+  return consentPage(state, request, { action: `${state.issuer}/consent`, key, unknown });
 }
 
 function decide(

@@ -62,9 +62,12 @@ export function devicePage(state: AuthState, { method, params }: AuthReceived): 
   if (code === null) return deviceCodePage(action);
   const device = deviceWith(state, code);
   if (device === undefined) return messagePage(400, "Connect a device", "This code is not known.");
-  if (method === "GET") return consentPage(device, { action, key: device.userCode, users: state.users });
+  const form = { action, key: device.userCode };
+  if (method === "GET") return consentPage(state, device, form);
+  const isAllowed = params.get("decision") === "allow";
   const user = params.get("user") ?? undefined;
-  decideDevice(state, code, params.get("decision") === "allow" ? { user } : "denied");
+  if (isAllowed && !state.admits(user)) return consentPage(state, device, { ...form, unknown: user ?? "" });
+  decideDevice(state, code, isAllowed ? { user } : "denied");
   return messagePage(200, "Connect a device", "Done. Go back to the device.");
 }
 

@@ -17,6 +17,8 @@ export interface AuthOptions {
   clients?: ClientSettings[];
   /** Who can log in; with more than one the page asks. Default `["ada"]`. */
   users?: string[];
+  /** How the page asks who logs in: chosen from a list, or a name that is typed and has to exist. Default `chosen`. */
+  userField?: "chosen" | "typed";
   /** Agrees (as `login_hint`, or the first user) or refuses without a page. Default false. */
   autoConsent?: boolean | "deny";
   /** What may be asked for; anything else is `invalid_scope`. Default `read`, `write`, `admin`. */

@@ -1,27 +1,52 @@
 import type { Answer } from "./listener.ts";
-import type { Asked } from "./state.ts";
+import type { Asked, AuthState } from "./state.ts";
 
-/** Asks a person for consent. `#allow` and `#deny` are its buttons, `#user` chooses who logs in. */
-export function consentPage(asked: Asked, form: { action: string; key: string; users: string[] }): Answer {
+interface Form {
+  action: string;
+  /** Which request is decided about. */
+  key: string;
+  /** A name that was typed and that nobody has. */
+  unknown?: string | undefined;
+}
+
+/** Asks a person for consent. `#allow` and `#deny` are its buttons, `#user` says who logs in. */
+export function consentPage(state: AuthState, asked: Asked, { action, key, unknown }: Form): Answer {
   const { client, scopes, resource } = asked;
-  const users = form.users.map((user) => html`<option>${user}</option>`).join("");
   return page(
-    200,
+    unknown === undefined ? 200 : 400,
     "Allow access?",
     html`<p>
         <b id="client">${client.client_name ?? client.client_id}</b> asks for access to
         <b id="resource">${resource ?? "this account"}</b>.
       </p>
-      <ul id="scopes"></ul>` +
-      scopes.map((scope) => html`<li>${scope}</li>`).join("") +
-      html`</ul><form method="post" action="${form.action}">
-        <input type="hidden" name="request" value="${form.key}">` +
-      (form.users.length > 1
-        ? `<label>Log in as <select id="user" name="user">${users}</select></label>`
-        : "") +
-      `<button id="allow" name="decision" value="allow">Allow</button>
-      <button id="deny" name="decision" value="deny">Deny</button></form>`,
+      <ul id="scopes">
+        ${scopes.map((scope) => html`<li>${scope}</li>`)}
+      </ul>
+      ${unknown === undefined ? "" : html`<p id="message">Nobody here is called ${unknown}.</p>`}
+      <form method="post" action="${action}">
+        <input type="hidden" name="request" value="${key}" />
+        ${userField(state)}
+        <button id="allow" name="decision" value="allow">Allow</button>
+        <button id="deny" name="decision" value="deny">Deny</button>
+      </form>`,
   );
+}
+
+function userField({ users, options }: AuthState): Markup | string {
+  if (options.userField === "typed") {
+    return html`<p>
+      <label>User name <input id="user" name="user" autocomplete="off" /></label>
+    </p>`;
+  }
+  if (users.length < 2) return "";
+  return html`<p>
+    <label
+      >Log in as
+      <select id="user" name="user">
+        ${users.map((user) => html`<option>${user}</option>`)}
+      </select></label
+    >
+  </p>`;
 }
 
 /** Asks for the code that a device shows. */
@@ -30,8 +55,9 @@ export function deviceCodePage(action: string): Answer {
     200,
     "Connect a device",
     html`<form method="get" action="${action}">
-      <label>Code <input id="code" name="user_code" /></label>
-    </form>` + `<button id="next">Next</button></form>`,
+      <label>Code <input id="code" name="user_code" autocomplete="off" /></label>
+      <button id="next">Next</button>
+    </form>`,
   );
 }
 
@@ -39,22 +65,49 @@ export function messagePage(status: number, title: string, text: string): Answer
   return page(status, title, html`<p id="message">${text}</p>`);
 }
 
-function page(status: number, title: string, body: string): Answer {
+function page(status: number, title: string, body: Markup): Answer {
+  const { markup } = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>${title}</title>
+        <style>
+          :root {
+            color-scheme: light dark;
+          }
+          body {
+            font: 1.1rem system-ui;
+            margin: 10vh auto;
+            max-width: 34rem;
+            padding: 0 1rem;
+          }
+          button,
+          input,
+          select {
+            font: inherit;
+          }
+        </style>
+      </head>
+      <body>
+        <h1>${title}</h1>
+        ${body}
+      </body>
+    </html>`;
   return {
     status,
     headers: {
       "content-type": "text/html; charset=utf-8",
       "cache-control": "no-store",
-      "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
       "referrer-policy": "no-referrer",
     },
-    body:
-      html`<!doctype html>
-        <html lang="en">
-          <meta charset="utf-8" /><title>${title}</title>
-          <h1>${title}</h1>
-        </html>` + body,
+    body: markup,
   };
+}
+
+/** Text that is HTML already. */
+interface Markup {
+  markup: string;
 }
 
 const ENTITIES: Record<string, string> = {
@@ -65,8 +118,10 @@ const ENTITIES: Record<string, string> = {
   "'": "&#39;",
 };
 
-/** Escapes whatever is put in. */
-function html(texts: TemplateStringsArray, ...values: string[]): string {
-  const escaped = values.map((value) => value.replaceAll(/[&<>"']/g, (found) => ENTITIES[found] ?? ""));
-  return String.raw({ raw: texts }, ...escaped);
+/** Escapes whatever is put in, unless it comes from here. */
+function html(texts: TemplateStringsArray, ...values: (string | Markup | Markup[])[]): Markup {
+  const markupOf = (value: string | Markup): string =>
+    typeof value === "string" ? value.replaceAll(/[&<>"']/g, (found) => ENTITIES[found] ?? "") : value.markup;
+  const escaped = values.map((value) => (Array.isArray(value) ? value : [value]).map(markupOf).join(""));
+  return { markup: String.raw({ raw: texts }, ...escaped) };
 }

@@ -117,6 +117,11 @@ export class AuthState {
     return this.options.users ?? ["ada"];
   }
 
+  /** Whether a page may log somebody in by this name; where names are chosen, any of them will do. */
+  admits(user: string | undefined): boolean {
+    return this.options.userField !== "typed" || this.users.some((name) => name === user);
+  }
+
   now(): number {
     return (this.options.clock ?? Date.now)() + this.#aheadMs;
   }
