@@ -1,5 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { estimateTokens } from "../../src/calls/token-estimate.ts";
+import { estimateTokens } from "../../src/calls/token-estimate.ts";
 import { Interrupted } from "../../src/cli/signals.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
@@ -320,21 +322,34 @@ describe("call", () => {
     expect(await setUp().cli(["call", "broken"])).toMatchObject({ code: 1, out: "", err: "it broke\n" });
   });
 
-  it("keeps what was cut under a handle that can be read page by page and searched", async () => {
-    const lines = Array.from({ length: 60_000 }, (_, index) => `line ${index}`).join("\n");
+  it("cuts a text of 5 MB to head and tail, and keeps the whole under a handle to read and search", async () => {
+    const lines = Array.from({ length: 450_000 }, (_, index) => `line ${index}`).join("\n");
+    expect(lines.length).toBeGreaterThan(5_000_000);
     const http = await startFakeHttp({
       tools: [{ name: "long", inputSchema: { type: "object" } }],
       on: [{ when: { tool: "long" }, do: [{ answer: { content: [{ type: "text", text: lines }] } }] }],
     });
     onTestFinished(() => http.close());
     const box = createSandbox({ [user]: { mcpServers: { it: { url: http.url } } } });
+    const raw = (await box.cli(["call", "long", "--json"])).json;
+    expect(raw).toMatchObject({ _meta: { "plugboard/output": { cut: true } } });
     const cut = await box.cli(["call", "long"]);
     const handle = /plugboard result (r_\w+)/.exec(cut.err)?.[1] ?? "";
-    expect(cut.out.length).toBeLessThan(lines.length / 2);
+    expect(cut.out).toMatch(
+      new RegExp(
+        `^line 0\\n.*\\n… [\\d,]+ of [\\d,]+ tokens left out; .* ${handle} …\\n.*\\nline 449999\\n$`,
+        "s",
+      ),
+    );
+    expect(estimateTokens(cut.out)).toBeLessThanOrEqual(25_000);
     const first = await box.cli(["result", handle]);
     expect(first.out).toMatch(/^line 0\nline 1\n/);
     expect(first.err).toMatch(new RegExp(`page 1 of \\d+, .*next: plugboard result ${handle} --page 2`));
-    expect((await box.cli(["result", handle, "--find", "line 31234"])).out).toContain("line 31234");
+    const pages = /page 1 of (\d+)/.exec(first.err)?.[1] ?? "";
+    expect((await box.cli(["result", handle, "--page", pages])).out).toMatch(/\nline 449999\n$/);
+    const pages = /page 1 of (\d+)/.exec(first.err)?.[1] ?? "";
+    expect((await box.cli(["result", handle, "--page", pages])).out).toMatch(/\nline 449999\n$/);
+    expect((await box.cli(["result", handle, "--find", "line 312345"])).out).toContain("line 312345");
     expect(await box.cli(["result", handle, "--find", "nowhere"])).toMatchObject({ code: 1, out: "" });
     expect(await box.cli(["result", handle, "--page", "999"])).toMatchObject({
       code: 2,
