@@ -7,8 +7,8 @@ import type { LoginOptions } from "./auth/login.ts";
 import type { LogoutResult } from "./auth/logout.ts";
 import { loginKey } from "./auth/oauth-record.ts";
 import { LoginProvider } from "./auth/oauth-provider.ts";
-import { readLogin } from "./auth/token-refresh.ts";
-import { PlugboardError } from "./errors.ts";
+import { readLogin, wantsLogin } from "./auth/token-refresh.ts";
+import { PlugboardError, isPlugboardError } from "./errors.ts";
 import type { Emit } from "./events.ts";
 import type { Environment } from "./lib/folders.ts";
 import type { HttpTarget, ServerAuth, Target } from "./servers/target.ts";
@@ -26,33 +26,39 @@ type LoginTarget = HttpTarget & { credentials: Extract<HttpTarget["credentials"]
 /** What servers are shown, who is logged in where, and how that changes. */
 export class SignIn {
   readonly #settings: SignInSettings;
-  /** The newest of each server, for what is shown about it. */
+  /** The newest of each server and account, for what is shown about it. */
   readonly #providers = new Map<string, LoginProvider>();
 
   constructor(settings: SignInSettings) {
     this.#settings = settings;
   }
 
-  provider(server: string, target: HttpTarget): ServerAuth | undefined {
+  /** `profile` is an account that was chosen, instead of the one that the server's own entry names. */
+  provider(server: string, target: HttpTarget, profile?: string): ServerAuth | undefined {
     const { credentials: wanted } = target;
-    this.#providers.delete(server);
+    const key = providerKey(server, profile);
+    this.#providers.delete(key);
     if (wanted.kind === "provider") return this.#supplied(server, wanted.id);
     if (wanted.kind === "helper") return new HelperHeaders({ ...wanted, server, env: this.#settings.env });
     if (!isLogin(target)) return undefined;
     const { url } = target;
-    const provider = new LoginProvider({ ...this.#common(server, target), url });
-    this.#providers.set(server, provider);
+    const settings = { ...this.#common(server, target, profile), url };
+    const provider =
+      profile === undefined
+        ? new LoginProvider(settings)
+        : new ChosenLogin(settings, async () => (await this.stored(server, target, {})) !== undefined);
+    this.#providers.set(key, provider);
     return provider;
   }
 
   /** Whether there is another login by now than the one that was last tried. */
-  async hasNewLogin(server: string): Promise<boolean> {
-    return (await this.#providers.get(server)?.hasNewLogin()) ?? false;
+  async hasNewLogin(server: string, profile?: string): Promise<boolean> {
+    return (await this.#providers.get(providerKey(server, profile))?.hasNewLogin()) ?? false;
   }
 
   /** The login that a connection uses. */
-  account(server: string): Account | undefined {
-    const login = this.#providers.get(server)?.login;
+  account(server: string, profile?: string): Account | undefined {
+    const login = this.#providers.get(providerKey(server, profile))?.login;
     return login && describeLogin(login, this.#settings.now());
   }
 
@@ -106,6 +112,41 @@ export class SignIn {
     const hint = "Set `auth` to `oauth` or `none`, or supply it: createHub(config, { authProviders }).";
     throw new PlugboardError("config-invalid", message, { server, hint });
   }
+}
+
+/**
+ * An account that somebody asked for by name. Where there are others, it never goes on as nobody: a misspelt name is
+ * an error also at a server that lets everybody in.
+ */
+class ChosenLogin extends LoginProvider {
+  readonly #missing: () => PlugboardError;
+  readonly #hasOthers: () => Promise<boolean>;
+  #isRefused: Promise<boolean> | undefined;
+
+  constructor(settings: ConstructorParameters<typeof LoginProvider>[0], hasOthers: () => Promise<boolean>) {
+    super(settings);
+    const { server, key } = settings;
+    this.#missing = () => wantsLogin(settings, `There is no login "${key.profile}" to "${server}".`);
+    this.#hasOthers = hasOthers;
+  }
+
+  override async token(): Promise<string | undefined> {
+    const token = await super.token();
+    if (token === undefined && (await (this.#isRefused ??= this.#hasOthers()))) throw this.#missing();
+    return token;
+  }
+
+  override async onUnauthorized(context: { response: Response }): Promise<void> {
+    try {
+      await super.onUnauthorized(context);
+    } catch (error) {
+      throw this.login || !isPlugboardError(error, "auth-required") ? error : this.#missing();
+    }
+  }
+}
+
+function providerKey(server: string, profile: string | undefined): string {
+  return profile === undefined ? server : `${server}\0${profile}`;
 }
 
 interface Choice {
