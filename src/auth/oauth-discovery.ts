@@ -1,6 +1,6 @@
 import type { AuthorizationServerMetadata, FetchLike } from "@modelcontextprotocol/client";
 import type { PlugboardError } from "../errors.ts";
-import { authFailed, ourCause, shown } from "./oauth-errors.ts";
+import { authFailed, formFault, operatorHint, ourCause, shown } from "./oauth-errors.ts";
 import { readResourceMetadata } from "./oauth-resource.ts";
 import { isSafeAddress } from "./oauth-url.ts";
 
@@ -39,8 +39,8 @@ export async function discover(settings: DiscoverySettings, challenge: Challenge
   checkEndpoints(server, metadata);
   const methods = metadata.code_challenge_methods_supported;
   if (!methods?.includes("S256")) {
-    const message = `The authorization server ${shown(metadata.issuer)} of "${server}" does not say that it protects codes (PKCE with S256), so they are not sent.`;
-    throw authFailed(server, message, { data: { reason: "pkce" } });
+    const message = `The authorization server ${shown(metadata.issuer)} of "${server}" does not say that it protects codes: code_challenge_methods_supported lacks S256 (PKCE). No code is asked for.`;
+    throw authFailed(server, message, { data: { reason: "pkce" }, hint: operatorHint });
   }
   return {
     issuer: metadata.issuer,
@@ -57,8 +57,11 @@ function chooseServer({ server, url, issuer }: DiscoverySettings, named: string[
   const first = named[0] ?? issuer ?? url.origin;
   const address = issuer !== undefined && named.includes(issuer) ? issuer : first;
   if (isSafeAddress(address)) return address;
-  const message = `"${server}" names the authorization server ${shown(address)}, which is neither https nor on this machine.`;
-  throw authFailed(server, message, { data: { reason: "unsafe-address" } });
+  const message = `"${server}" names the authorization server ${shown(address)} (authorization_servers), which is neither https nor on this machine.`;
+  throw authFailed(server, message, {
+    data: { reason: "unsafe-address" },
+    hint: operatorHint,
+  });
 }
 
 async function readMetadata(
@@ -67,10 +70,19 @@ async function readMetadata(
 ): Promise<AuthorizationServerMetadata | undefined> {
   const { discoverAuthorizationServerMetadata, IssuerMismatchError } =
     await import("@modelcontextprotocol/client");
+  const statuses: number[] = [];
+  const fetchFn: FetchLike = async (...request) => {
+    const response = await fetch(...request);
+    statuses.push(response.status);
+    return response;
+  };
   try {
     // With a pinned issuer the comparison with that one, by the caller, is the stricter one.
     const skipIssuerValidation = issuer !== undefined;
-    return await discoverAuthorizationServerMetadata(address, { fetchFn: fetch, skipIssuerValidation });
+    const metadata = await discoverAuthorizationServerMetadata(address, { fetchFn, skipIssuerValidation });
+    const isElsewhere = metadata === undefined && statuses.every((status) => status >= 300 && status < 400);
+    if (isElsewhere) throw redirected(server, address, statuses[0]);
+    return metadata;
   } catch (error) {
     if (error instanceof IssuerMismatchError)
       throw otherIssuer(server, error.expected ?? address, error.received);
@@ -81,29 +93,27 @@ async function readMetadata(
 function metadataFailed(server: string, address: string, error: unknown): PlugboardError {
   const ours = ourCause(error);
   if (ours) return ours;
-  const fields = issueFields(error);
-  const which = fields.length > 0 ? ` (${fields.map((field) => shown(field)).join(", ")})` : "";
-  const message = `The metadata of the authorization server ${shown(address)} of "${server}" is not valid${which}.`;
-  return authFailed(server, message, { data: { reason: "metadata", fields } });
+  const [status] = error instanceof Error ? (/HTTP \d{3}/.exec(error.message) ?? []) : [];
+  const what = status === undefined ? formFault(error) : `is not available (${status})`;
+  const message = `The metadata of the authorization server ${shown(address)} of "${server}" ${what}.`;
+  return authFailed(server, message, { data: { reason: "metadata" }, hint: operatorHint });
 }
 
-/** Which fields a schema did not like; their values stay where they are. */
-function issueFields(error: unknown): string[] {
-  const issues = (error as { issues?: { path?: unknown[] }[] }).issues ?? [];
-  return [
-    ...new Set(issues.map(({ path }) => (typeof path?.[0] === "string" ? path[0] : "")).filter(Boolean)),
-  ];
+function redirected(server: string, address: string, status: number | undefined): PlugboardError {
+  const message = `The authorization server ${shown(address)} of "${server}" answers with a redirect (HTTP ${status}) where its metadata should be; it was not followed.`;
+  return authFailed(server, message, { data: { reason: "redirect" }, hint: operatorHint });
 }
 
 function otherIssuer(server: string, expected: string, received: string | undefined): PlugboardError {
-  const is = received === undefined ? "does not name itself" : `calls itself ${shown(received)}`;
+  const is =
+    received === undefined ? "does not name itself (issuer)" : `calls itself ${shown(received)} (issuer)`;
   const message = `The authorization server ${shown(expected)} of "${server}" ${is}; nothing was sent to it.`;
   return authFailed(server, message, {
     data: { reason: "issuer", expected: shown(expected) },
     hint:
       received === undefined
-        ? "Report it to the operator of the server."
-        : `If you know that this is right, set \`oauth.issuer\` to exactly that name.`,
+        ? operatorHint
+        : "Only if its operator confirms that this is right: set `oauth.issuer` to exactly that name.",
   });
 }
 
@@ -122,7 +132,10 @@ function checkEndpoints(server: string, metadata: AuthorizationServerMetadata): 
     if (address === undefined || (typeof address === "string" && isSafeAddress(address))) continue;
     const where = typeof address === "string" ? shown(address) : "(no text)";
     const message = `The authorization server ${shown(metadata.issuer)} of "${server}" has the ${name} ${where}, which is neither https nor on this machine.`;
-    throw authFailed(server, message, { data: { reason: "unsafe-address", endpoint: name } });
+    throw authFailed(server, message, {
+      data: { reason: "unsafe-address", endpoint: name },
+      hint: operatorHint,
+    });
   }
 }
 

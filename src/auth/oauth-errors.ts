@@ -13,6 +13,10 @@ interface FailureDetails {
   cause?: unknown;
 }
 
+/** For what only the other side can mend. */
+export const operatorHint =
+  "Its operator has to mend that; if the server takes a token of yours, set `headers`, `bearerTokenEnv` or `headersHelper` instead.";
+
 export function loginRequired(
   server: string,
   why: string,
@@ -70,8 +74,10 @@ export function requestFailed(
   if (ours) return ours;
   const code = oauthCode(error);
   const said = `The authorization server of "${server}"`;
-  if (code === undefined || !(error instanceof Error))
-    return authFailed(server, `${said} gave an answer to ${step} that cannot be understood.`);
+  if (code === undefined || !(error instanceof Error)) {
+    const hint = operatorHint;
+    return authFailed(server, `${said} gave an answer to ${step} that ${formFault(error)}.`, { hint });
+  }
   // What cannot be read as an OAuth error arrives as one, with the whole body in its words.
   if (error.message.includes("Raw body:")) {
     const status = /HTTP (\d{3})/.exec(error.message)?.[1];
@@ -79,13 +85,28 @@ export function requestFailed(
     const data = { ...(status !== undefined && { status: Number(status) }), step };
     if (status !== undefined && Number(status) >= 500)
       return new PlugboardError("not-responding", `${said} is not available${how}.`, { server, data });
-    return authFailed(server, `${said} gave an answer to ${step} that is not OAuth${how}.`, { data });
+    const hint = operatorHint;
+    return authFailed(server, `${said} gave an answer to ${step} that is not OAuth${how}.`, { data, hint });
   }
   const why = error.message === code ? "" : `: ${explanation(error.message, secrets)}`;
   return authFailed(server, `${said} refused ${step} (${shown(code)})${why}.`, {
     data: { error: shown(code), step },
     hint: code === "invalid_client" ? clientHint : `Log in again: \`plugboard login ${server}\`.`,
   });
+}
+
+/** What is wrong with the form of a document, by what its parser threw; its values stay where they are. */
+export function formFault(error: unknown): string {
+  if (error instanceof SyntaxError) return "is not JSON";
+  const issues = isRecord(error) && Array.isArray(error["issues"]) ? (error["issues"] as unknown[]) : [];
+  const faults = issues.filter(isRecord).map(({ path, code }) => {
+    const field = Array.isArray(path) && typeof path[0] === "string" ? shown(path[0]) : undefined;
+    if (field === undefined) return "is not a JSON object";
+    return code === "invalid_type"
+      ? `lacks ${field}, or has it in a wrong form`
+      : `has no https address as ${field}`;
+  });
+  return faults.length > 0 ? [...new Set(faults)].slice(0, 3).join(" and ") : "is not valid";
 }
 
 const clientHint =

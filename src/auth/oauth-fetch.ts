@@ -1,5 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
-import { authFailed, ourCause, shown } from "./oauth-errors.ts";
+import { isPlugboardError } from "../errors.ts";
+import { authFailed, operatorHint, ourCause, shown } from "./oauth-errors.ts";
 import { isSafeUrl } from "./oauth-url.ts";
 
 const longestBytes = 1_048_576;
@@ -20,11 +21,12 @@ export function guardFetch(server: string, own: URL, fetch: FetchLike): FetchLik
     try {
       response = await fetch(url, { ...init, redirect: "manual", signal });
     } catch (error) {
-      throw ourCause(error) ?? error;
+      const ours = ourCause(error);
+      throw isPlugboardError(ours, "output-too-large") ? tooLong(server, url) : (ours ?? error);
     }
     const location = response.headers.get("location");
     if (response.status >= 300 && response.status < 400 && location !== null)
-      assertSameOrigin(server, url, location);
+      assertSameOrigin(server, url, location, response.status);
     if (Number(response.headers.get("content-length") ?? 0) > longestBytes) throw tooLong(server, url);
     return response;
   };
@@ -32,22 +34,23 @@ export function guardFetch(server: string, own: URL, fetch: FetchLike): FetchLik
 
 export const documentLimits = { maxBodyBytes: longestBytes, headersTimeoutMs: limitMs };
 
-function assertSameOrigin(server: string, url: URL, location: string): void {
+function assertSameOrigin(server: string, url: URL, location: string, status: number): void {
   const target = URL.parse(location, url.href);
   if (target?.origin === url.origin) return;
   const where = shown(target?.origin ?? location);
-  const message = `${url.origin} wanted to send the login of "${server}" on to ${where}; nothing was sent there.`;
-  throw authFailed(server, message, { data: { reason: "redirect" } });
+  const message = `${url.origin} wanted to send the login of "${server}" on to ${where} (HTTP ${status}); nothing was sent there.`;
+  throw authFailed(server, message, { data: { reason: "redirect" }, hint: operatorHint });
 }
 
 function unsafe(server: string, url: URL): Error {
   const where = shown(url.protocol.startsWith("http") ? url.origin : url.protocol);
   const message = `The login of "${server}" would go to ${where}, which is neither https nor on this machine; nothing was sent.`;
-  return authFailed(server, message, { data: { reason: "unsafe-address" } });
+  return authFailed(server, message, { data: { reason: "unsafe-address" }, hint: operatorHint });
 }
 
 function tooLong(server: string, url: URL): Error {
   return authFailed(server, `${url.origin} answered the login of "${server}" with more than 1 MB.`, {
     data: { reason: "too-long" },
+    hint: operatorHint,
   });
 }

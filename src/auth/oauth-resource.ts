@@ -1,6 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { isRecord } from "../lib/record.ts";
-import { authFailed, shown } from "./oauth-errors.ts";
+import { authFailed, formFault, operatorHint, shown } from "./oauth-errors.ts";
 
 /** What a protected server says about itself (RFC 9728). */
 export interface ResourceMetadata {
@@ -28,31 +28,34 @@ export async function readResourceMetadata(
     const text = await response.text();
     if (response.ok) return parse(server, url, text);
     if (response.status >= 500 || (response.status >= 300 && response.status < 400)) {
-      const message = `"${server}" does not show its login metadata (HTTP ${response.status} at ${address.origin}${address.pathname}).`;
-      throw authFailed(server, message, { data: { status: response.status } });
+      const how = response.status < 400 ? ", a redirect that was not followed," : "";
+      const message = `"${server}" does not show its login metadata (HTTP ${response.status}${how} at ${address.origin}${address.pathname}).`;
+      throw authFailed(server, message, { data: { status: response.status }, hint: operatorHint });
     }
   }
   return undefined;
 }
 
 function parse(server: string, url: URL, text: string): ResourceMetadata {
+  const invalid = (what: string) =>
+    authFailed(server, `"${server}" describes its login in a document that ${what}.`, {
+      data: { reason: "resource-metadata" },
+      hint: operatorHint,
+    });
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch {
-    value = undefined;
+  } catch (error) {
+    throw invalid(formFault(error));
   }
-  if (!isRecord(value) || typeof value["resource"] !== "string") {
-    throw authFailed(server, `"${server}" describes its login in a document that is not valid.`, {
-      data: { reason: "resource-metadata" },
-    });
-  }
+  if (!isRecord(value)) throw invalid("is not a JSON object");
   const { resource } = value;
+  if (typeof resource !== "string") throw invalid("lacks resource, or has it in a wrong form");
   if (!covers(resource, url)) {
-    const message = `The login that "${server}" describes is for ${shown(resource)}, not for ${url.origin}${url.pathname}.`;
+    const message = `The login that "${server}" describes is for ${shown(resource)} (resource), not for ${url.origin}${url.pathname}.`;
     throw authFailed(server, message, {
       data: { reason: "resource" },
-      hint: "Check the URL of the server; a token for somebody else is not asked for.",
+      hint: "Check the `url` of the server; a token for somebody else is not asked for.",
     });
   }
   return {

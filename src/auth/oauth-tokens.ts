@@ -1,18 +1,19 @@
 import type { FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
-import { authFailed } from "./oauth-errors.ts";
+import { authFailed, operatorHint } from "./oauth-errors.ts";
 import { isRecord } from "../lib/record.ts";
 
 /** A token that fits into a header and is meant for one; anything else is not kept. */
 export function checkTokens(server: string, tokens: OAuthTokens): OAuthTokens {
   const what =
     tokens.token_type.toLowerCase() !== "bearer"
-      ? "of a type that nobody asked for"
+      ? "of a type that nobody asked for (token_type)"
       : /^[\x21-\x7e]+$/.test(tokens.access_token)
         ? undefined
-        : "that fits in no header";
+        : "that fits in no header (access_token)";
   if (what === undefined) return tokens;
   throw authFailed(server, `The authorization server of "${server}" gave a token ${what}.`, {
     data: { reason: "token" },
+    hint: operatorHint,
   });
 }
 
