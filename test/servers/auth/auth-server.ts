@@ -2,6 +2,8 @@ import { addClient } from "./clients.ts";
 import { decideDevice } from "./device.ts";
 import { answerTo, endpointAt } from "./endpoints.ts";
 import { Faults } from "./faults.ts";
+import { createIdToken } from "./id-token.ts";
+import type { Jwk } from "./jwt.ts";
 import { type AuthReceived, listen } from "./listener.ts";
 import type { AuthOptions } from "./options.ts";
 import { AuthState, type Client, type Grant } from "./state.ts";
@@ -20,6 +22,8 @@ export interface AuthServer {
   /** What tokens can be had for, or anything while it is empty; protected servers add themselves. */
   readonly resources: Set<string>;
   readonly stats: AuthState["stats"];
+  /** The public keys that it signs with, for the `trusted` of another server. */
+  readonly keys: Jwk[];
   /** Faults of the server itself; a test can expect that there are none. */
   readonly errors: unknown[];
   /** Changes options from now on; what is not given stays. */
@@ -30,6 +34,8 @@ export interface AuthServer {
   expireAccessTokens(): void;
   approveDevice(userCode: string, user?: string): void;
   denyDevice(userCode: string): void;
+  /** The ID token of a user who logged in to a client, without the login. */
+  idToken(clientId: string, user?: string): string;
   /** What a resource is told about an access token. */
   introspect(accessToken: string): Introspection;
   close(): Promise<void>;
@@ -60,6 +66,7 @@ export async function startAuthServer(options: AuthOptions = {}): Promise<AuthSe
     grants: state.grants,
     resources: state.resources,
     stats: state.stats,
+    keys: [state.key.jwk],
     errors: listener.errors,
     set: (change) => {
       state.options = { ...state.options, ...change };
@@ -70,6 +77,7 @@ export async function startAuthServer(options: AuthOptions = {}): Promise<AuthSe
     },
     approveDevice: (userCode, user) => decideDevice(state, userCode, { user }),
     denyDevice: (userCode) => decideDevice(state, userCode, "denied"),
+    idToken: (clientId, user) => createIdToken(state, clientId, user ?? state.users[0] ?? "nobody"),
     introspect: (accessToken) => introspect(state, accessToken),
     close: listener.close,
   };

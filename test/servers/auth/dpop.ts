@@ -23,7 +23,7 @@ export class DpopProofs {
     if (typeof proof !== "string") throw bad("there is more than one proof");
     const { header, claims } = verifyJwt(proof, {
       error: "invalid_dpop_proof",
-      typ: "dpop+jwt",
+      typ: ["dpop+jwt"],
       keys: (jwt) => (isKey(jwt.header["jwk"]) ? [jwt.header["jwk"]] : []),
     });
     const { jti, iat } = claims;

@@ -26,7 +26,7 @@ const endpoints: Record<string, { name: Endpoint; GET?: Handler; POST?: Handler 
     POST: (state, { params }) => json(200, introspect(state, required(params, "token"))),
   },
   "/userinfo": { name: "userinfo", GET: userinfo },
-  "/jwks": { name: "jwks", GET: ({ keys }) => json(200, { keys: [keys.publicJwk] }) },
+  "/jwks": { name: "jwks", GET: ({ key }) => json(200, { keys: [key.jwk] }) },
 };
 
 /** The name of what is at a path, or `unknown`. */

@@ -7,11 +7,15 @@
  *     expect(auth.stats).toMatchObject({ refreshes: 1, reuses: 0 });
  */
 export { type AuthServer, startAuthServer } from "./auth-server.ts";
+export type { Requirements } from "./bearer-check.ts";
 export type { ChallengeStyle } from "./challenges.ts";
 export type { Fault } from "./faults.ts";
 export { hostile, type Hostile, type HostileName, type HostileServers, startHostile } from "./hostile.ts";
+export { startIdentityProvider } from "./identity-provider.ts";
+export type { Jwk } from "./jwt.ts";
 export type { AuthReceived } from "./listener.ts";
 export { type AuthOptions, type ClientSettings, type Endpoint, GRANTS, type GrantType } from "./options.ts";
 export { type ProtectedMcp, type ProtectedOptions, startProtectedMcp } from "./protected-mcp.ts";
+export { createKey, type SigningKey } from "./signing-key.ts";
 export type { Client, Grant } from "./state.ts";
 export type { Introspection } from "./tokens.ts";

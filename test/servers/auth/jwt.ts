@@ -1,46 +1,61 @@
-import { createHash, createPublicKey, type JsonWebKey, type KeyObject, sign, verify } from "node:crypto";
+import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto";
 import { Refusal } from "./refusal.ts";
 
 export type Jwk = JsonWebKey;
 
-interface Jwt {
+export interface Jwt {
   header: Record<string, unknown>;
   claims: Record<string, unknown>;
 }
 
-type Checks = { error: string; keys: (jwt: Jwt) => Jwk[]; typ?: string };
+interface Checks {
+  /** What it is refused with. */
+  error: string;
+  status?: number;
+  keys: (jwt: Jwt) => Jwk[];
+  /** The only `typ` values; absent ones count as `JWT`. */
+  typ: string[];
+  nowMs?: number;
+}
 
-/** Believes ES256 and RS256 signatures by one of the keys, and nothing that has expired. */
-export function verifyJwt(text: string, { error, keys, typ }: Checks): Jwt {
+export const ALGORITHMS = ["ES256", "RS256"];
+
+const LEEWAY_MS = 30_000;
+
+/** Believes ES256 and RS256 signatures by one of the keys, of the right type, and not outside of their time. */
+export function verifyJwt(text: string, { error, status, keys, typ, nowMs = Date.now() }: Checks): Jwt {
   const refuse = (why: string): never => {
-    throw new Refusal(error, why);
+    throw new Refusal(error, why, status === undefined ? {} : { status });
   };
-  const [head = "", body = "", signature = ""] = text.split(".");
+  const [head = "", body = "", signature = "", ...more] = text.split(".");
   const jwt = { header: decode(head) ?? refuse("not a JWT"), claims: decode(body) ?? refuse("not a JWT") };
-  if (typ !== undefined && jwt.header["typ"] !== typ) refuse(`typ is not ${typ}`);
-  const alg = jwt.header["alg"];
-  if (alg !== "ES256" && alg !== "RS256") refuse("only ES256 and RS256 are accepted");
-  const kid = jwt.header["kid"];
-  const fitting = keys(jwt).filter((key) => key.kty === (alg === "ES256" ? "EC" : "RSA"));
-  const named = fitting.filter((key) => kid === undefined || key.kid === undefined || key.kid === kid);
+  if (more.length > 0 || !/^[\w-]+$/.test(signature)) refuse("not a JWT");
+  const { header, claims } = jwt;
+  if (!typ.includes(String(header["typ"] ?? "JWT"))) refuse(`typ is not ${typ.join(" or ")}`);
+  if (header["crit"] !== undefined) refuse("crit is not understood");
+  if (!ALGORITHMS.includes(String(header["alg"]))) refuse(`only ${ALGORITHMS.join(" and ")} are accepted`);
+  const { kid } = header;
+  const named = keys(jwt).filter((key) => kid === undefined || key.kid === undefined || key.kid === kid);
   const data = Buffer.from(`${head}.${body}`);
   const bytes = Buffer.from(signature, "base64url");
-  const good = named.some((jwk) => verify("sha256", data, publicKey(jwk), bytes));
+  const good = named.some((jwk) => {
+    const key = publicKey(jwk, String(header["alg"]));
+    return key !== undefined && verify("sha256", data, { key, dsaEncoding: "ieee-p1363" }, bytes);
+  });
   if (!good) refuse("the signature is not by a known key");
-  const { exp } = jwt.claims;
-  if (exp !== undefined && (typeof exp !== "number" || exp * 1000 <= Date.now())) refuse("it has expired");
+  const time = (name: string): number | undefined => {
+    const value = claims[name];
+    return value === undefined || typeof value === "number" ? value : refuse(`${name} is not a number`);
+  };
+  if ((time("exp") ?? Infinity) * 1000 <= nowMs) refuse("it has expired");
+  for (const name of ["nbf", "iat"])
+    if ((time(name) ?? 0) * 1000 > nowMs + LEEWAY_MS) refuse(`${name} is in the future`);
   return jwt;
 }
 
-export function signJwt(
-  claims: Record<string, unknown>,
-  key: KeyObject,
-  header: Record<string, unknown> = {},
-): string {
-  const encode = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString("base64url");
-  const data = `${encode({ alg: "ES256", typ: "JWT", ...header })}.${encode(claims)}`;
-  const signature = sign("sha256", Buffer.from(data), { key, dsaEncoding: "ieee-p1363" });
-  return `${data}.${signature.toString("base64url")}`;
+/** The claims of a JWT before anybody has looked at its signature. */
+export function unverifiedClaims(text: string): Record<string, unknown> | undefined {
+  return decode(text.split(".")[1] ?? "");
 }
 
 /** RFC 7638. */
@@ -54,14 +69,24 @@ export function digest(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
 }
 
-function publicKey(jwk: Jwk): { key: KeyObject; dsaEncoding: "ieee-p1363" } {
-  return { key: createPublicKey({ key: jwk, format: "jwk" }), dsaEncoding: "ieee-p1363" };
+/** Nothing for a key that does not fit the algorithm, or is none. */
+function publicKey(jwk: Jwk, algorithm: string): KeyObject | undefined {
+  const fits = algorithm === "ES256" ? jwk.kty === "EC" && jwk.crv === "P-256" : jwk.kty === "RSA";
+  if (!fits) return undefined;
+  try {
+    const key = createPublicKey({ key: jwk, format: "jwk" });
+    return algorithm === "ES256" || (key.asymmetricKeyDetails?.modulusLength ?? 0) >= 2048 ? key : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function decode(part: string): Record<string, unknown> | undefined {
+  if (!/^[\w-]+$/.test(part)) return undefined;
   try {
     const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"));
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
-import type { Fields } from "./options.ts";
+import { ALGORITHMS } from "./jwt.ts";
+import { type Fields, GRANTS } from "./options.ts";
 import type { AuthState } from "./state.ts";
 
 /** RFC 8414, and OpenID Connect Discovery when that is the document asked for. */
@@ -14,7 +15,7 @@ export function metadataOf(state: AuthState, kind: "oauth" | "oidc"): Fields {
     introspection_endpoint: `${issuer}/introspect`,
     userinfo_endpoint: `${issuer}/userinfo`,
     jwks_uri: `${issuer}/jwks`,
-    ...(state.grantTypes.includes("urn:ietf:params:oauth:grant-type:device_code") && {
+    ...(state.grantTypes.includes(GRANTS.device) && {
       device_authorization_endpoint: `${issuer}/device_authorization`,
     }),
     scopes_supported: state.scopes,
@@ -27,11 +28,17 @@ export function metadataOf(state: AuthState, kind: "oauth" | "oidc"): Fields {
       "client_secret_post",
       "private_key_jwt",
     ],
-    token_endpoint_auth_signing_alg_values_supported: ["ES256", "RS256"],
+    token_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
+    ...(state.grantTypes.includes(GRANTS.jwt) && {
+      authorization_grant_profiles_supported: ["urn:ietf:params:oauth:grant-profile:id-jag"],
+    }),
+    ...(state.grantTypes.includes(GRANTS.exchange) && {
+      identity_chaining_requested_token_types_supported: ["urn:ietf:params:oauth:token-type:id-jag"],
+    }),
     ...(pkce.length > 0 && { code_challenge_methods_supported: pkce }),
     ...(iss && { authorization_response_iss_parameter_supported: true }),
     ...(clientDocuments !== false && { client_id_metadata_document_supported: true }),
-    ...(dpop !== "off" && { dpop_signing_alg_values_supported: ["ES256", "RS256"] }),
+    ...(dpop !== "off" && { dpop_signing_alg_values_supported: ALGORITHMS }),
     ...(kind === "oidc" && {
       subject_types_supported: ["public"],
       id_token_signing_alg_values_supported: ["ES256"],

@@ -35,13 +35,22 @@ export interface AuthOptions {
   rotation?: boolean;
   /** Grant types beyond `authorization_code` and `refresh_token`. Default: client credentials and device. */
   grantTypes?: GrantType[];
-  /** Whose JWTs the `jwt-bearer` and `token-exchange` grants believe: keys by issuer. */
+  /** Whose JWTs the `jwt-bearer` and `token-exchange` grants believe: keys by issuer. Default nobody's. */
   trusted?: Record<string, Jwk[]>;
+  /** Whether the `jwt-bearer` grant takes an assertion more than once, until it ends. Default `reusable`. */
+  assertions?: "reusable" | "once";
+  /**
+   * Cross-app access: the authorization servers that the `token-exchange` grant gives an ID-JAG for, and what each
+   * client is called there. Default: for all of them, under the same name.
+   */
+  crossApp?: Record<string, Record<string, string>>;
   /** RFC 9449. `nonce` is `required`, with a nonce that the server gives. Default `off`. */
   dpop?: "off" | "supported" | "required" | "nonce";
   accessTokenMs?: number;
   refreshTokenMs?: number;
   codeMs?: number;
+  idTokenMs?: number;
+  idJagMs?: number;
   deviceMs?: number;
   /** How often a device may ask. Default five seconds, as in RFC 8628. */
   deviceIntervalMs?: number;

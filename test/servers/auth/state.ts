@@ -1,13 +1,14 @@
-import { generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { DpopProofs } from "./dpop.ts";
-import type { Jwk } from "./jwt.ts";
-import { type AuthOptions, type ClientSettings, GRANTS, type GrantType } from "./options.ts";
+import { type AuthOptions, type ClientSettings, type Fields, GRANTS, type GrantType } from "./options.ts";
+import { createKey } from "./signing-key.ts";
 
 export interface Client extends ClientSettings {
   redirect_uris: string[];
   grant_types: string[];
   token_endpoint_auth_method: NonNullable<ClientSettings["token_endpoint_auth_method"]>;
-  source: "configured" | "registered" | "document";
+  /** `vouched` is a workload that nobody registered. */
+  source: "configured" | "registered" | "document" | "vouched";
 }
 
 /** What somebody agreed to once; every token belongs to one, and they end together. */
@@ -76,8 +77,6 @@ export class AuthState {
   readonly devices = new Map<string, DeviceRequest>();
   /** Identifiers of the resources that tokens can be had for; with none, for any. */
   readonly resources = new Set<string>();
-  /** The `jti` of client assertions that were used. */
-  readonly assertions = new Set<string>();
   readonly proofs = new DpopProofs();
   readonly nonce = secret();
   readonly stats = {
@@ -90,13 +89,13 @@ export class AuthState {
     codeReplays: 0,
     revocations: 0,
   };
-  readonly keys: { privateKey: KeyObject; publicJwk: Jwk };
+  /** What it signs with. */
+  readonly key = createKey();
+  readonly #used = new Set<string>();
   #aheadMs = 0;
 
   constructor(options: AuthOptions) {
     this.options = options;
-    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    this.keys = { privateKey, publicJwk: { ...publicKey.export({ format: "jwk" }), kid: "1" } };
   }
 
   /** Endpoints are below it, too. */
@@ -128,6 +127,14 @@ export class AuthState {
 
   advance(ms: number): void {
     this.#aheadMs += ms;
+  }
+
+  /** Whether a JWT with a `jti` is shown for the first time. */
+  useOnce({ iss, jti }: Fields): boolean {
+    const key = JSON.stringify([iss, jti]);
+    if (typeof jti !== "string" || this.#used.has(key)) return false;
+    this.#used.add(key);
+    return true;
   }
 
   createToken(kind: "access" | "refresh" | "code"): string {

@@ -1,12 +1,14 @@
+import { actForItself } from "./client-credentials.ts";
 import { authenticateClient } from "./clients.ts";
 import { pollDevice } from "./device.ts";
-import { exchangeToken, jwtBearer } from "./assertion-grants.ts";
+import { jwtBearer, workload } from "./jwt-bearer.ts";
 import { digest } from "./jwt.ts";
 import { type Answer, type AuthReceived, json } from "./listener.ts";
 import { type Fields, GRANTS, type GrantType } from "./options.ts";
 import { Refusal, required, single } from "./refusal.ts";
-import { askedBy, resourceOf, scopesOf } from "./scopes.ts";
+import { resourceOf, scopesOf } from "./scopes.ts";
 import type { AuthState } from "./state.ts";
+import { exchangeToken } from "./token-exchange.ts";
 import { isLive, issue, type TokenRequest } from "./tokens.ts";
 
 const grants: Record<GrantType, (request: TokenRequest) => Fields> = {
@@ -20,7 +22,7 @@ const grants: Record<GrantType, (request: TokenRequest) => Fields> = {
 
 export async function tokenEndpoint(state: AuthState, request: AuthReceived): Promise<Answer> {
   const { params } = request;
-  const client = await authenticateClient(state, request);
+  const client = workload(state, request) ?? (await authenticateClient(state, request));
   const type = state.grantTypes.find((known) => known === params.get("grant_type"));
   if (type === undefined) {
     throw new Refusal("unsupported_grant_type", `grant_type ${params.get("grant_type")} is not supported`);
@@ -76,14 +78,6 @@ function refresh({ state, client, params, thumbprint }: TokenRequest): Fields {
   state.stats.refreshes++;
   token.spent = rotation;
   return issue(state, client, token.grant, { scopes, thumbprint, refresh: rotation });
-}
-
-function actForItself({ state, client, params, thumbprint }: TokenRequest): Fields {
-  if (client.token_endpoint_auth_method === "none") {
-    throw new Refusal("unauthorized_client", "a public client cannot act for itself");
-  }
-  const grant = state.addGrant(GRANTS.client, askedBy(state, client, params), undefined);
-  return issue(state, client, grant, { thumbprint });
 }
 
 function checkResource(state: AuthState, params: URLSearchParams, audience: string | undefined): void {

@@ -1,4 +1,4 @@
-import { signJwt } from "./jwt.ts";
+import { createIdToken } from "./id-token.ts";
 import type { Fields } from "./options.ts";
 import type { AuthState, Client, Grant, Token } from "./state.ts";
 
@@ -64,7 +64,7 @@ export function issue(
       wanted &&
       client.grant_types.includes("refresh_token") && { refresh_token: add("refresh", refreshTokenMs) }),
     ...(scopes.includes("openid") &&
-      grant.user !== undefined && { id_token: idToken(state, client, grant.user) }),
+      grant.user !== undefined && { id_token: createIdToken(state, client.client_id, grant.user) }),
   };
   return state.options.alter?.token?.(response) ?? response;
 }
@@ -96,10 +96,4 @@ export function revoke(state: AuthState, client: Client, value: string): void {
   state.stats.revocations++;
   if (token.kind === "refresh") token.grant.revoked ??= "requested";
   token.spent = true;
-}
-
-function idToken(state: AuthState, client: Client, user: string): string {
-  const iat = Math.floor(state.now() / 1000);
-  const claims = { iss: state.issuer, aud: client.client_id, sub: user, name: user, iat, exp: iat + 3600 };
-  return signJwt(claims, state.keys.privateKey, { kid: "1" });
 }
