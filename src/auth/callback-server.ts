@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -24,12 +25,15 @@ export async function startCallbackServer(server: string, ports: number[]): Prom
   let isDone = false;
   const http = createServer((request, response) => {
     const url = URL.parse(request.url ?? "", "http://127.0.0.1");
-    if (request.method !== "GET" || url?.pathname !== path) return respond(response, 404, "Nothing is here.");
-    if (isDone) return respond(response, 410, "This login is over.");
+    if (request.method !== "GET" || url?.pathname !== path) return respond(response, 404, nothingHere);
+    if (isDone) return respond(response, 410, isOver);
     isDone = true;
     resolve({
       params: url.searchParams,
-      show: ({ ok, text }) => respond(response, ok ? 200 : 400, text),
+      show: ({ ok, text }) =>
+        ok
+          ? respond(response, 200, { title: `Logged in to ${server}`, text: [text] })
+          : respond(response, 400, { title: `Not logged in to ${server}`, text: [text, mayClose] }),
     });
   });
   http.headersTimeout = 10_000;
@@ -69,19 +73,51 @@ async function listen(http: ReturnType<typeof createServer>, server: string, por
   throw new PlugboardError("internal", "No port was given to listen on.");
 }
 
-function respond(response: ServerResponse, status: number, text: string): void {
-  const title = status === 200 ? "Logged in" : "Not logged in";
+interface Page {
+  title: string;
+  text: string[];
+}
+
+const mayClose = "You can close this page.";
+const nothingHere = {
+  title: "Nothing is here",
+  text: ["Only a login comes back to this address.", mayClose],
+};
+const isOver = {
+  title: "This login is over",
+  text: ["Its response has arrived already. The terminal says how it went.", mayClose],
+};
+
+const style = `
+:root { color-scheme: light dark; }
+body { font: 1.1rem/1.5 system-ui, sans-serif; margin: 15vh auto; max-width: 32rem; padding: 0 1.5rem; }
+h1 { border-left: .3rem solid light-dark(#b3261e, #f2827a); line-height: 1.2; overflow-wrap: anywhere; padding-left: 1rem; }
+h1.ok { border-color: light-dark(#1a7f37, #57c878); }
+footer { font-size: .85rem; margin-top: 3rem; opacity: .65; }
+`;
+const styleHash = createHash("sha256").update(style).digest("base64");
+const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+function respond(response: ServerResponse, status: number, { title, text }: Page): void {
   response.writeHead(status, {
     "content-type": "text/html; charset=utf-8",
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "content-security-policy": policy,
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
     connection: "close",
   });
-  response.end(
-    `<!doctype html><meta charset="utf-8"><title>${title}</title><body style="font:1.1rem system-ui;margin:15vh auto;max-width:32rem"><h1>${title}</h1><p>${escapeHtml(text)}</p>\n`,
-  );
+  const heading = escapeHtml(title);
+  response.end(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${heading}</title>
+<style>${style}</style>
+<h1${status === 200 ? ' class="ok"' : ""}>${heading}</h1>
+${text.map((line) => `<p>${escapeHtml(line)}</p>`).join("\n")}
+<footer>Plugboard</footer>
+`);
 }
 
 function escapeHtml(text: string): string {
