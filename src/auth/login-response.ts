@@ -38,6 +38,7 @@ export function readAuthorizationResponse(params: URLSearchParams, expected: Exp
       `The login to "${server}" ${what}${why === null ? "" : `: ${explanation(why)}`}.`,
       {
         data: { reason: "refused", error: shown(error) },
+        hint: `Start again: \`plugboard login ${server}\`.`,
       },
     );
   }

@@ -2,7 +2,7 @@ import type { AuthorizationServerMetadata, FetchLike } from "@modelcontextprotoc
 import type { PlugboardError } from "../errors.ts";
 import { authFailed, formFault, operatorHint, ourCause, shown } from "./oauth-errors.ts";
 import { readResourceMetadata } from "./oauth-resource.ts";
-import { isSafeAddress } from "./oauth-url.ts";
+import { isSafeAddress, whyUnsafe } from "./oauth-url.ts";
 
 export interface Challenge {
   resourceMetadataUrl?: URL | undefined;
@@ -57,7 +57,7 @@ function chooseServer({ server, url, issuer }: DiscoverySettings, named: string[
   const first = named[0] ?? issuer ?? url.origin;
   const address = issuer !== undefined && named.includes(issuer) ? issuer : first;
   if (isSafeAddress(address)) return address;
-  const message = `"${server}" names the authorization server ${shown(address)} (authorization_servers), which is neither https nor on this machine.`;
+  const message = `"${server}" names the authorization server ${shown(address)} (authorization_servers), which ${whyUnsafe(address)}.`;
   throw authFailed(server, message, {
     data: { reason: "unsafe-address" },
     hint: operatorHint,
@@ -130,8 +130,9 @@ function checkEndpoints(server: string, metadata: AuthorizationServerMetadata): 
   for (const name of endpoints) {
     const address = all[name];
     if (address === undefined || (typeof address === "string" && isSafeAddress(address))) continue;
-    const where = typeof address === "string" ? shown(address) : "(no text)";
-    const message = `The authorization server ${shown(metadata.issuer)} of "${server}" has the ${name} ${where}, which is neither https nor on this machine.`;
+    const what =
+      typeof address === "string" ? `${shown(address)}, which ${whyUnsafe(address)}` : "in a wrong form";
+    const message = `The authorization server ${shown(metadata.issuer)} of "${server}" has the ${name} ${what}.`;
     throw authFailed(server, message, {
       data: { reason: "unsafe-address", endpoint: name },
       hint: operatorHint,

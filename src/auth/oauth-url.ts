@@ -13,6 +13,13 @@ function isLoopback(host: string): boolean {
   );
 }
 
+/** What is wrong with an address that is not safe, for behind its name. */
+export function whyUnsafe(text: string): string {
+  const url = URL.parse(text);
+  if (url && (url.username !== "" || url.password !== "")) return "has a user name or password in it";
+  return "is neither https nor on this machine";
+}
+
 export function isSafeAddress(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && isSafeUrl(url);

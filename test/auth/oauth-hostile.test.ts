@@ -1,12 +1,15 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { isPlugboardError } from "../../src/index.ts";
 import { openCommand } from "../../src/auth/open-url.ts";
-import { hostile, startHostile } from "../servers/auth/index.ts";
+import { hostile, startAuthServer, startHostile } from "../servers/auth/index.ts";
 import type { Hostile, HostileName } from "../servers/auth/index.ts";
-import { add, browser, hubAt } from "./oauth-fixture.ts";
+import { add, browser, hubAt, openScene } from "./oauth-fixture.ts";
 
 const names = Object.keys(hostile) as HostileName[];
 const stopping = (step: Hostile["stopsAt"]) => names.filter((name) => hostile[name].stopsAt === step);
+
+/** The default hint is about tokens of one's own, which is no help here. */
+const unhelpful = "Check the configured token or header";
 
 /** Logs in with a browser that agrees to everything, and tells how far that went. */
 async function attempt(name: HostileName) {
@@ -23,40 +26,44 @@ async function attempt(name: HostileName) {
   return { hub, opened, error, asked, elsewhere: servers.elsewhere.received };
 }
 
-function messageOf(error: unknown): string {
+/** A message names the server and the reason, and the hint goes with it. */
+function expectReason(name: HostileName, error: unknown): void {
   if (!isPlugboardError(error)) throw new Error("expected a PlugboardError", { cause: error });
-  expect(["auth-failed", "registration-required", "output-too-large"]).toContain(error.code);
-  expect(error.message).not.toMatch(/pwned|stolen|stack|undefined|\[object|cannot be understood/);
-  return error.message;
+  expect([error.code, error.server]).toEqual(["auth-failed", "issues"]);
+  expect(hostile[name].says).not.toEqual([]);
+  for (const words of ['"issues"', ...hostile[name].says]) expect(error.message).toContain(words);
+  // What the right server itself says about a refusal may be shown, as text.
+  if (!name.endsWith("error-script")) expect(error.message).not.toMatch(/pwned/);
+  expect(error.message).not.toMatch(/stolen|stack|undefined|\[object/);
+  expect(error.hint).not.toContain(unhelpful);
 }
 
 describe("a hostile authorization server", () => {
   it.each(stopping("discovery"))("%s: nothing is opened, registered or sent", async (name) => {
     const { opened, error, asked, elsewhere } = await attempt(name);
-    expect(messageOf(error)).toContain("issues");
+    expectReason(name, error);
     expect({ opened, elsewhere }).toEqual({ opened: [], elsewhere: [] });
     expect([asked("register"), asked("authorize"), asked("token")]).toEqual([0, 0, 0]);
   });
 
   it.each(stopping("registration"))("%s: nothing is opened or sent elsewhere", async (name) => {
     const { opened, error, asked, elsewhere } = await attempt(name);
-    expect(messageOf(error)).toContain("issues");
+    expectReason(name, error);
     expect({ opened, elsewhere }).toEqual({ opened: [], elsewhere: [] });
     expect([asked("authorize"), asked("token")]).toEqual([0, 0]);
   });
 
   it.each(stopping("callback"))("%s: the code goes nowhere", async (name) => {
     const { opened, error, asked, elsewhere } = await attempt(name);
+    expectReason(name, error);
     expect(opened).toHaveLength(1);
     expect(elsewhere).toEqual([]);
     expect(asked("token")).toBe(0);
-    if (name === "error-script") expect(isPlugboardError(error, "auth-failed")).toBe(true);
-    else expect(messageOf(error)).toMatch(/state|iss\b|code|error/);
   });
 
   it.each(stopping("token"))("%s: nothing is kept or sent elsewhere", async (name) => {
     const { hub, error, elsewhere } = await attempt(name);
-    expect(isPlugboardError(error)).toBe(true);
+    expectReason(name, error);
     expect(elsewhere).toEqual([]);
     expect(await hub.account("issues")).toBeUndefined();
   });
@@ -71,6 +78,25 @@ describe("a hostile authorization server", () => {
       expect(address).toMatch(/^http:\/\/127\.0\.0\.1:/);
       expect(address).not.toMatch(/[`$;|<>()'"\\^!{}\s]/);
     }
+    expect(await add(hub)).toEqual({ sum: 3 });
+  });
+
+  it.each([301, 302, 303, 307, 308] as const)("a renewal that is sent elsewhere with %i", async (status) => {
+    const { auth, hub: open } = await openScene();
+    const hub = await open();
+    await hub.login("issues", browser());
+    expect(await add(hub)).toEqual({ sum: 3 });
+    auth.expireAccessTokens();
+    const elsewhere = await startAuthServer();
+    onTestFinished(() => elsewhere.close());
+    auth.set({ faults: { token: { redirect: { status, to: `${elsewhere.url}/token` } } } });
+    const error: unknown = await add(hub).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: "auth-failed",
+      message: expect.stringMatching(`to send the login of "issues" on to .* .HTTP ${status}.; nothing was`),
+    });
+    expect(elsewhere.received).toEqual([]);
+    auth.set({ faults: {} });
     expect(await add(hub)).toEqual({ sum: 3 });
   });
 

@@ -11,6 +11,8 @@ export interface Hostile {
   what: string;
   /** The last step of a careful client: it goes no further, or `through` because it can do so safely. */
   stopsAt: "discovery" | "registration" | "callback" | "token" | "through";
+  /** Words of a careful client's message: which field or step, and what is wrong with it. */
+  says: readonly string[];
   /** `elsewhere` is the origin of a server that should hear nothing. */
   options: (elsewhere: string) => { auth?: AuthOptions; mcp?: ProtectedOptions };
 }
