@@ -35,7 +35,7 @@ export function openKeychain(
   if (library === undefined) return undefined;
   const store = platform === "linux" ? "secret-service" : undefined;
   const ask = (steps: Step[]): Promise<Answers> =>
-    runSteps(JSON.stringify({ library, store, service, steps }), env, deadlineMs);
+    runSteps({ library, store, service, steps }, env, deadlineMs);
   let usable: Promise<boolean> | undefined;
   return {
     read: async (account) => {
@@ -82,36 +82,46 @@ function findLibrary(): string | undefined {
   }
 }
 
+const watcher = `
+const { workerData: { parent, deadlineMs } } = require("node:worker_threads");
+const end = () => process.kill(process.pid, "SIGKILL");
+setTimeout(end, deadlineMs);
+setInterval(() => process.ppid === parent || end(), 100);`;
+
 /**
  * Runs in a process of its own: connecting to a bus that accepts and never answers blocks its whole thread, so that no
- * deadline in the same process could end it. Secrets travel over the pipes; the arguments hold only this text.
+ * deadline in the same thread could end it. It must not outlive us either, whatever kills or stops us, so it has a
+ * second thread that ends it after the deadline and when we are gone. Secrets travel over the pipes; the arguments
+ * hold only this text.
  */
 const program = `
 let text = "";
 process.stdin.setEncoding("utf8").on("data", (chunk) => (text += chunk)).on("end", () => {
   try {
-    const { library, store, service, steps } = JSON.parse(text);
+    const { library, store, service, steps, ...workerData } = JSON.parse(text);
+    const { Worker } = require("node:worker_threads");
+    new Worker(${JSON.stringify(watcher)}, { eval: true, workerData }).unref();
     const { Entry } = require(library);
     const answers = steps.map(([verb, account, value]) => {
       const entry = new Entry(service, account, store ? { linux: { store } } : undefined);
       if (verb === "set") return entry.setPassword(value), true;
       return verb === "get" ? entry.getPassword() : entry.deletePassword();
     });
-    process.stdout.write(JSON.stringify(answers));
+    process.stdout.write(JSON.stringify(answers), () => process.kill(process.pid, "SIGKILL"));
   } catch {
     process.exitCode = 1;
   }
 });`;
 
-async function runSteps(input: string, env: Environment, deadlineMs: number): Promise<Answers> {
+async function runSteps(task: object, env: Environment, deadlineMs: number): Promise<Answers> {
   const { execFile } = await import("node:child_process");
   const { promise, resolve } = Promise.withResolvers<Answers>();
   const options = { env: sessionOf(env), timeout: deadlineMs, killSignal: "SIGKILL" as const, cwd: "/" };
-  const child = execFile(process.execPath, ["-e", program], options, (error, stdout) =>
-    resolve(error ? undefined : parseAnswers(stdout)),
+  const child = execFile(process.execPath, ["-e", program], options, (_error, stdout) =>
+    resolve(parseAnswers(stdout)),
   );
   child.stdin?.on("error", () => undefined);
-  child.stdin?.end(input);
+  child.stdin?.end(JSON.stringify({ ...task, deadlineMs, parent: process.pid }));
   return promise;
 }
 

@@ -1,6 +1,7 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
+import type { Socket } from "node:net";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { once } from "node:events";
@@ -17,6 +18,7 @@ import type { Sandbox } from "../sandbox.ts";
 const hasKeychain = isObtainable();
 const kept = hasKeychain ? "keychain" : "file";
 const program = join(import.meta.dirname, "..", "auth", "programs", "vault-steps.ts");
+const asker = join(import.meta.dirname, "programs", "ask-keychain.ts");
 const canary = "canary-51d2-kept";
 
 type Session = "unlocked" | "locked" | "absent";
@@ -105,12 +107,28 @@ describe(`M72 the vault with ${hasKeychain ? "gnome-keyring" : "no keychain to b
 describe("M72 a keychain that does not behave", () => {
   it("is given up after its deadline when the bus accepts and never answers", async () => {
     const box = createSandbox();
-    const address = await silentBus(box);
+    const { address } = await silentBus(box);
     const keychain = openKeychain({ DBUS_SESSION_BUS_ADDRESS: address }, { deadlineMs: 500 });
     const started = performance.now();
     expect(await keychain?.isUsable()).toBe(hasLibrary() ? false : undefined);
     expect(await keychain?.read("vault-key/x")).toBeUndefined();
     expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  it.runIf(hasLibrary() && process.platform === "linux").each([
+    ["is killed", "SIGKILL", 600_000],
+    ["is stopped", "SIGSTOP", 2_000],
+  ] as const)("is left alone, too, when whoever asked %s meanwhile", async (_what, signal, deadlineMs) => {
+    const { address, connected } = await silentBus(createSandbox());
+    const asking = spawn(process.execPath, [asker, String(deadlineMs)], {
+      env: { DBUS_SESSION_BUS_ADDRESS: address },
+      stdio: "ignore",
+    });
+    onTestFinished(() => void asking.kill("SIGKILL"));
+    const socket = await connected;
+    const gone = once(socket, "close");
+    asking.kill(signal);
+    await gone;
   });
 
   it("is not looked for without a bus, and not when it is switched off", () => {
@@ -147,19 +165,21 @@ function inSession(box: Sandbox, session: Session, args: string[], input: string
   return spawnSync(command, rest, { env, input, encoding: "utf8", timeout: 60_000 });
 }
 
-async function silentBus(box: Sandbox): Promise<string> {
+/** Accepts, reads, and never says a word. */
+async function silentBus(box: Sandbox): Promise<{ address: string; connected: Promise<Socket> }> {
   const path = box.path("bus");
+  const { promise: connected, resolve } = Promise.withResolvers<Socket>();
+  const sockets: Socket[] = [];
   const server = createServer((socket) => {
     sockets.push(socket);
-    socket.on("error", () => undefined);
+    resolve(socket.on("error", () => undefined).resume());
   });
-  const sockets: { destroy(): void }[] = [];
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
   await once(server.listen(path), "listening");
-  return `unix:path=${path}`;
+  return { address: `unix:path=${path}`, connected };
 }
 
 function hasLibrary(): boolean {
