@@ -267,6 +267,32 @@ describe("the protected server", () => {
     expect((await fetch(`${server.url}?access_token=${String(good)}`)).status).toBe(401);
   });
 
+  test("asks for more where a method or a tool needs it, and names all that this request needs", async () => {
+    const requires = { all: ["read"], methods: { "resources/list": ["admin"] }, tools: { add: ["write"] } };
+    const { auth, server } = await start({ clients: [publicClient] }, { requires }, { sessions: false });
+    const tokenFor = async (scope: string): Promise<unknown> =>
+      (await tokensByHand(auth, { resource: server.url, scope }))["access_token"];
+    const ask = async (token: unknown, method: string, name?: string): Promise<[number, string | null]> => {
+      const accept = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+      const headers = { authorization: `Bearer ${String(token)}`, ...accept };
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { name, arguments: {} } });
+      const response = await fetch(server.url, { method: "POST", headers, body });
+      return [response.status, response.headers.get("www-authenticate")];
+    };
+    const few = await tokenFor("read");
+    const about = `resource_metadata="${new URL("/.well-known/oauth-protected-resource/mcp", server.url).href}"`;
+    const more = (scope: string): string =>
+      `Bearer error="insufficient_scope", scope="${scope}", error_description="More is needed", ${about}`;
+    expect(await ask(few, "tools/list")).toEqual([200, null]);
+    expect(await ask(few, "tools/call", "echo")).toEqual([200, null]);
+    expect(await ask(few, "tools/call", "add")).toEqual([403, more("read write")]);
+    expect(await ask(few, "resources/list")).toEqual([403, more("read admin")]);
+    const enough = await tokenFor("read write");
+    expect(await ask(enough, "tools/call", "add")).toEqual([200, null]);
+    server.set({ requires: { tools: { echo: ["admin"] } } });
+    expect(await ask(enough, "tools/call", "echo")).toEqual([403, more("admin")]);
+  });
+
   test("passes on what the script does, streams and resets included", async () => {
     const on = [{ when: { tool: "add" }, do: [{ progress: 2 }, { drop: "reset" as const }] }];
     const { auth, server } = await start({ clients: [publicClient] }, {}, { on, sessions: false });

@@ -32,6 +32,8 @@ export interface AuthServer {
   advance(ms: number): void;
   /** Makes every access token that was given out expire. */
   expireAccessTokens(): void;
+  /** With `dpop: "nonce"`: from now on another nonce is wanted. */
+  rotateNonce(): void;
   approveDevice(userCode: string, user?: string): void;
   denyDevice(userCode: string): void;
   /** The ID token of a user who logged in to a client, without the login. */
@@ -75,6 +77,7 @@ export async function startAuthServer(options: AuthOptions = {}): Promise<AuthSe
     expireAccessTokens: () => {
       for (const token of state.tokens.values()) if (token.kind === "access") token.expiresMs = state.now();
     },
+    rotateNonce: () => state.proofs.rotateNonce(),
     approveDevice: (userCode, user) => decideDevice(state, userCode, { user }),
     denyDevice: (userCode) => decideDevice(state, userCode, "denied"),
     idToken: (clientId, user) => createIdToken(state, clientId, user ?? state.users[0] ?? "nobody"),

@@ -110,6 +110,7 @@ function checkRequest(
   return {
     ...askedBy(state, client, params),
     challenge: challengeOf(state, params),
+    thumbprint: (state.options.dpop ?? "off") === "off" ? undefined : single(params, "dpop_jkt"),
     loginHint: single(params, "login_hint"),
   };
 }

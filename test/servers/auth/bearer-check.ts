@@ -1,9 +1,9 @@
 import type { AuthServer } from "./auth-server.ts";
 import { challenge, type ChallengeFields, type ChallengeStyle } from "./challenges.ts";
-import { DpopProofs } from "./dpop.ts";
+import { type DpopProofs, presentedToken } from "./dpop.ts";
+import { ALGORITHMS } from "./jwt.ts";
 import type { Answer, AuthReceived } from "./listener.ts";
 import { Refusal } from "./refusal.ts";
-import { secret } from "./state.ts";
 
 /** Scopes that are needed: for everything, for a method, for a tool. */
 export interface Requirements {
@@ -25,46 +25,41 @@ interface Settings {
 /** Says why a request is turned away, or nothing. */
 export function createBearerCheck(
   auth: Pick<AuthServer, "introspect">,
+  proofs: DpopProofs,
   settings: () => Settings,
 ): (request: AuthReceived) => Answer | undefined {
-  const proofs = new DpopProofs();
-  const nonce = secret();
-
   return (request) => {
     const now = settings();
+    const presented = presentedToken(request);
+    const isDpop = now.dpop !== undefined || presented?.scheme === "dpop";
     const all = now.requires?.all ?? [];
     const refuse = (status: number, fields: ChallengeFields): Answer => {
       const metadata = now.metadataUrl === false ? undefined : now.metadataUrl;
-      const bearer = challenge(now.challengeStyle ?? "bearer", { ...fields, resource_metadata: metadata });
-      const lines = now.dpop ? bearer.map((line) => line.replace(/\bBearer\b/, "DPoP")) : bearer;
+      const algs = isDpop ? ALGORITHMS.join(" ") : undefined;
+      const all = { ...fields, algs, resource_metadata: metadata };
+      const bearer = challenge(now.challengeStyle ?? "bearer", all);
+      const lines = isDpop ? bearer.map((line) => line.replace(/\bBearer\b/, "DPoP")) : bearer;
       const headers = { ...(lines.length > 0 && { "www-authenticate": lines }) };
       const body = JSON.stringify({ error: fields["error"] ?? "unauthorized" });
       return { status, headers: { "content-type": "application/json", ...headers }, body };
     };
     const scope = now.challengeScope !== false && all.length > 0 ? all.join(" ") : undefined;
-    const [, scheme = "", token] =
-      /^(Bearer|DPoP) (\S+)$/i.exec(request.headers["authorization"]?.toString() ?? "") ?? [];
-    if (token === undefined) return refuse(401, { scope });
+    if (presented === undefined) return refuse(401, { scope });
     const invalid = (why: string): Answer =>
       refuse(401, { error: "invalid_token", error_description: why, scope });
 
-    const known = auth.introspect(token);
+    const known = auth.introspect(presented.token);
     if (!known.active) return invalid("The access token is not known, has expired or was revoked");
     if (now.audience !== false && known.aud !== now.audience)
       return invalid("The access token is for another resource");
-    if (known.cnf !== undefined || now.dpop !== undefined) {
-      try {
-        const url = `${now.origin}${request.path.split("?")[0]}`;
-        const wanted = now.dpop === "nonce" && { nonce };
-        const shown = proofs.check({ ...request, url, accessToken: token, ...wanted });
-        const bound = known.cnf?.jkt !== undefined && known.cnf.jkt === shown;
-        if (!bound || scheme.toLowerCase() !== "dpop")
-          return invalid("The access token is bound to another key");
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        const answer = refuse(401, { error: error.error, error_description: error.message });
-        return { ...answer, headers: { ...answer.headers, ...error.headers } };
-      }
+    if (now.dpop !== undefined && known.cnf === undefined) return invalid("The token is bound to no key");
+    try {
+      const url = `${now.origin}${request.path.split("?")[0]}`;
+      proofs.checkBinding(request, { ...presented, known, url, nonce: now.dpop === "nonce" });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const answer = refuse(401, { error: error.error, error_description: error.message, scope });
+      return { ...answer, headers: { ...answer.headers, ...error.headers } };
     }
 
     const needed = [...new Set([...all, ...neededBy(now.requires, request)])];

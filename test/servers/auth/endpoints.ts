@@ -1,6 +1,7 @@
 import { authorize, consent } from "./authorize.ts";
 import { authenticateClient } from "./clients.ts";
 import { authorizeDevice, devicePage } from "./device.ts";
+import { presentedToken } from "./dpop.ts";
 import { type Answer, type AuthReceived, json } from "./listener.ts";
 import { documentAt, metadataOf } from "./metadata.ts";
 import type { Endpoint } from "./options.ts";
@@ -61,9 +62,17 @@ async function revocation(state: AuthState, request: AuthReceived): Promise<Answ
   return { status: 200 };
 }
 
-function userinfo(state: AuthState, { headers }: AuthReceived): Answer {
-  const [, token = ""] = /^Bearer (.+)$/i.exec(headers["authorization"]?.toString() ?? "") ?? [];
-  const { active, sub } = introspect(state, token);
-  if (active) return json(200, { sub, name: sub });
-  return { status: 401, headers: { "www-authenticate": 'Bearer error="invalid_token"' } };
+function userinfo(state: AuthState, request: AuthReceived): Answer {
+  const presented = presentedToken(request);
+  const known = introspect(state, presented?.token ?? "");
+  if (presented === undefined || !known.active)
+    return { status: 401, headers: { "www-authenticate": 'Bearer error="invalid_token"' } };
+  const wanted = { url: `${state.issuer}/userinfo`, nonce: state.options.dpop === "nonce" };
+  try {
+    state.proofs.checkBinding(request, { ...presented, ...wanted, known });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { status: 401, headers: { "www-authenticate": `DPoP error="${error.error}"`, ...error.headers } };
+  }
+  return json(200, { sub: known.sub, name: known.sub });
 }

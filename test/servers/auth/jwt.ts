@@ -31,10 +31,10 @@ export function verifyJwt(text: string, { error, status, keys, typ, nowMs = Date
   const jwt = { header: decode(head) ?? refuse("not a JWT"), claims: decode(body) ?? refuse("not a JWT") };
   if (more.length > 0 || !/^[\w-]+$/.test(signature)) refuse("not a JWT");
   const { header, claims } = jwt;
-  if (!typ.includes(String(header["typ"] ?? "JWT"))) refuse(`typ is not ${typ.join(" or ")}`);
+  const { typ: own = "JWT", kid } = header;
+  if (!typ.some((known) => known === own)) refuse(`typ is not ${typ.join(" or ")}`);
   if (header["crit"] !== undefined) refuse("crit is not understood");
   if (!ALGORITHMS.includes(String(header["alg"]))) refuse(`only ${ALGORITHMS.join(" and ")} are accepted`);
-  const { kid } = header;
   const named = keys(jwt).filter((key) => kid === undefined || key.kid === undefined || key.kid === kid);
   const data = Buffer.from(`${head}.${body}`);
   const bytes = Buffer.from(signature, "base64url");

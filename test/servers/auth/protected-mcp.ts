@@ -2,7 +2,9 @@ import { type FakeHttp, type Script, startFakeHttp } from "../fake/index.ts";
 import type { AuthServer } from "./auth-server.ts";
 import { createBearerCheck, type Requirements } from "./bearer-check.ts";
 import type { ChallengeStyle } from "./challenges.ts";
+import { DpopProofs } from "./dpop.ts";
 import { type Fault, Faults } from "./faults.ts";
+import { ALGORITHMS } from "./jwt.ts";
 import { type AuthReceived, type Exchange, json, listen } from "./listener.ts";
 import type { Fields } from "./options.ts";
 import { forward } from "./proxy.ts";
@@ -42,6 +44,8 @@ export interface ProtectedMcp {
   readonly mcp: FakeHttp;
   /** Changes options from now on; what is not given stays. */
   set(change: ProtectedOptions): void;
+  /** With `dpop: "nonce"`: from now on another nonce is wanted. */
+  rotateNonce(): void;
   close(): Promise<void>;
 }
 
@@ -64,7 +68,8 @@ export async function startProtectedMcp(
     isMetadata(url) ? "resource-metadata" : "mcp";
   const resource = (): string => now.resource ?? `${listener.origin}/mcp`;
 
-  const refusal = createBearerCheck(auth, () => {
+  const proofs = new DpopProofs();
+  const refusal = createBearerCheck(auth, proofs, () => {
     const [place = "path"] = places();
     const metadataUrl = now.challengeMetadata ?? `${listener.origin}${PLACES[place]}`;
     return { ...now, origin: listener.origin, audience: now.audience ?? resource(), metadataUrl };
@@ -76,7 +81,10 @@ export async function startProtectedMcp(
       faults.apply(now.faults?.[endpointOf(exchange.url)], exchange, async () => {
         if (isMetadata(exchange.url)) return json(200, describe());
         if (exchange.url.pathname.startsWith("/.well-known/")) return { status: 404 };
-        return refusal(exchange.received) ?? forward(exchange, behind);
+        return (
+          refusal(exchange.received) ??
+          forward(exchange, behind, now.dpop === "nonce" ? proofs.nonceHeader() : {})
+        );
       }),
   });
   auth.resources.add(resource());
@@ -87,7 +95,10 @@ export async function startProtectedMcp(
       authorization_servers: now.authorizationServers ?? [auth.issuer],
       bearer_methods_supported: ["header"],
       ...(now.scopesSupported && { scopes_supported: now.scopesSupported }),
-      ...(now.dpop && { dpop_bound_access_tokens_required: true }),
+      ...(now.dpop && {
+        dpop_bound_access_tokens_required: true,
+        dpop_signing_alg_values_supported: ALGORITHMS,
+      }),
     };
     return now.metadata?.(metadata) ?? metadata;
   }
@@ -102,6 +113,7 @@ export async function startProtectedMcp(
       now = { ...now, ...change };
       auth.resources.add(resource());
     },
+    rotateNonce: () => proofs.rotateNonce(),
     close: async () => {
       await listener.close();
       await mcp.close();

@@ -4,8 +4,10 @@ import { type Jwk, thumbprint } from "./jwt.ts";
 /** A key pair of a client, a workload's platform or a server. */
 export interface SigningKey {
   readonly algorithm: "ES256" | "RS256";
-  /** The public half; `kid` is its thumbprint. */
+  /** The public half; its `kid` is the thumbprint. */
   readonly jwk: Jwk;
+  /** RFC 7638. */
+  readonly thumbprint: string;
   /** The private half, as PKCS #8. */
   readonly pem: string;
   /** A JWT. `iat`, `exp` (in five minutes), `jti` and `kid` are added; `undefined` leaves one out. */
@@ -22,6 +24,7 @@ export function createKey(algorithm: "ES256" | "RS256" = "ES256"): SigningKey {
   return {
     algorithm,
     jwk: { ...bare, kid },
+    thumbprint: kid,
     pem: key.export({ type: "pkcs8", format: "pem" }).toString(),
     sign: (claims, header = {}) => {
       const iat = Math.floor(Date.now() / 1000);

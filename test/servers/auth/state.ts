@@ -47,6 +47,8 @@ export interface AuthorizationRequest extends Asked {
   redirectUri: string;
   state: string | undefined;
   challenge: { value: string; method: string } | undefined;
+  /** The key that the code is bound to (`dpop_jkt`). */
+  thumbprint: string | undefined;
   loginHint: string | undefined;
 }
 
@@ -78,7 +80,6 @@ export class AuthState {
   /** Identifiers of the resources that tokens can be had for; with none, for any. */
   readonly resources = new Set<string>();
   readonly proofs = new DpopProofs();
-  readonly nonce = secret();
   readonly stats = {
     registrations: 0,
     documents: 0,

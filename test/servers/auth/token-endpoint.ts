@@ -32,7 +32,8 @@ export async function tokenEndpoint(state: AuthState, request: AuthReceived): Pr
   }
   const thumbprint = proofOf(state, request);
   // From here on nothing waits: of two requests with the same code or token, one comes first.
-  return json(200, grants[type]({ state, client, params, thumbprint }), nonceHeader(state));
+  const headers = state.options.dpop === "nonce" ? state.proofs.nonceHeader() : {};
+  return json(200, grants[type]({ state, client, params, thumbprint }), headers);
 }
 
 function redeemCode({ state, client, params, thumbprint }: TokenRequest): Fields {
@@ -55,6 +56,8 @@ function redeemCode({ state, client, params, thumbprint }: TokenRequest): Fields
     (challenge.method === "S256" ? digest(verifier) : verifier) !== challenge.value
   )
     throw bad("code_verifier does not fit");
+  if (request.thumbprint !== undefined && request.thumbprint !== thumbprint)
+    throw bad("the code is bound to another key");
   checkResource(state, params, grant.audience);
   return issue(state, client, grant, { thumbprint, refresh: true });
 }
@@ -87,18 +90,14 @@ function checkResource(state: AuthState, params: URLSearchParams, audience: stri
   }
 }
 
-function proofOf(state: AuthState, { headers, method }: AuthReceived): string | undefined {
+function proofOf(state: AuthState, request: AuthReceived): string | undefined {
   const { dpop = "off" } = state.options;
   if (dpop === "off") return undefined;
-  const nonce = dpop === "nonce" && { nonce: state.nonce };
-  const thumbprint = state.proofs.check({ headers, method, url: `${state.issuer}/token`, ...nonce });
+  const url = `${state.issuer}/token`;
+  const thumbprint = state.proofs.check(request, { url, nonce: dpop === "nonce" });
   if (thumbprint === undefined && dpop !== "supported")
     throw new Refusal("invalid_dpop_proof", "a DPoP proof is required");
   return thumbprint;
-}
-
-function nonceHeader(state: AuthState): Record<string, string> {
-  return state.options.dpop === "nonce" ? { "dpop-nonce": state.nonce } : {};
 }
 
 function bad(why: string): Refusal {

@@ -39,7 +39,9 @@ export function issue(
     refreshTokenMs = 30 * 86_400_000,
     refreshTokens = "always",
   } = state.options;
-  const bound = thumbprint !== undefined && { thumbprint };
+  // A client that authenticates is bound by that; its refresh tokens survive a change of keys.
+  const isBound = (kind: Token["kind"]): boolean =>
+    kind === "access" || client.token_endpoint_auth_method === "none";
   const add = (kind: Token["kind"], lifeMs: number): string => {
     const token = {
       value: state.createToken(kind),
@@ -48,7 +50,11 @@ export function issue(
       expiresMs: state.now() + lifeMs,
       spent: false,
     };
-    state.tokens.set(token.value, { ...token, scopes: kind === "access" ? scopes : grant.scopes, ...bound });
+    state.tokens.set(token.value, {
+      ...token,
+      scopes: kind === "access" ? scopes : grant.scopes,
+      ...(thumbprint !== undefined && isBound(kind) && { thumbprint }),
+    });
     return token.value;
   };
   const wanted =
