@@ -28,7 +28,7 @@ export { storedAccount } from "./auth/account.ts";
 export type { Account } from "./auth/account.ts";
 export type { Credentials } from "./auth/credentials.ts";
 export type { LoginOptions } from "./auth/login.ts";
-export type { DevicePrompt } from "./auth/login-device.ts";
+export type { DevicePrompt, LoginWays } from "./lib/login-ways.ts";
 export type { LogoutResult } from "./auth/logout.ts";
 export { openUrl } from "./auth/open-url.ts";
 export { isSecretName, secretName } from "./auth/vault-secrets.ts";

@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
-import type { FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
+import type { AuthorizationServerMetadata, OAuthTokens } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../errors.ts";
 import { startCallbackServer } from "./callback-server.ts";
 import type { Callback } from "./callback-server.ts";
 import { pastedParams, readAuthorizationResponse } from "./login-response.ts";
-import type { LoginOptions, LoginSettings } from "./login.ts";
+import type { LoginAttempt, LoginOptions } from "./login.ts";
 import { chooseClient, forgetRegistration, knownPort } from "./oauth-client.ts";
-import type { Discovery } from "./oauth-discovery.ts";
-import { oauthCode, requestFailed } from "./oauth-errors.ts";
+import { authFailed, oauthCode, operatorHint, requestFailed, shown } from "./oauth-errors.ts";
 import type { OAuthClient } from "./oauth-record.ts";
 import { openableAddress } from "./open-url.ts";
+import { requestTokens } from "./token-request.ts";
 
 interface Obtained {
   client: OAuthClient;
@@ -17,20 +17,15 @@ interface Obtained {
 }
 
 /** A person agrees in their browser, which comes back to our door or whose last address is pasted. */
-export async function logInByBrowser(
-  settings: LoginSettings,
-  found: Discovery,
-  scopes: string[],
-  options: LoginOptions,
-  signal: AbortSignal,
-): Promise<Obtained> {
-  const { server, oauth, fetch } = settings;
+export async function logInByBrowser(attempt: LoginAttempt, options: LoginOptions): Promise<Obtained> {
+  const { server, oauth, found, scopes, signal } = attempt;
+  assertProtected(server, found.metadata);
   const fixed = oauth.callbackPort ?? undefined;
-  const known = await knownPort(settings, found.issuer);
+  const known = await knownPort(attempt, found.issuer);
   const callback = await startCallbackServer(server, fixed ? [fixed] : known ? [known, 0] : [0]);
   try {
     const { redirectUri } = callback;
-    const client = await chooseClient(settings, found, redirectUri);
+    const client = await chooseClient(attempt, found, redirectUri);
     const { startAuthorization } = await import("@modelcontextprotocol/client");
     const state = randomBytes(32).toString("base64url");
     const { authorizationUrl, codeVerifier } = await startAuthorization(found.address, {
@@ -52,8 +47,7 @@ export async function logInByBrowser(
         issuer: found.issuer,
         namesItself: found.metadata.authorization_response_iss_parameter_supported === true,
       });
-      const sent = { code, codeVerifier, redirectUri, iss: response.params.get("iss") ?? undefined };
-      const tokens = await exchange(settings, found, client, sent, fetch);
+      const tokens = await exchange(attempt, client, { code, codeVerifier, redirectUri });
       response.show({ ok: true, text: "You can close this page and go back to the terminal." });
       return { client, tokens };
     } catch (error) {
@@ -97,30 +91,35 @@ async function untilBack(
 }
 
 async function exchange(
-  settings: LoginSettings,
-  found: Discovery,
+  attempt: LoginAttempt,
   client: OAuthClient,
-  sent: { code: string; codeVerifier: string; redirectUri: string; iss: string | undefined },
-  fetch: FetchLike,
+  { code, codeVerifier, redirectUri }: { code: string; codeVerifier: string; redirectUri: string },
 ): Promise<OAuthTokens> {
-  const { server, credentials, key } = settings;
-  const { exchangeAuthorization } = await import("@modelcontextprotocol/client");
+  const { server, credentials, key, found } = attempt;
   try {
-    return await exchangeAuthorization(found.address, {
-      metadata: found.metadata,
-      clientInformation: client,
-      authorizationCode: sent.code,
-      codeVerifier: sent.codeVerifier,
-      redirectUri: sent.redirectUri,
-      resource: new URL(found.resource),
-      fetchFn: fetch,
-      ...(sent.iss !== undefined && { iss: sent.iss }),
-    });
+    return await requestTokens(
+      { ...attempt, client },
+      {
+        grant_type: "authorization_code",
+        code,
+        code_verifier: codeVerifier,
+        redirect_uri: redirectUri,
+      },
+    );
   } catch (error) {
     if (oauthCode(error) === "invalid_client") await forgetRegistration(credentials, key, found.issuer);
-    const secrets = [sent.code, sent.codeVerifier, client.client_secret ?? ""];
+    const secrets = [code, codeVerifier, client.client_secret ?? ""];
     throw requestFailed(error, { server, step: "the exchange of the code", secrets });
   }
+}
+
+function assertProtected(
+  server: string,
+  { issuer, code_challenge_methods_supported: methods }: AuthorizationServerMetadata,
+) {
+  if (methods?.includes("S256")) return;
+  const message = `The authorization server ${shown(issuer)} of "${server}" does not say that it protects codes: code_challenge_methods_supported lacks S256 (PKCE). No code is asked for.`;
+  throw authFailed(server, message, { data: { reason: "pkce" }, hint: operatorHint });
 }
 
 function notFinished(server: string, signal: AbortSignal): PlugboardError {

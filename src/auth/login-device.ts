@@ -1,69 +1,59 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OAuthTokens } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../errors.ts";
+import type { DevicePrompt } from "../lib/login-ways.ts";
 import { isRecord } from "../lib/record.ts";
+import type { LoginAttempt } from "./login.ts";
 import { chooseClient, deviceGrant } from "./oauth-client.ts";
-import type { ClientSettings } from "./oauth-client.ts";
-import type { Discovery } from "./oauth-discovery.ts";
-import { authFailed, explanation, shown } from "./oauth-errors.ts";
+import { authFailed, explanation, oauthCode, requestFailed, shown } from "./oauth-errors.ts";
 import { postForm } from "./oauth-post.ts";
 import type { OAuthClient } from "./oauth-record.ts";
 import { isSafeAddress } from "./oauth-url.ts";
-
-/** What a person does on another device. */
-export interface DevicePrompt {
-  /** Where to go; safe to open. */
-  url: string;
-  /** What to type there. */
-  code: string;
-  expiresInMs: number;
-}
-
-interface DeviceLogin extends ClientSettings {
-  found: Discovery;
-  scopes: string[];
-  show(prompt: DevicePrompt): void | Promise<void>;
-  signal: AbortSignal;
-}
+import { requestTokens } from "./token-request.ts";
 
 type Fields = Record<string, unknown>;
 
 /** RFC 8628: the code is typed in elsewhere, and we ask from time to time whether that has happened. */
 export async function logInByDevice(
-  login: DeviceLogin,
+  attempt: LoginAttempt,
+  show: (prompt: DevicePrompt) => void | Promise<void>,
 ): Promise<{ client: OAuthClient; tokens: OAuthTokens }> {
-  const { server, found, scopes, signal } = login;
+  const { server, found, scopes, signal } = attempt;
   const endpoint = (found.metadata as Fields)["device_authorization_endpoint"];
   if (typeof endpoint !== "string") {
     const hint = "Log in with a browser, or with --no-browser and the address pasted back.";
     throw authFailed(server, `"${server}" does not offer a login by device code.`, { hint });
   }
-  const client = await chooseClient(login, found, "http://127.0.0.1/callback");
+  const client = await chooseClient(attempt, found, "http://127.0.0.1/callback");
   const asked = { resource: found.resource, ...(scopes.length > 0 && { scope: scopes.join(" ") }) };
-  const { body: given, ok } = await post(login, client, endpoint, asked);
+  const { body: given, ok } = await post(attempt, client, endpoint, asked);
   const { device_code: deviceCode, user_code: code, verification_uri: url } = given;
   if (!ok || typeof deviceCode !== "string" || typeof code !== "string" || typeof url !== "string")
     throw refused(server, given);
   if (!isSafeAddress(url))
     throw authFailed(server, `"${server}" wants its code typed in at ${shown(url)}, which is not opened.`);
   const expiresInMs = Math.min(Number(given["expires_in"]) * 1000 || 600_000, 1_800_000);
-  await login.show({ url, code: shown(code), expiresInMs });
-  const form = { grant_type: deviceGrant, device_code: deviceCode, resource: found.resource };
+  await show({ url, code: shown(code), expiresInMs });
   let pauseMs = Math.min(Math.max(Number(given["interval"]) || 5, 1), 60) * 1000;
   for (const until = performance.now() + expiresInMs; performance.now() < until;) {
     await sleep(pauseMs, undefined, { signal }).catch(() => {
       throw new PlugboardError("auth-required", `The login to "${server}" was not finished.`, { server });
     });
-    const { ok: isDone, body } = await post(login, client, found.metadata.token_endpoint, form);
-    if (isDone && typeof body["access_token"] === "string") return { client, tokens: body as OAuthTokens };
-    if (body["error"] === "slow_down") pauseMs += 5_000;
-    else if (body["error"] !== "authorization_pending") throw refused(server, body);
+    try {
+      const grant = { grant_type: deviceGrant, device_code: deviceCode };
+      return { client, tokens: await requestTokens({ ...attempt, client }, grant) };
+    } catch (error) {
+      const reason = oauthCode(error);
+      if (reason === "slow_down") pauseMs += 5_000;
+      else if (reason !== "authorization_pending")
+        throw requestFailed(error, { server, step: "the device code", secrets: [deviceCode] });
+    }
   }
   throw authFailed(server, `The code for the login to "${server}" has expired.`);
 }
 
 async function post(
-  { fetch, found, server }: DeviceLogin,
+  { fetch, found, server }: LoginAttempt,
   client: OAuthClient,
   address: string,
   form: Record<string, string>,

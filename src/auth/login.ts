@@ -1,16 +1,18 @@
-import type { FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
+import type { DpopSession, FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
+import type { LoginWays } from "../lib/login-ways.ts";
+import { newDpopKey, openDpopSession } from "./dpop-key.ts";
 import { logInByBrowser } from "./login-browser.ts";
 import { logInByDevice } from "./login-device.ts";
-import type { DevicePrompt } from "./login-device.ts";
+import { logInByGrant } from "./machine-grant.ts";
 import type { ClientSettings } from "./oauth-client.ts";
-import { discover } from "./oauth-discovery.ts";
+import { discover, readChallenge } from "./oauth-discovery.ts";
 import type { Challenge, Discovery } from "./oauth-discovery.ts";
 import { expiryOf, loginName } from "./oauth-record.ts";
 import type { Login, OAuthClient } from "./oauth-record.ts";
-import { accountOf, checkTokens } from "./oauth-tokens.ts";
+import { accountOf } from "./oauth-tokens.ts";
 import { readLogin } from "./token-refresh.ts";
 
-export interface LoginOptions {
+export interface LoginOptions extends LoginWays {
   /** Another account than the configured one. */
   profile?: string | undefined;
   /**
@@ -18,12 +20,8 @@ export interface LoginOptions {
    * besides what the login has already.
    */
   scopes?: string[] | undefined;
-  /** Shows a person the page. The address is safe to open, and rejecting means only that they open it themselves. */
-  openUrl?: ((url: URL) => void | Promise<void>) | undefined;
-  /** Asks for the address that the browser ended at, for machines whose browser is elsewhere. */
-  askRedirect?: ((url: URL, signal: AbortSignal) => Promise<string | undefined>) | undefined;
-  /** Uses a code that is typed in elsewhere; shows it. */
-  device?: ((prompt: DevicePrompt) => void | Promise<void>) | undefined;
+  /** What the server answered to a request without a login; asked for when absent. */
+  challenge?: Challenge | undefined;
   signal?: AbortSignal | undefined;
   /** Default five minutes. */
   timeoutMs?: number | undefined;
@@ -40,24 +38,41 @@ export async function logIn(settings: LoginSettings, options: LoginOptions): Pro
   const { server, url, oauth, fetch } = settings;
   const deadline = AbortSignal.timeout(options.timeoutMs ?? patienceMs);
   const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
-  const challenge = await askForChallenge(url, fetch);
+  const challenge = options.challenge ?? (await askForChallenge(url, fetch));
   const found = await discover({ server, url, issuer: oauth.issuer, fetch }, challenge);
   const scopes = await scopesFor(found, settings, options);
-  const { client, tokens } = options.device
-    ? await logInByDevice({ ...settings, found, scopes, show: options.device, signal })
-    : await logInByBrowser(settings, found, scopes, options, signal);
-  const login = await describe(settings, found, client, checkTokens(server, tokens), scopes);
-  await (await settings.credentials.vault()).set(loginName(settings.key), login);
-  return login;
+  const key = (oauth.dpop ?? found.wantsDpop) ? newDpopKey() : undefined;
+  const dpop = key && (await openDpopSession(key));
+  const { client, tokens } = await obtain({ ...settings, found, scopes, dpop, signal }, options);
+  const login = await describe(settings, found, client, tokens, scopes);
+  const isBound = tokens.token_type.toLowerCase() === "dpop";
+  const kept = { ...login, ...(key && isBound && { dpop: key }) };
+  await (await settings.credentials.vault()).set(loginName(settings.key), kept);
+  return kept;
+}
+
+/** What the ways of a login have in common, once it is known who is asked for what. */
+export interface LoginAttempt extends LoginSettings {
+  found: Discovery;
+  scopes: string[];
+  dpop: DpopSession | undefined;
+  signal: AbortSignal;
+}
+
+async function obtain(
+  attempt: LoginAttempt,
+  options: LoginOptions,
+): Promise<{ client: OAuthClient; tokens: OAuthTokens }> {
+  if (attempt.oauth.grant !== undefined) return logInByGrant(attempt);
+  return options.device ? logInByDevice(attempt, options.device) : logInByBrowser(attempt, options);
 }
 
 /** An unauthorized request tells where the metadata is and which scopes are wanted. */
 async function askForChallenge(url: URL, fetch: FetchLike): Promise<Challenge> {
-  const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
   try {
     const response = await fetch(url, { headers: { accept: "text/event-stream, application/json" } });
     void response.body?.cancel().catch(() => undefined);
-    return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
+    return response.status === 401 ? await readChallenge(response) : {};
   } catch {
     return {};
   }

@@ -5,7 +5,7 @@ import { isRecord } from "../lib/record.ts";
 import { version } from "../lib/version.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Discovery } from "./oauth-discovery.ts";
-import { authFailed, explanation, ourCause, shown } from "./oauth-errors.ts";
+import { authFailed, explanation, ourCause, ownTokenHint, shown } from "./oauth-errors.ts";
 import type { LoginKey, OAuthClient } from "./oauth-record.ts";
 
 export type OAuthConfig = NonNullable<ServerConfig["oauth"]>;
@@ -123,6 +123,7 @@ async function register(
   } catch (error) {
     const ours = ourCause(error);
     if (ours) throw ours;
+    if (found.isAssumed) throw offersNoLogin(server);
     throw cannotRegister(server, issuer, refusalOf(error));
   }
 }
@@ -136,6 +137,12 @@ function refusalOf(error: unknown): string {
     why = undefined;
   }
   return `HTTP ${error["status"]}${typeof why === "string" ? `, ${explanation(why)}` : ""}`;
+}
+
+/** Nothing at the places where the oldest servers have theirs. */
+function offersNoLogin(server: string): PlugboardError {
+  const message = `"${server}" does not offer a login.`;
+  return authFailed(server, message, { data: { reason: "no-login" }, hint: ownTokenHint });
 }
 
 function cannotRegister(server: string, issuer: string, why: string): PlugboardError {

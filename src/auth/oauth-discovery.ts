@@ -1,12 +1,14 @@
 import type { AuthorizationServerMetadata, FetchLike } from "@modelcontextprotocol/client";
 import type { PlugboardError } from "../errors.ts";
-import { authFailed, formFault, operatorHint, ourCause, shown } from "./oauth-errors.ts";
+import { authFailed, formFault, operatorHint, ourCause, ownTokenHint, shown } from "./oauth-errors.ts";
 import { readResourceMetadata } from "./oauth-resource.ts";
 import { isSafeAddress, whyUnsafe } from "./oauth-url.ts";
 
 export interface Challenge {
   resourceMetadataUrl?: URL | undefined;
   scope?: string | undefined;
+  /** Whether it asks for tokens that are bound to a key. */
+  dpop?: boolean | undefined;
 }
 
 export interface Discovery {
@@ -18,6 +20,10 @@ export interface Discovery {
   /** What the challenge asks for; without one what the server offers. */
   challenged: string[];
   offered: string[];
+  /** Whether the server wants tokens that are bound to a key, and its authorization server can give them. */
+  wantsDpop: boolean;
+  /** There is no metadata: these are the places of the protocol's first revision. */
+  isAssumed: boolean;
 }
 
 interface DiscoverySettings {
@@ -33,15 +39,11 @@ export async function discover(settings: DiscoverySettings, challenge: Challenge
   const { server, url, issuer: pinned, fetch } = settings;
   const about = await readResourceMetadata(server, url, challenge.resourceMetadataUrl, fetch);
   const address = chooseServer(settings, about?.servers ?? []);
-  const metadata = await readMetadata(settings, address);
-  if (metadata === undefined) throw noLogin(server, about !== undefined, address);
+  const described = await readMetadata(settings, address);
+  if (described === undefined && about !== undefined) throw noLogin(server, address);
+  const metadata = described ?? assumedMetadata(url.origin);
   if (pinned !== undefined && metadata.issuer !== pinned) throw otherIssuer(server, pinned, metadata.issuer);
   checkEndpoints(server, metadata);
-  const methods = metadata.code_challenge_methods_supported;
-  if (!methods?.includes("S256")) {
-    const message = `The authorization server ${shown(metadata.issuer)} of "${server}" does not say that it protects codes: code_challenge_methods_supported lacks S256 (PKCE). No code is asked for.`;
-    throw authFailed(server, message, { data: { reason: "pkce" }, hint: operatorHint });
-  }
   return {
     issuer: metadata.issuer,
     address,
@@ -49,7 +51,34 @@ export async function discover(settings: DiscoverySettings, challenge: Challenge
     resource: about?.resource ?? url.origin + url.pathname + url.search,
     challenged: challenge.scope?.split(/\s+/).filter(Boolean) ?? [],
     offered: about?.scopes ?? [],
+    wantsDpop: Boolean(challenge.dpop || about?.dpop) && canBind(metadata),
+    isAssumed: described === undefined,
   };
+}
+
+/** What an unauthorized response asks for. */
+export async function readChallenge(response: Response): Promise<Challenge> {
+  const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+  const dpop = /(^|,)\s*dpop\b/i.test(response.headers.get("www-authenticate") ?? "");
+  return { resourceMetadataUrl, scope, dpop };
+}
+
+/** Servers of the protocol's revision 2025-03-26 may keep their endpoints at fixed places and describe nothing. */
+function assumedMetadata(origin: string): AuthorizationServerMetadata {
+  return {
+    issuer: origin,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    registration_endpoint: `${origin}/register`,
+    response_types_supported: ["code"],
+    code_challenge_methods_supported: ["S256"],
+  };
+}
+
+export function canBind(metadata: Record<string, unknown>): boolean {
+  const algorithms = metadata["dpop_signing_alg_values_supported"];
+  return Array.isArray(algorithms) && algorithms.includes("ES256");
 }
 
 /** The one that is pinned where the server names it, otherwise the first. */
@@ -140,12 +169,7 @@ function checkEndpoints(server: string, metadata: AuthorizationServerMetadata): 
   }
 }
 
-function noLogin(server: string, isProtected: boolean, address: string): PlugboardError {
-  const message = isProtected
-    ? `The authorization server ${shown(address)} of "${server}" has no metadata.`
-    : `"${server}" does not offer a login.`;
-  return authFailed(server, message, {
-    data: { reason: "no-login" },
-    hint: "It may want a token of yours instead: set `headers`, `bearerTokenEnv` or `headersHelper`.",
-  });
+function noLogin(server: string, address: string): PlugboardError {
+  const message = `The authorization server ${shown(address)} of "${server}" has no metadata.`;
+  return authFailed(server, message, { data: { reason: "no-login" }, hint: ownTokenHint });
 }

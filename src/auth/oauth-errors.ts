@@ -68,7 +68,12 @@ export function ourCause(error: unknown): PlugboardError | undefined {
  */
 export function requestFailed(
   error: unknown,
-  { server, step, secrets = [] }: { server: string; step: string; secrets?: readonly string[] },
+  {
+    server,
+    step,
+    secrets = [],
+    hint,
+  }: { server: string; step: string; secrets?: readonly string[]; hint?: string },
 ): PlugboardError {
   const ours = ourCause(error);
   if (ours) return ours;
@@ -91,7 +96,7 @@ export function requestFailed(
   const why = error.message === code ? "" : `: ${explanation(error.message, secrets)}`;
   return authFailed(server, `${said} refused ${step} (${shown(code)})${why}.`, {
     data: { error: shown(code), step },
-    hint: code === "invalid_client" ? clientHint : `Log in again: \`plugboard login ${server}\`.`,
+    hint: hint ?? (code === "invalid_client" ? clientHint : `Log in again: \`plugboard login ${server}\`.`),
   });
 }
 
@@ -108,6 +113,10 @@ export function formFault(error: unknown): string {
   });
   return faults.length > 0 ? [...new Set(faults)].slice(0, 3).join(" and ") : "is not valid";
 }
+
+/** For servers that want a token that a person made by hand. */
+export const ownTokenHint =
+  "It may want a token of yours instead: set `headers`, `bearerTokenEnv` or `headersHelper`.";
 
 const clientHint =
   "Check `oauth.clientId` and `oauth.clientSecret`; without them, log in again: a new client is registered.";

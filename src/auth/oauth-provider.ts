@@ -1,5 +1,9 @@
-import type { AuthProvider } from "@modelcontextprotocol/client";
+import type { AuthProvider, DpopSession, FetchLike } from "@modelcontextprotocol/client";
 import { isPlugboardError } from "../errors.ts";
+import { openDpopSession } from "./dpop-key.ts";
+import type { DpopKey } from "./dpop-key.ts";
+import { readChallenge } from "./oauth-discovery.ts";
+import type { Challenge } from "./oauth-discovery.ts";
 import { readResourceMetadata } from "./oauth-resource.ts";
 import { hasExpired, isDue } from "./oauth-record.ts";
 import type { Login } from "./oauth-record.ts";
@@ -19,6 +23,8 @@ export class LoginProvider implements AuthProvider {
   #isRead = false;
   #renewing: Promise<Login> | undefined;
   #renewedAt = -Infinity;
+  #signing: { key: DpopKey; session: Promise<DpopSession> } | undefined;
+  #challenge: Challenge | undefined;
 
   constructor(settings: RefreshSettings & { url: URL }) {
     this.#settings = settings;
@@ -31,7 +37,16 @@ export class LoginProvider implements AuthProvider {
 
   secrets(): string[] {
     const { tokens, client } = this.#login ?? {};
-    const all = [tokens?.access_token, tokens?.refresh_token, client?.client_secret];
+    const { clientSecret, privateKey, assertion } = this.#settings.oauth;
+    const all = [
+      tokens?.access_token,
+      tokens?.refresh_token,
+      client?.client_secret,
+      this.#login?.dpop?.d,
+      clientSecret,
+      privateKey,
+      assertion,
+    ];
     return all.filter((secret) => secret !== undefined);
   }
 
@@ -46,8 +61,7 @@ export class LoginProvider implements AuthProvider {
     if (!this.#isRead) await this.#read();
     const login = this.#login;
     if (!login) return undefined;
-    if (!isDue(login, now()) || login.ended || login.tokens.refresh_token === undefined)
-      return login.tokens.access_token;
+    if (!isDue(login, now()) || login.ended || !this.#canRenew(login)) return login.tokens.access_token;
     try {
       return (await this.#renew(undefined)).tokens.access_token;
     } catch (error) {
@@ -62,10 +76,51 @@ export class LoginProvider implements AuthProvider {
     const refused = this.#login?.tokens.access_token;
     if (this.#renewing) return void (await this.#renewing);
     if (now() - this.#renewedAt < echoMs) return;
+    this.#challenge = await readChallenge(response);
     await this.#read();
-    if (!this.#login) throw wantsLogin(this.#settings, `"${server}" wants a login (HTTP 401).`);
+    if (!this.#login && this.#settings.oauth.grant === undefined)
+      throw wantsLogin(this.#settings, `"${server}" wants a login (HTTP 401).`);
+    if (!this.#login) return void (await this.#renew(refused));
     if (refused !== undefined) await this.#assertSameIssuer(this.#login, response);
     if (this.#login.tokens.access_token === refused || isDue(this.#login, now())) await this.#renew(refused);
+  }
+
+  /** What a refused request said about the login that is wanted. */
+  get challenge(): Challenge | undefined {
+    return this.#challenge;
+  }
+
+  /** Uses what is kept from now on, whoever wrote it. */
+  async reread(): Promise<void> {
+    await this.#read();
+  }
+
+  /** Whether every request carries a proof of its own. */
+  get signs(): boolean {
+    return this.#login?.dpop !== undefined;
+  }
+
+  /** Adds the proofs where the login is bound to a key. */
+  wrapFetch(fetch: FetchLike): FetchLike {
+    return async (...request) => {
+      if (!this.#isRead) await this.#read();
+      const session = await this.#session();
+      if (!session) return fetch(...request);
+      const { withDpop } = await import("@modelcontextprotocol/client");
+      return withDpop(session, () => this.token())(fetch)(...request);
+    };
+  }
+
+  #session(): Promise<DpopSession> | undefined {
+    const key = this.#login?.dpop;
+    if (!key) return undefined;
+    // What a session remembers lives as long as the key, not as long as one token.
+    if (this.#signing?.key.d !== key.d) this.#signing = { key, session: openDpopSession(key) };
+    return this.#signing.session;
+  }
+
+  #canRenew({ tokens }: Login): boolean {
+    return tokens.refresh_token !== undefined || this.#settings.oauth.grant !== undefined;
   }
 
   async #read(): Promise<void> {
@@ -74,7 +129,7 @@ export class LoginProvider implements AuthProvider {
   }
 
   #renew(refused: string | undefined): Promise<Login> {
-    this.#renewing ??= renewLogin(this.#settings, refused)
+    this.#renewing ??= renewLogin(this.#settings, refused, this.#challenge)
       .then((login) => {
         this.#login = login;
         this.#renewedAt = this.#settings.now();

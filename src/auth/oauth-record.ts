@@ -1,5 +1,6 @@
 import type { AuthorizationServerMetadata, OAuthTokens } from "@modelcontextprotocol/client";
 import { isRecord } from "../lib/record.ts";
+import type { DpopKey } from "./dpop-key.ts";
 
 /** Whose login it is: a record never answers for another address or another account. */
 export interface LoginKey {
@@ -18,6 +19,8 @@ export interface Login extends LoginKey {
   issuer: string;
   client: OAuthClient;
   tokens: { access_token: string; refresh_token?: string | undefined };
+  /** The key that the tokens are bound to, where they are: without it they are worth nothing. */
+  dpop?: DpopKey | undefined;
   scopes: string[];
   resource: string;
   /** Where it is renewed and revoked. */

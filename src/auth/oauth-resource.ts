@@ -7,6 +7,8 @@ export interface ResourceMetadata {
   resource: string;
   servers: string[];
   scopes: string[];
+  /** Whether it takes only tokens that are bound to a key. */
+  dpop: boolean;
 }
 
 const place = "/.well-known/oauth-protected-resource";
@@ -62,6 +64,7 @@ function parse(server: string, url: URL, text: string): ResourceMetadata {
     resource,
     servers: texts(value["authorization_servers"]),
     scopes: texts(value["scopes_supported"]),
+    dpop: value["dpop_bound_access_tokens_required"] === true,
   };
 }
 

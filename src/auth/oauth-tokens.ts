@@ -3,9 +3,10 @@ import { authFailed, operatorHint } from "./oauth-errors.ts";
 import { isRecord } from "../lib/record.ts";
 
 /** A token that fits into a header and is meant for one; anything else is not kept. */
-export function checkTokens(server: string, tokens: OAuthTokens): OAuthTokens {
+export function checkTokens(server: string, tokens: OAuthTokens, isBound: boolean): OAuthTokens {
+  const type = tokens.token_type.toLowerCase();
   const what =
-    tokens.token_type.toLowerCase() !== "bearer"
+    type !== "bearer" && !(isBound && type === "dpop")
       ? "of a type that nobody asked for (token_type)"
       : /^[\x21-\x7e]+$/.test(tokens.access_token)
         ? undefined

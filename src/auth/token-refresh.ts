@@ -1,11 +1,15 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
+import { PlugboardError } from "../errors.ts";
 import type { Emit } from "../events.ts";
 import type { Credentials } from "./credentials.ts";
+import { openDpopSession } from "./dpop-key.ts";
+import type { Challenge } from "./oauth-discovery.ts";
 import { defaultProfile, expiryOf, isDue, loginName, parseLogin } from "./oauth-record.ts";
 import type { Login, LoginKey } from "./oauth-record.ts";
 import type { OAuthConfig } from "./oauth-client.ts";
 import { loginRequired, oauthCode, requestFailed } from "./oauth-errors.ts";
-import { checkTokens } from "./oauth-tokens.ts";
+import { requestTokens } from "./token-request.ts";
+import type { Vault } from "./vault.ts";
 
 export interface RefreshSettings {
   server: string;
@@ -16,6 +20,8 @@ export interface RefreshSettings {
   withFetch<T>(work: (fetch: FetchLike) => Promise<T>): Promise<T>;
   now(): number;
   emit: Emit;
+  /** What is configured now, every value filled in anew: tokens of workloads change. */
+  again?: (() => Promise<OAuthConfig>) | undefined;
 }
 
 export async function readLogin(
@@ -30,21 +36,56 @@ export async function readLogin(
  * machine one asks for it; the others find it when it is their turn. What cannot be renewed stays as it is, unless
  * the authorization server says that it is over.
  */
-export function renewLogin(settings: RefreshSettings, refused: string | undefined): Promise<Login> {
+export function renewLogin(
+  settings: RefreshSettings & { url: URL },
+  refused: string | undefined,
+  challenge?: Challenge,
+): Promise<Login> {
   const { key, credentials, now, server } = settings;
-  return credentials.lock(`renew/${loginName(key)}`, async () => {
+  return credentials.lock(`renew/${loginName(key)}`, async (signal) => {
     const login = await readLogin(settings);
+    if (login && login.tokens.access_token !== refused && !isDue(login, now())) return login;
+    if (settings.oauth.grant !== undefined) return obtainAgain(settings, challenge);
     if (!login) throw wantsLogin(settings, `"${server}" wants a login.`);
-    if (login.tokens.access_token !== refused && !isDue(login, now())) return login;
     if (login.tokens.refresh_token === undefined || login.ended)
       throw wantsLogin(settings, `The login to "${server}" has expired.`);
-    return renew(settings, login, login.tokens.refresh_token);
+    await assertReplaceable(settings);
+    return renew(settings, login, login.tokens.refresh_token, signal);
   });
 }
 
-async function renew(settings: RefreshSettings, login: Login, refreshToken: string): Promise<Login> {
+/** A refresh token is often good for one use: what takes its place must not be lost, or the login is. */
+async function assertReplaceable({ server, key, credentials }: RefreshSettings): Promise<void> {
+  const vault: Partial<Vault> = await credentials.vault();
+  if ((await vault.canReplace?.(loginName(key))) ?? true) return;
+  const message = `The login to "${server}" has to be renewed, and what comes of it cannot be written down.`;
+  throw new PlugboardError("store-unavailable", message, {
+    server,
+    data: { reason: "unwritable" },
+    hint: "Make the state folder that `plugboard config path` shows writable, or free some space. Nothing is lost.",
+  });
+}
+
+/** Where nobody has to be asked, a new login is as good as a renewed one. */
+async function obtainAgain(
+  settings: RefreshSettings & { url: URL },
+  challenge: Challenge | undefined,
+): Promise<Login> {
   const { server, emit, now } = settings;
-  const { refreshAuthorization } = await import("@modelcontextprotocol/client");
+  const { logIn } = await import("./login.ts");
+  const oauth = (await settings.again?.()) ?? settings.oauth;
+  const login = await settings.withFetch((fetch) => logIn({ ...settings, oauth, fetch }, { challenge }));
+  emit({ type: "auth-changed", server, change: "refresh", at: now() });
+  return login;
+}
+
+async function renew(
+  settings: RefreshSettings,
+  login: Login,
+  refreshToken: string,
+  signal: AbortSignal,
+): Promise<Login> {
+  const { server, emit, now } = settings;
   const client = currentClient(settings, login);
   const metadata = {
     ...login.endpoints,
@@ -52,17 +93,16 @@ async function renew(settings: RefreshSettings, login: Login, refreshToken: stri
     authorization_endpoint: login.issuer,
     response_types_supported: ["code"],
   };
+  const found = { address: login.issuer, metadata, resource: login.resource };
+  const dpop = login.dpop && (await openDpopSession(login.dpop));
+  const grant = { grant_type: "refresh_token", refresh_token: refreshToken };
   try {
-    const tokens = await settings.withFetch((fetchFn) =>
-      refreshAuthorization(login.issuer, {
-        metadata,
-        clientInformation: client,
-        refreshToken,
-        resource: new URL(login.resource),
-        fetchFn,
-      }),
-    );
-    const { access_token, refresh_token, scope } = checkTokens(server, tokens);
+    const tokens = await settings.withFetch((fetch) => {
+      // Somebody else has the turn by now: the token is theirs to use.
+      signal.throwIfAborted();
+      return requestTokens({ ...settings, found, client, dpop, fetch }, grant);
+    });
+    const { access_token, refresh_token = refreshToken, scope } = tokens;
     const at = now();
     const renewed: Login = {
       ...login,

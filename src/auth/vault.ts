@@ -24,6 +24,11 @@ export interface Vault {
   get(name: string): Promise<unknown>;
   /** Keeps a JSON-safe value and says where its key is. */
   set(name: string, value: unknown): Promise<VaultPlace>;
+  /**
+   * Writes what is kept under this name once more as it is: false when that cannot be done now. Afterwards its key is
+   * at hand. For whoever is about to make it worthless, and must be able to put something in its place.
+   */
+  canReplace(name: string): Promise<boolean>;
   /** True when there was one. Works without the key. */
   delete(name: string): Promise<boolean>;
   list(prefix: string): Promise<VaultList>;
@@ -83,6 +88,21 @@ export function createVault(options: VaultOptions): Vault {
         if (!hasWarned) onWarning(forgetful(path, error));
         hasWarned = true;
         return "memory";
+      }
+    },
+
+    async canReplace(name) {
+      const id = recordId(name);
+      if (unwritten.has(id)) return true;
+      try {
+        await storage.change(async (document, save) => {
+          const sealed = document.records.get(id);
+          if (sealed) await put(id, await openRecord(id, sealed, document), document, save);
+        });
+        return true;
+      } catch (error) {
+        if (isUnwritable(error)) return false;
+        throw error;
       }
     },
 

@@ -72,9 +72,40 @@ const toolRules = z.strictObject({
   ),
 });
 
+const identityProvider = z.strictObject({
+  issuer: z.string().check(z.minLength(1)),
+  clientId: z.string().check(z.minLength(1)),
+  clientSecret: field(text, "The client's secret there.", "${secret:IDP_CLIENT}"),
+});
+
 const oauth = z.strictObject({
   clientId: field(text, "A client registered beforehand.", "plugboard-dev"),
   clientSecret: field(text, "Its secret; use a reference, not the secret itself.", "${secret:ISSUES_CLIENT}"),
+  privateKey: field(
+    text,
+    "The client's private key instead of a secret, PEM or JWK; use a reference.",
+    "${file:~/.keys/plugboard.pem}",
+  ),
+  grant: field(
+    z.enum(["client-credentials", "jwt-bearer", "cross-app"]),
+    "A login without a person: as the client itself, by a workload's token, or by a company's identity provider.",
+    "client-credentials",
+  ),
+  assertion: field(
+    text,
+    "For `jwt-bearer` the workload's token, for `cross-app` the person's id token; read anew whenever it is needed.",
+    "${file:/var/run/secrets/tokens/plugboard}",
+  ),
+  identityProvider: field(
+    identityProvider,
+    "For `cross-app`: who turns the id token into a grant for this server.",
+    { issuer: "https://idp.example", clientId: "plugboard" },
+  ),
+  dpop: field(
+    z.boolean(),
+    "Whether tokens are bound to a key of ours. Default: when the server asks for it.",
+    true,
+  ),
   clientMetadataUrl: field(text, "A client-ID metadata document.", "https://me.example/client.json"),
   scopes: field(
     z.union(

@@ -1,3 +1,5 @@
+import type { LoginWays } from "../lib/login-ways.ts";
+
 /**
  * Whoever answers what the engine asks: a person at a terminal, a program, a queue. Every method is optional; what
  * nobody answers is declined. Each is given a signal that is aborted when the answer no longer matters.
@@ -7,6 +9,8 @@ export interface Interact {
   elicit?(question: ElicitQuestion, signal: AbortSignal): Promise<ElicitAnswer>;
   sample?(question: SampleQuestion, signal: AbortSignal): Promise<Record<string, unknown>>;
   roots?(question: RootsQuestion, signal: AbortSignal): Promise<Root[]>;
+  /** A server wants a login, or one with more rights. How a person gets there; undefined when nobody wants to now. */
+  logIn?(question: LogInQuestion, signal: AbortSignal): Promise<LoginWays | undefined>;
 }
 
 interface Asked {
@@ -60,6 +64,16 @@ export interface SampleQuestion extends Asked {
 
 export interface RootsQuestion extends Asked {
   kind: "roots";
+}
+
+export interface LogInQuestion extends Asked {
+  kind: "log-in";
+  /** Which account it will be. */
+  profile: string;
+  /** The rights that are missing from the login there is; empty when there is none. */
+  scopes: string[];
+  /** Why it is asked. */
+  because: string;
 }
 
 export interface Root {

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { AuthProvider } from "@modelcontextprotocol/client";
+import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../errors.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import type { ServerProgram } from "./process-tree.ts";
@@ -25,6 +25,10 @@ export type ServerAuth = AuthProvider & {
   headers?(): Promise<Readonly<Record<string, string>>>;
   /** What must not be repeated, whoever echoes it. */
   secrets?(): readonly string[];
+  /** Adds what has to be made anew for every request. */
+  wrapFetch?(fetch: FetchLike): FetchLike;
+  /** Whether it does so now; then every request goes through that fetch. */
+  readonly signs?: boolean;
 };
 
 /** What we identify ourselves by, beyond the configured headers. */

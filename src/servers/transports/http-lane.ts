@@ -30,7 +30,7 @@ export interface HttpLaneSettings {
       ) => Promise<void>)
     | undefined;
   /** Leaves everything to `reissue`, for credentials that sign every request. */
-  alwaysReissue: boolean;
+  alwaysReissue(): boolean;
 }
 
 const cancelTimeoutMs = 5_000;
@@ -95,7 +95,7 @@ export class HttpLane {
   }
 
   #begin(call: HttpCall): Promise<void> | undefined {
-    if (this.#settings.alwaysReissue) {
+    if (this.#settings.alwaysReissue()) {
       this.#reissue(call);
       return undefined;
     }

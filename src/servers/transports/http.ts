@@ -1,7 +1,5 @@
 import {
-  type AuthProvider,
   type JSONRPCMessage,
-  type OAuthClientProvider,
   parseJSONRPCMessage,
   StreamableHTTPClientTransport,
   type StreamableHTTPClientTransportOptions,
@@ -12,16 +10,17 @@ import { PlugboardError } from "../../errors.ts";
 import { defined } from "../../lib/record.ts";
 import type { Lane, LaneRequest } from "../lane.ts";
 import { HttpClient, type HttpClientConfig } from "./http-client.ts";
+import { type HttpCredentials, signing, signsRequests, tokenSource } from "./http-credentials.ts";
 import { httpFailure } from "./http-failure.ts";
 import { createHttpFetch } from "./http-fetch.ts";
-import { HttpLane, type HttpLaneSettings, type TokenSource } from "./http-lane.ts";
+import { HttpLane, type HttpLaneSettings } from "./http-lane.ts";
 import { ReconnectTimers } from "./http-reconnect.ts";
 
 export { httpFailure, shouldFallBackToSse } from "./http-failure.ts";
 export { encodeHeaderValue } from "./http-headers.ts";
 
 export interface HttpTransportOptions extends HttpClientConfig {
-  authProvider?: AuthProvider | OAuthClientProvider | undefined;
+  authProvider?: HttpCredentials | undefined;
   /** The `Mcp-Param-*` headers of a modern request, encoded (`encodeHeaderValue`). */
   paramHeaders?: HttpLaneSettings["paramHeaders"];
   /** What else the SDK's transport takes; network, headers and reconnection are ours. */
@@ -57,7 +56,7 @@ export class HttpTransport implements Transport {
       },
       ...sdk,
       ...(authProvider && { authProvider }),
-      fetch: createHttpFetch(this.#client),
+      fetch: signing(authProvider, createHttpFetch(this.#client)),
       reconnectionScheduler: (reconnect, delayMs) => this.#timers.schedule(reconnect, delayMs),
     });
     this.#httpLane = new HttpLane({
@@ -68,7 +67,7 @@ export class HttpTransport implements Transport {
       pass: (message) => this.#pass(message),
       report: (error) => this.#report(error),
       reissue: authProvider && ((request, headers, signal) => this.#reissue(request, headers, signal)),
-      alwaysReissue: authProvider !== undefined && "dpop" in authProvider && authProvider.dpop !== undefined,
+      alwaysReissue: () => signsRequests(authProvider),
     });
     const listeners: Pick<Transport, "onmessage" | "onerror"> = {
       onmessage: (message) => {
@@ -160,10 +159,4 @@ export class HttpTransport implements Transport {
         });
     });
   }
-}
-
-function tokenSource(provider: AuthProvider | OAuthClientProvider | undefined): TokenSource | undefined {
-  if (provider === undefined) return undefined;
-  if ("tokens" in provider) return async () => (await provider.tokens())?.access_token;
-  return () => provider.token();
 }

@@ -12,6 +12,7 @@ import { isPlugboardError, PlugboardError } from "../../errors.ts";
 import { printable } from "../../lib/printable.ts";
 import { Lane } from "../lane.ts";
 import { HttpClient } from "./http-client.ts";
+import { signing } from "./http-credentials.ts";
 import type { StreamEvent } from "./http-event-stream.ts";
 import { httpFailure } from "./http-failure.ts";
 import { createHttpFetch } from "./http-fetch.ts";
@@ -50,7 +51,7 @@ export class SseTransport implements Transport {
     this.#sdk = new SSEClientTransport(this.#client.url, {
       ...sdk,
       ...(authProvider && { authProvider }),
-      fetch: (url, init) => this.#fetch(fetch, url, init),
+      fetch: signing(authProvider, (url, init) => this.#fetch(fetch, url, init)),
     });
     const listeners: Pick<Transport, "onmessage" | "onerror"> = {
       onmessage: (message) => {

@@ -1,0 +1,87 @@
+import type { OAuthTokens } from "@modelcontextprotocol/client";
+import { PlugboardError } from "../errors.ts";
+import type { LoginAttempt } from "./login.ts";
+import { chooseClient } from "./oauth-client.ts";
+import type { OAuthConfig } from "./oauth-client.ts";
+import { authFailed, requestFailed, shown } from "./oauth-errors.ts";
+import type { OAuthClient } from "./oauth-record.ts";
+import { isSafeAddress } from "./oauth-url.ts";
+import { requestTokens } from "./token-request.ts";
+
+const jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+
+/** A login that needs no person: as the client itself, or by what somebody else vouches for. */
+export async function logInByGrant(
+  attempt: LoginAttempt,
+): Promise<{ client: OAuthClient; tokens: OAuthTokens }> {
+  const { server, oauth, found, scopes } = attempt;
+  required(server, oauth, "clientId");
+  const client = await chooseClient(attempt, found, "");
+  const scope = scopes.length > 0 ? { scope: scopes.join(" ") } : undefined;
+  const grant = await grantFor(attempt, scope);
+  try {
+    return { client, tokens: await requestTokens({ ...attempt, client }, { ...grant, ...scope }) };
+  } catch (error) {
+    const secrets = [client.client_secret ?? "", oauth.assertion ?? ""];
+    throw requestFailed(error, { server, step: "the login without a person", secrets, hint: configHint });
+  }
+}
+
+const configHint =
+  "Check `oauth` of the server; its authorization server may not know this client or this grant.";
+
+async function grantFor(attempt: LoginAttempt, scope: { scope: string } | undefined) {
+  const { server, oauth } = attempt;
+  if (oauth.grant === "client-credentials") return { grant_type: "client_credentials" };
+  const own = required(server, oauth, "assertion");
+  const assertion = oauth.grant === "cross-app" ? await exchange(attempt, own, scope) : own;
+  return { grant_type: jwtBearer, assertion };
+}
+
+/** Cross-app access: the company's identity provider turns a person's id token into a grant for this one server. */
+async function exchange(
+  { server, oauth, found, fetch }: LoginAttempt,
+  idToken: string,
+  scope: { scope: string } | undefined,
+): Promise<string> {
+  const { issuer, clientId, clientSecret } = required(server, oauth, "identityProvider");
+  if (!isSafeAddress(issuer)) {
+    const message = `The identity provider ${shown(issuer)} of "${server}" is neither https nor on this machine.`;
+    throw authFailed(server, message, { data: { reason: "unsafe-address" } });
+  }
+  const { discoverAuthorizationServerMetadata, requestJwtAuthorizationGrant } =
+    await import("@modelcontextprotocol/client");
+  const secrets = [idToken, clientSecret ?? ""];
+  try {
+    const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
+    if (!metadata) throw authFailed(server, `The identity provider ${shown(issuer)} has no metadata.`);
+    const { jwtAuthGrant } = await requestJwtAuthorizationGrant({
+      tokenEndpoint: metadata.token_endpoint,
+      audience: found.issuer,
+      resource: found.resource,
+      idToken,
+      clientId,
+      ...(clientSecret !== undefined && { clientSecret }),
+      ...scope,
+      fetchFn: fetch,
+    });
+    return jwtAuthGrant;
+  } catch (error) {
+    throw requestFailed(error, {
+      server,
+      step: `the exchange of the id token at ${shown(issuer)}`,
+      secrets,
+    });
+  }
+}
+
+function required<K extends keyof OAuthConfig>(
+  server: string,
+  oauth: OAuthConfig,
+  field: K,
+): NonNullable<OAuthConfig[K]> {
+  const value = oauth[field];
+  if (value !== undefined) return value as NonNullable<OAuthConfig[K]>;
+  const message = `The login of "${server}" by ${String(oauth.grant)} needs \`oauth.${field}\`.`;
+  throw new PlugboardError("config-invalid", message, { server, data: { field: `oauth.${field}` } });
+}

@@ -1,0 +1,52 @@
+import type { DpopSession, FetchLike, OAuthClientProvider, OAuthTokens } from "@modelcontextprotocol/client";
+import { clientAssertion } from "./client-assertion.ts";
+import type { OAuthConfig } from "./oauth-client.ts";
+import type { Discovery } from "./oauth-discovery.ts";
+import { checkTokens } from "./oauth-tokens.ts";
+import type { OAuthClient } from "./oauth-record.ts";
+
+export interface TokenRequest {
+  server: string;
+  oauth: OAuthConfig;
+  found: Pick<Discovery, "address" | "metadata" | "resource">;
+  client: OAuthClient;
+  /** The key that the tokens are to be bound to, where they are. */
+  dpop?: DpopSession | undefined;
+  fetch: FetchLike;
+  now(): number;
+}
+
+/** Asks for tokens by whichever grant: as whom, for which resource and with which proof is the same for all. */
+export async function requestTokens(
+  request: TokenRequest,
+  grant: Record<string, string>,
+): Promise<OAuthTokens> {
+  const { server, found, client, dpop, fetch } = request;
+  const { fetchToken } = await import("@modelcontextprotocol/client");
+  const signed = signature(request);
+  // What this needs of a provider, and no more: everything else of a login is ours.
+  const provider: Partial<OAuthClientProvider> = {
+    clientMetadata: { redirect_uris: [] },
+    clientInformation: () => ({ ...client, client_secret: client.client_secret }),
+    prepareTokenRequest: () => new URLSearchParams(grant),
+    ...(signed && { addClientAuthentication: signed }),
+    ...(dpop && { dpop: () => dpop }),
+  };
+  const tokens = await fetchToken(provider as OAuthClientProvider, found.address, {
+    metadata: found.metadata,
+    resource: new URL(found.resource),
+    fetchFn: fetch,
+  });
+  return checkTokens(server, tokens, dpop !== undefined);
+}
+
+function signature({ server, oauth, found, client, now }: TokenRequest) {
+  const { privateKey, clientId } = oauth;
+  if (privateKey === undefined || clientId !== client.client_id) return undefined;
+  const audience = found.metadata.issuer;
+  return (_headers: Headers, form: URLSearchParams) => {
+    form.set("client_id", clientId);
+    form.set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
+    form.set("client_assertion", clientAssertion({ server, clientId, audience, privateKey, now: now() }));
+  };
+}

@@ -1,0 +1,18 @@
+/** How a person is led to the page where they agree; without any of these the login waits for a browser in vain. */
+export interface LoginWays {
+  /** Shows a person the page. The address is safe to open, and rejecting means only that they open it themselves. */
+  openUrl?: ((url: URL) => void | Promise<void>) | undefined;
+  /** Asks for the address that the browser ended at, for machines whose browser is elsewhere. */
+  askRedirect?: ((url: URL, signal: AbortSignal) => Promise<string | undefined>) | undefined;
+  /** Uses a code that is typed in elsewhere; shows it. */
+  device?: ((prompt: DevicePrompt) => void | Promise<void>) | undefined;
+}
+
+/** What a person does on another device. */
+export interface DevicePrompt {
+  /** Where to go; safe to open. */
+  url: string;
+  /** What to type there. */
+  code: string;
+  expiresInMs: number;
+}

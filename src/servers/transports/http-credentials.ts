@@ -1,0 +1,23 @@
+import type { FetchLike, OAuthClientProvider } from "@modelcontextprotocol/client";
+import type { ServerAuth } from "../target.ts";
+import type { TokenSource } from "./http-lane.ts";
+
+/** What a server is shown: ours, or a provider of the SDK's kind that the host program supplies. */
+export type HttpCredentials = ServerAuth | OAuthClientProvider;
+
+/** The fetch of a server whose credentials sign every request; the SDK does that for providers of its own kind. */
+export function signing(provider: HttpCredentials | undefined, fetch: FetchLike): FetchLike {
+  return provider && "wrapFetch" in provider ? (provider.wrapFetch?.(fetch) ?? fetch) : fetch;
+}
+
+export function signsRequests(provider: HttpCredentials | undefined): boolean {
+  if (provider === undefined) return false;
+  if ("tokens" in provider) return provider.dpop !== undefined;
+  return provider.signs === true;
+}
+
+export function tokenSource(provider: HttpCredentials | undefined): TokenSource | undefined {
+  if (provider === undefined) return undefined;
+  if ("tokens" in provider) return async () => (await provider.tokens())?.access_token;
+  return () => provider.token();
+}
