@@ -214,7 +214,7 @@ type Scene = Awaited<ReturnType<typeof open>>;
 async function expectUser(user: string, { box, auth, server }: Pick<Scene, "box" | "auth" | "server">) {
   const called = await cli(box, "call", "issues.add", "a=1", "b=2", "--json");
   expect([called.code, JSON.parse(called.out)]).toMatchObject([0, { structuredContent: { sum: 3 } }]);
-  const token = server.received.at(-1)?.headers.authorization?.replace(/^Bearer /, "") ?? "";
+  const token = String(server.received.at(-1)?.headers["authorization"]).replace(/^Bearer /, "");
   expect(auth.introspect(token)).toMatchObject({ active: true, sub: user });
   const status = await cli(box, "status");
   expect([status.code, status.out]).toEqual([0, expect.stringContaining(`issues as ${user} at `)]);
