@@ -4,13 +4,13 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
 
-/** The library by plain tsc, file by file; only the command line is bundled, because it has to start fast. */
+/** The library and its test servers by plain tsc, file by file; only the command line is bundled, because it has to start fast. */
 const typescript = dirname(createRequire(import.meta.url).resolve("typescript/package.json"));
 
 await rm("dist", { recursive: true, force: true });
-execFileSync(process.execPath, [join(typescript, "bin", "tsc"), "-p", "tsconfig.build.json"], {
-  stdio: "inherit",
-});
+for (const config of ["tsconfig.build.json", "tsconfig.testing.json"]) {
+  execFileSync(process.execPath, [join(typescript, "bin", "tsc"), "-p", config], { stdio: "inherit" });
+}
 
 const bundle = await rolldown({
   input: "src/cli/main.ts",

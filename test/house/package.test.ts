@@ -1,10 +1,24 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { errorTable } from "../../src/index.ts";
+import { runNode } from "../run-command.ts";
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
+  version: string;
   bin: Record<string, string>;
+  dependencies: Record<string, string>;
   exports: Record<string, string | { default: string; types: string }>;
 };
 
@@ -20,6 +34,19 @@ describe("the package", () => {
     expect([...targets, ...Object.values(manifest.bin)].filter((path) => !existsSync(path))).toEqual([]);
   });
 
+  it("brings servers to log in to for the tests of others, with types, without our development tools", async () => {
+    const folder = unpack();
+    writeFileSync(join(folder, "log-in.ts"), LOG_IN);
+    link(folder, "@types/node");
+    const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
+    const lib = ["--lib", "es2024,esnext.disposable"];
+    const tsc = resolve("node_modules/typescript/bin/tsc");
+    const checked = await runNode([tsc, ...flags, ...lib, "log-in.ts"], { cwd: folder });
+    expect(checked).toEqual({ code: 0, out: "", err: "" });
+    const run = await runNode(["log-in.ts"], { cwd: folder, env: { HOME: folder } });
+    expect(run).toEqual({ code: 0, out: "ada 3 refreshes=1\n", err: "" });
+  });
+
   it("records no registry address in the lock file", () => {
     expect(readFileSync("package-lock.json", "utf8")).not.toMatch(/"resolved": "https?:/);
   });
@@ -30,3 +57,41 @@ describe("the package", () => {
     }
   });
 });
+
+const LOG_IN = `
+import { createHub } from "plugboard";
+import { type AuthServer, startAuthServer, startProtectedMcp } from "plugboard/testing";
+
+await using auth: AuthServer = await startAuthServer({ autoConsent: true });
+await using server = await startProtectedMcp(auth, {}, { requires: { tools: { add: ["write"] } } });
+await using hub = await createHub({ servers: { demo: { url: server.url } } }, { env: {} });
+const { user } = await hub.login("demo", { openUrl: (url) => void fetch(url), scopes: ["write"] });
+auth.expireAccessTokens();
+const { structuredContent } = await hub.callTool("mcp__demo__add", { a: 1, b: 2 });
+console.log(user, (structuredContent as { sum: number }).sum, "refreshes=" + auth.stats.refreshes);
+`;
+
+/** What would be published, in an empty folder, with what it says that it depends on and nothing else. */
+function unpack(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-package-")));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  execFileSync("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], { stdio: "pipe" });
+  const place = join(folder, "node_modules", "plugboard");
+  mkdirSync(place, { recursive: true });
+  execFileSync("tar", [
+    "-xzf",
+    join(folder, `plugboard-${manifest.version}.tgz`),
+    "-C",
+    place,
+    "--strip-components=1",
+  ]);
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  for (const name of Object.keys(manifest.dependencies)) link(folder, name);
+  return folder;
+}
+
+function link(folder: string, name: string): void {
+  const place = join(folder, "node_modules", name);
+  mkdirSync(dirname(place), { recursive: true });
+  symlinkSync(resolve("node_modules", name), place);
+}

@@ -9,7 +9,7 @@ import type { AuthOptions } from "./options.ts";
 import { AuthState, type Client, type Grant } from "./state.ts";
 import { introspect, type Introspection } from "./tokens.ts";
 
-export interface AuthServer {
+export interface AuthServer extends AsyncDisposable {
   /** Exactly as its metadata says, unless that was altered. */
   readonly issuer: string;
   /** Where it listens, without the path of the issuer. */
@@ -83,5 +83,6 @@ export async function startAuthServer(options: AuthOptions = {}): Promise<AuthSe
     idToken: (clientId, user) => createIdToken(state, clientId, user ?? state.users[0] ?? "nobody"),
     introspect: (accessToken) => introspect(state, accessToken),
     close: listener.close,
+    [Symbol.asyncDispose]: listener.close,
   };
 }

@@ -22,7 +22,7 @@ export const hostile = { ...hostileMetadata, ...hostileAnswers } satisfies Recor
 
 export type HostileName = keyof typeof hostile;
 
-export interface HostileServers {
+export interface HostileServers extends AsyncDisposable {
   auth: AuthServer;
   server: ProtectedMcp;
   /** What reached the place that should hear nothing. */
@@ -45,14 +45,10 @@ export async function startHostile(
   const server = await startProtectedMcp(auth, script, mcp);
   // It takes what it can get, so that a careless client goes all the way.
   auth.resources.clear();
-  return {
-    auth,
-    server,
-    elsewhere,
-    close: async () => {
-      await server.close();
-      await auth.close();
-      await elsewhere.close();
-    },
+  const close = async (): Promise<void> => {
+    await server.close();
+    await auth.close();
+    await elsewhere.close();
   };
+  return { auth, server, elsewhere, close, [Symbol.asyncDispose]: close };
 }

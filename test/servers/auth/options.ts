@@ -46,6 +46,7 @@ export interface AuthOptions {
   crossApp?: Record<string, Record<string, string>>;
   /** RFC 9449. `nonce` is `required`, with a nonce that the server gives. Default `off`. */
   dpop?: "off" | "supported" | "required" | "nonce";
+  /** How long things last. Defaults: an hour, 30 days, a minute, an hour, five minutes, ten minutes. */
   accessTokenMs?: number;
   refreshTokenMs?: number;
   codeMs?: number;

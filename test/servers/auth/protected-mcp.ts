@@ -33,7 +33,7 @@ export interface ProtectedOptions {
   faults?: { "resource-metadata"?: Fault; mcp?: Fault };
 }
 
-export interface ProtectedMcp {
+export interface ProtectedMcp extends AsyncDisposable {
   /** Streamable HTTP, both eras. */
   readonly url: string;
   readonly sseUrl: string;
@@ -103,6 +103,10 @@ export async function startProtectedMcp(
     return now.metadata?.(metadata) ?? metadata;
   }
 
+  const close = async (): Promise<void> => {
+    await listener.close();
+    await mcp.close();
+  };
   return {
     url: `${listener.origin}/mcp`,
     sseUrl: `${listener.origin}/sse`,
@@ -114,9 +118,7 @@ export async function startProtectedMcp(
       auth.resources.add(resource());
     },
     rotateNonce: () => proofs.rotateNonce(),
-    close: async () => {
-      await listener.close();
-      await mcp.close();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
