@@ -6,6 +6,7 @@ import type { CallContext, CallOptions, CallResult } from "./calls/call-tool.ts"
 import type * as Calls from "./calls/calling.ts";
 import type { ResultStore } from "./calls/result-store.ts";
 import { ResourceSubscriptions } from "./calls/subscriptions.ts";
+import type { ResourceListener } from "./calls/subscriptions.ts";
 import { Catalog } from "./catalog/catalog.ts";
 import type { Narrowing } from "./catalog/catalog.ts";
 import { paramHeaderValues } from "./catalog/param-headers.ts";
@@ -60,6 +61,8 @@ export interface RequestOptions {
   server: string;
   /** Who asks; matters for servers with `isolation: caller`. */
   caller?: string | undefined;
+  /** As which account, instead of the configured one. */
+  profile?: string | undefined;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
   /** How long the server may be silent. */
@@ -78,7 +81,6 @@ const longestCallMs = 600_000;
 export class Engine {
   readonly servers: ServerSet;
   readonly catalog: Catalog;
-  readonly subscriptions: ResourceSubscriptions;
   readonly events = new EventStream<PlugboardEvent>();
   readonly signIn: SignIn;
   /** Servers that live in this process, by name. */
@@ -91,6 +93,9 @@ export class Engine {
   #results: Promise<ResultStore> | undefined;
   readonly #interact: Interact;
   readonly #answers: AnswerServer;
+  /** By account; the servers' own under "". */
+  readonly #subscriptions = new Map<string, ResourceSubscriptions>();
+  readonly #random: () => number;
   readonly env: Environment;
   /** One for each view, made when it first calls something. */
   readonly #contexts = new WeakMap<Narrowing, CallContext>();
@@ -110,6 +115,7 @@ export class Engine {
     this.inProcess = inProcess;
     this.env = env;
     this.#interact = interact;
+    this.#random = random;
     const emit = (event: PlugboardEvent) => this.#emit(event);
     this.#answers = createAnswers({
       interact,
@@ -129,19 +135,20 @@ export class Engine {
       gate: new StartGate(config.settings.startConcurrency ?? 8),
       memory: new ServerMemory(async () => store),
       capabilities: { ...interactCapabilities(interact), ...options.capabilities },
-      authProvider: (server, target) => this.signIn.provider(server, target),
-      hasNewLogin: (server) => this.signIn.hasNewLogin(server),
+      authProvider: (server, target, profile) => this.signIn.provider(server, target, profile),
+      hasNewLogin: (server, profile) => this.signIn.hasNewLogin(server, profile),
       inProcess: (name) => this.inProcess.get(name),
-      paramHeaders: (server, params) => this.#paramHeaders(server, params),
+      paramHeaders: (server, params, other) => this.#paramHeaders(server, params, other),
       eager: options.eager ?? false,
       now: clock,
       random,
       emit,
       onQuestion: (server, method, params, signal) => this.#answers(server, method, params, signal),
-      onNotification: (server, method, params) => {
+      onNotification: (server, method, params, other) => {
         const changed = /^notifications\/(tools|resources|prompts)\/list_changed$/.exec(method)?.[1];
         if (changed) this.catalog.invalidate(server, changed as "tools" | "resources" | "prompts");
-        if (method === "notifications/resources/updated") this.subscriptions.hear(server, params);
+        if (method === "notifications/resources/updated")
+          this.#subscriptions.get(other ?? "")?.hear(server, params);
       },
     });
     this.catalog = new Catalog({
@@ -153,10 +160,6 @@ export class Engine {
         connection.request(method, params, this.#deadlines({ server })),
       toolFilter,
     });
-    this.subscriptions = new ResourceSubscriptions({
-      connection: (server) => this.servers.connection(server),
-      random,
-    });
   }
 
   /** The raw door: the server's own answer or error, untouched. */
@@ -165,9 +168,27 @@ export class Engine {
     params: Record<string, unknown>,
     options: RequestOptions,
   ): Promise<JsonRpcAnswer> {
-    const { server, caller, signal, onProgress, capabilities } = options;
+    const { server, signal, onProgress, capabilities } = options;
     const asked = { ...this.#deadlines(options), signal, onProgress, capabilities };
-    return this.servers.use(server, caller, (connection) => connection.request(method, params, asked));
+    return this.servers.use(server, options, (connection) => connection.request(method, params, asked));
+  }
+
+  subscribe(
+    server: string,
+    uri: string,
+    listener: ResourceListener,
+    user: { profile?: string | undefined },
+  ): Promise<() => Promise<void>> {
+    const profile = this.servers.otherProfile(server, user.profile);
+    const known = this.#subscriptions.get(profile ?? "");
+    const subscriptions =
+      known ??
+      new ResourceSubscriptions({
+        connection: (name) => this.servers.connection(name, { profile }),
+        random: this.#random,
+      });
+    this.#subscriptions.set(profile ?? "", subscriptions);
+    return subscriptions.subscribe(server, uri, listener);
   }
 
   async callTool(
@@ -200,7 +221,7 @@ export class Engine {
   }
 
   async close(): Promise<void> {
-    this.subscriptions.close();
+    for (const subscriptions of this.#subscriptions.values()) subscriptions.close();
     const closing = this.servers.close();
     const processes = await this.#processes;
     await Promise.all([closing, processes?.close()]);
@@ -220,7 +241,7 @@ export class Engine {
   }
 
   #callContext(narrowing: Narrowing, calling: Calling): CallContext {
-    const { caller } = narrowing;
+    const { caller, profile } = narrowing;
     const { servers } = this;
     return {
       catalog: this.catalog,
@@ -233,7 +254,7 @@ export class Engine {
       output: calling.outputDefaults(this.env),
       configOf: (server) => servers.entry(server).config ?? {},
       request: (server, params, { signal, onProgress, timeoutMs }) =>
-        this.request("tools/call", params, { server, caller, signal, onProgress, timeoutMs }),
+        this.request("tools/call", params, { server, caller, profile, signal, onProgress, timeoutMs }),
       answer: (server, signal) => this.answer(server, signal),
       keep:
         ({ server, id }) =>
@@ -248,12 +269,16 @@ export class Engine {
   /** What the parts tell each other goes through here, then to whoever listens. */
   #emit(event: PlugboardEvent): void {
     if (event.type === "connection-changed" && event.to === "connected" && event.from === "connecting")
-      void this.subscriptions.reopen(event.server);
+      for (const subscriptions of this.#subscriptions.values()) void subscriptions.reopen(event.server);
     this.events.emit(event);
   }
 
-  #paramHeaders(server: string, params: Record<string, unknown>): Record<string, string> {
-    const tool = this.catalog.byName(server, String(params["name"]));
+  #paramHeaders(
+    server: string,
+    params: Record<string, unknown>,
+    other: string | undefined,
+  ): Record<string, string> {
+    const tool = this.catalog.byName(server, String(params["name"]), other);
     return tool ? paramHeaderValues(tool.inputSchema, params["arguments"]) : {};
   }
 

@@ -27,6 +27,11 @@ export async function createHub(
   }
 }
 
+interface AccountChoice {
+  /** Another account than the configured one. */
+  profile?: string | undefined;
+}
+
 const allLists = ["tools", "resources", "resourceTemplates", "prompts"] as const;
 
 /** All servers as one object: the widest view, and the one that can change what there is. */
@@ -65,9 +70,15 @@ export class Hub extends View {
     await Promise.all(needed.map(check));
   }
 
-  status(): ServerReport[] {
-    return this.engine.servers.reports().map((report) => {
-      const account = this.engine.signIn.account(report.name);
+  /** How every server is; with `profile`, how the connections as that account are. */
+  status({ profile }: AccountChoice = {}): ServerReport[] {
+    const { servers, signIn } = this.engine;
+    return servers.reports({ profile }).map((report) => {
+      const { name } = report;
+      const account = signIn.account(
+        name,
+        servers.otherProfile(name, profile) ?? servers.chosenProfile(name),
+      );
       return account ? { ...report, account } : report;
     });
   }
@@ -76,8 +87,8 @@ export class Hub extends View {
     return this.engine.servers.config;
   }
 
-  async connect(name: string): Promise<void> {
-    await this.engine.servers.connection(name).ready();
+  async connect(name: string, account: AccountChoice = {}): Promise<void> {
+    await this.engine.servers.connection(name, account).ready();
   }
 
   async disconnect(name: string): Promise<void> {
@@ -94,27 +105,33 @@ export class Hub extends View {
 
   /** Lets a person log in to a server, and keeps that. What waited for it connects with the next use. */
   async login(name: string, options: LoginOptions = {}): Promise<Account> {
-    const account = await this.engine.signIn.login(name, await this.engine.servers.target(name), options);
-    await this.disconnect(name);
+    const { servers, signIn } = this.engine;
+    const profile = options.profile ?? servers.chosenProfile(name);
+    const account = await signIn.login(name, await servers.target(name), { ...options, profile });
+    await servers.disconnectAccount(name, profile);
     return account;
   }
 
   /** Revokes a login where that can be done, and forgets it in any case. */
-  async logout(name: string, options: { profile?: string | undefined } = {}): Promise<LogoutResult> {
-    const result = await this.engine.signIn.logout(name, await this.engine.servers.target(name), options);
-    await this.disconnect(name);
+  async logout(name: string, options: AccountChoice = {}): Promise<LogoutResult> {
+    const { servers, signIn } = this.engine;
+    const profile = options.profile ?? servers.chosenProfile(name);
+    const result = await signIn.logout(name, await servers.target(name), { profile });
+    await servers.disconnectAccount(name, profile);
     return result;
   }
 
   /** The stored login of a server, without asking anybody. */
-  async account(name: string, options: { profile?: string | undefined } = {}): Promise<Account | undefined> {
-    return this.engine.signIn.stored(name, await this.engine.servers.target(name), options);
+  async account(name: string, options: AccountChoice = {}): Promise<Account | undefined> {
+    const { servers, signIn } = this.engine;
+    const profile = options.profile ?? servers.chosenProfile(name);
+    return signIn.stored(name, await servers.target(name), { profile });
   }
 
   /** Asks servers for their lists anew, whatever is known. */
-  async refresh(name?: string): Promise<void> {
+  async refresh(name?: string, account: AccountChoice = {}): Promise<void> {
     const names = name === undefined ? this.engine.catalog.serverNames({}) : [name];
-    const refreshed = names.map((server) => this.engine.catalog.refresh(server, allLists));
+    const refreshed = names.map((server) => this.engine.catalog.refresh(server, allLists, account));
     if (name !== undefined) await refreshed[0];
     await Promise.allSettled(refreshed);
   }

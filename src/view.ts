@@ -19,6 +19,12 @@ export interface ListOptions {
   wait?: boolean;
 }
 
+interface UseOptions {
+  signal?: AbortSignal | undefined;
+  /** As which account, instead of the configured one. */
+  profile?: string | undefined;
+}
+
 /** How much is known of one server's list. */
 export interface ListState {
   server: string;
@@ -39,10 +45,12 @@ export interface PromptCommand {
   arguments: { name: string; description?: string; required: boolean }[];
 }
 
-/** A hub narrowed by servers, tools or caller. Everything that can be used is used through one of these. */
+/** A hub narrowed by servers, tools, caller or account. Everything that can be used is used through one of these. */
 export class View {
   protected readonly engine: Engine;
   readonly #narrowing: Narrowing;
+  /** The same as other accounts, for single calls. */
+  readonly #accounts = new Map<string, View>();
 
   constructor(engine: Engine, narrowing: Narrowing) {
     this.engine = engine;
@@ -65,8 +73,12 @@ export class View {
   }
 
   /** Answers with the server's own result, within the output limits. `isError: true` is a result, not an exception. */
-  callTool(id: string, args: Record<string, unknown> = {}, options: CallOptions = {}): Promise<CallResult> {
-    return this.engine.callTool(id, args, options, this.#narrowing);
+  async callTool(
+    id: string,
+    args: Record<string, unknown> = {},
+    options: CallOptions = {},
+  ): Promise<CallResult> {
+    return this.engine.callTool(id, args, options, this.#as(options.profile).#narrowing);
   }
 
   /** The tool that an id means, `server.tool` or a bare name that only one server has; hidden ones too. */
@@ -79,7 +91,7 @@ export class View {
     const { catalog } = this.engine;
     return Promise.all(
       catalog.serverNames(this.#narrowing).map(async (server) => {
-        const list = await catalog.list(server, kind, this.#narrowing.caller, false);
+        const list = await catalog.list(server, kind, this.#narrowing, false);
         return { server, isSnapshot: list?.isSnapshot ?? false, ...(list && { at: list.at }) };
       }),
     );
@@ -104,25 +116,27 @@ export class View {
   async readResource(
     server: string,
     uri: string,
-    { signal }: { signal?: AbortSignal } = {},
+    { signal, profile }: UseOptions = {},
   ): Promise<ResourceContents> {
-    return readResource(server, uri, this.#ask(server, signal), this.engine.answer(server, signal));
+    const ask = this.#as(profile).#ask(server, signal);
+    return readResource(server, uri, ask, this.engine.answer(server, signal));
   }
 
   /** Calls `listener` whenever the server says that the resource changed, also after a reconnect; returns how to stop. */
   subscribeResource(server: string, uri: string, listener: ResourceListener): Promise<() => Promise<void>> {
     this.#assertVisible(server);
-    return this.engine.subscriptions.subscribe(server, uri, listener);
+    return this.engine.subscribe(server, uri, listener, this.#narrowing);
   }
 
   /** A prompt by its id (`mcp__server__prompt`), or by `server.prompt`. */
   async getPrompt(
     id: string,
     args: Record<string, string> = {},
-    { signal }: { signal?: AbortSignal } = {},
+    { signal, profile }: UseOptions = {},
   ): Promise<PromptMessages> {
-    const { server, name } = await this.findPrompt(id);
-    return getPrompt(server, name, args, this.#ask(server, signal), this.engine.answer(server, signal));
+    const view = this.#as(profile);
+    const { server, name } = await view.findPrompt(id);
+    return getPrompt(server, name, args, view.#ask(server, signal), this.engine.answer(server, signal));
   }
 
   async findPrompt(id: string): Promise<PromptCommand> {
@@ -202,16 +216,26 @@ export class View {
     this.#assertVisible(options.server);
     const { tools, bundle } = this.#narrowing;
     const isRuled = tools !== undefined || bundle !== undefined;
-    if (isRuled && method === "tools/call") await this.#assertCallable(options.server, params["name"]);
+    if (isRuled && method === "tools/call")
+      await this.#as(options.profile).#assertCallable(options.server, params["name"]);
     const caller = this.#narrowing.caller ?? options.caller;
-    return this.engine.request(method, params, { ...options, caller });
+    const { profile } = this.#as(options.profile).#narrowing;
+    return this.engine.request(method, params, { ...options, caller, profile });
+  }
+
+  /** This view as another account. One and the same for each, because much is remembered by view. */
+  #as(profile: string | undefined): View {
+    if (profile === undefined || profile === this.#narrowing.profile) return this;
+    const view = this.#accounts.get(profile) ?? this.view({ profile });
+    this.#accounts.set(profile, view);
+    return view;
   }
 
   #ask(server: string, signal: AbortSignal | undefined) {
     this.#assertVisible(server);
-    const { caller } = this.#narrowing;
+    const { caller, profile } = this.#narrowing;
     return (method: string, params: Record<string, unknown>) =>
-      this.engine.request(method, params, { server, caller, signal });
+      this.engine.request(method, params, { server, caller, profile, signal });
   }
 
   #assertVisible(server: string): void {
@@ -233,8 +257,11 @@ export class View {
   }
 }
 
-/** What both allow. Two bundles have no common meaning, so the second one is refused. */
+/** What both allow. Two bundles or two accounts have no common meaning, so the second one is refused. */
 function intersect(outer: Narrowing, inner: Narrowing): Narrowing {
+  if (outer.profile !== undefined && inner.profile !== undefined && outer.profile !== inner.profile) {
+    throw new PlugboardError("usage-invalid", `This view already uses the profile "${outer.profile}".`);
+  }
   if (outer.bundle !== undefined && inner.bundle !== undefined && outer.bundle !== inner.bundle) {
     throw new PlugboardError(
       "usage-invalid",
@@ -250,6 +277,7 @@ function intersect(outer: Narrowing, inner: Narrowing): Narrowing {
     exclude: [...(outer.exclude ?? []), ...(inner.exclude ?? [])],
     bundle: outer.bundle ?? inner.bundle,
     caller: outer.caller ?? inner.caller,
+    profile: outer.profile ?? inner.profile,
     tools: inner.tools ?? outer.tools,
     within: [...(outer.within ?? []), ...(outer.tools && inner.tools ? [outer.tools] : [])],
   };

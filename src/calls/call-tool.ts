@@ -37,6 +37,8 @@ export interface CallOptions {
   /** Pass the result on whole, whatever its size. */
   whole?: boolean | undefined;
   timeoutMs?: number | undefined;
+  /** As which account, instead of the configured one. */
+  profile?: string | undefined;
 }
 
 export interface CallContext {

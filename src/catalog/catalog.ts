@@ -1,11 +1,13 @@
+import { defaultProfile } from "../auth/oauth-record.ts";
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import type { Emit } from "../events.ts";
+import { canonicalJson, sha256 } from "../lib/canonical.ts";
 import { matchesAny } from "../lib/glob.ts";
 import type { Connection } from "../servers/connection.ts";
 import type { JsonRpcAnswer } from "../servers/lane.ts";
 import { entryFingerprint } from "../servers/server-memory.ts";
-import type { ServerSet } from "../servers/server-set.ts";
+import type { ServerSet, User } from "../servers/server-set.ts";
 import { defaultNaming, toolId } from "./names.ts";
 import type { Naming } from "./names.ts";
 import { ServerLists } from "./server-lists.ts";
@@ -25,6 +27,8 @@ export interface Narrowing {
   within?: readonly (readonly string[])[] | undefined;
   bundle?: string | undefined;
   caller?: string | undefined;
+  /** As which account servers are used, instead of the configured one. Those without logins are used as they are. */
+  profile?: string | undefined;
 }
 
 export interface ListedEntry {
@@ -55,7 +59,8 @@ export class Catalog {
   readonly #lists = new Map<string, ServerLists>();
   /** Judged tools by the list they were made from, so that unchanged lists are judged once. */
   readonly #judged = new WeakMap<object, { config: ServerConfig; by: string; entries: ToolEntry[] }>();
-  readonly #byId = new Map<string, ToolEntry>();
+  /** By id, as each account has them; under `undefined` as the servers' own accounts do. */
+  readonly #byId = new Map<string | undefined, Map<string, ToolEntry>>();
 
   constructor(settings: CatalogSettings) {
     this.#settings = settings;
@@ -65,14 +70,8 @@ export class Catalog {
    * All tools of the narrowed servers with their standing. With `wait` servers without a fresh list are asked (and
    * started if need be); otherwise what is known is the answer. A server that fails is left out; its state says why.
    */
-  async tools(narrowing: Narrowing, wait: boolean): Promise<ToolEntry[]> {
-    const perServer = await Promise.all(
-      this.serverNames(narrowing).map(async (server) => {
-        const list = await this.list(server, "tools", narrowing.caller, wait).catch(notListed);
-        return list ? this.#judge(server, list, narrowing) : [];
-      }),
-    );
-    return perServer.flat();
+  tools(narrowing: Narrowing, wait: boolean): Promise<ToolEntry[]> {
+    return this.#tools(narrowing, wait, () => undefined);
   }
 
   /** Entries of another kind, as the servers sent them. */
@@ -83,7 +82,7 @@ export class Catalog {
   ): Promise<ListedEntry[]> {
     const perServer = await Promise.all(
       this.serverNames(narrowing).map(async (server) => {
-        const list = await this.list(server, kind, narrowing.caller, wait).catch(notListed);
+        const list = await this.list(server, kind, narrowing, wait).catch(notListed);
         return (list?.entries ?? []).map((raw) => ({ server, raw }));
       }),
     );
@@ -92,34 +91,38 @@ export class Catalog {
 
   /** The tool with exactly this id, if its list was read in this run: no waiting, for the path of every call. */
   known(id: string, narrowing: Narrowing): ToolEntry | undefined {
-    const entry = this.#byId.get(id);
+    const { servers, exclude, profile } = narrowing;
+    const entry = profile === undefined ? this.#byId.get(undefined)?.get(id) : this.#knownAs(profile, id);
     if (!entry || narrowing.caller !== undefined || narrowing.bundle !== undefined || narrowing.tools)
       return undefined;
-    const { servers, exclude } = narrowing;
     if ((servers && !servers.includes(entry.server)) || exclude?.includes(entry.server)) return undefined;
     return entry;
   }
 
-  /** A server's tool by the server's own name, if its list is known. */
-  byName(server: string, name: string): ToolEntry | undefined {
+  /** A server's tool by the server's own name, if its list is known to that account. */
+  byName(server: string, name: string, other: string | undefined): ToolEntry | undefined {
     const id = toolId(
       server,
       this.#settings.servers.entry(server).config?.tools?.rename?.[name] ?? name,
       this.naming,
     );
-    return this.#byId.get(id);
+    return this.#byId.get(other)?.get(id);
   }
 
   /**
    * The tool that an id means. Also understood are `server.tool`, `server/tool` and a bare name that only one server
-   * has. Servers are asked only as far as needed to be sure, and not at all without `mayAsk`.
+   * has. Servers are asked only as far as needed to be sure, and not at all without `mayAsk`. When the one server that
+   * is meant cannot be asked, its reason is the error.
    */
   async find(query: string, narrowing: Narrowing, mayAsk = true): Promise<ToolEntry> {
+    const likely = this.#likely(query, narrowing);
+    let failure: PlugboardError | undefined;
     for (const wait of mayAsk ? [false, true] : [false]) {
-      const tools = await this.tools(this.#likely(query, narrowing), wait);
+      const tools = await this.#tools(likely, wait, (error) => (failure = error));
       const found = matchTool(query, tools);
       if (found) return found;
     }
+    if (failure && likely !== narrowing) throw failure;
     throw unknownTool(query, await this.tools(narrowing, false));
   }
 
@@ -129,7 +132,7 @@ export class Catalog {
    */
   async toCall(query: string, narrowing: Narrowing): Promise<ToolEntry> {
     const found = await this.find(query, narrowing);
-    const lists = this.#listsOf(found.server, narrowing.caller);
+    const lists = this.#listsOf(found.server, narrowing);
     if (lists.isConfirmed("tools")) return found;
     const before = await lists.peek("tools");
     try {
@@ -143,19 +146,14 @@ export class Catalog {
     throw unknownTool(query, tools);
   }
 
-  async list(
-    server: string,
-    kind: ListKind,
-    caller: string | undefined,
-    wait: boolean,
-  ): Promise<KnownList | undefined> {
-    const lists = this.#listsOf(server, caller);
+  async list(server: string, kind: ListKind, user: User, wait: boolean): Promise<KnownList | undefined> {
+    const lists = this.#listsOf(server, user);
     if (wait) return lists.read(kind);
     return lists.peek(kind);
   }
 
-  async refresh(server: string, kinds: readonly ListKind[], caller?: string): Promise<void> {
-    await Promise.all(kinds.map((kind) => this.#listsOf(server, caller).refresh(kind)));
+  async refresh(server: string, kinds: readonly ListKind[], user: User = {}): Promise<void> {
+    await Promise.all(kinds.map((kind) => this.#listsOf(server, user).refresh(kind)));
   }
 
   /** The server said that something changed. */
@@ -201,6 +199,23 @@ export class Catalog {
     return { style, maxLength };
   }
 
+  async #tools(
+    narrowing: Narrowing,
+    wait: boolean,
+    onFailure: (error: PlugboardError) => void,
+  ): Promise<ToolEntry[]> {
+    const perServer = await Promise.all(
+      this.serverNames(narrowing).map(async (server) => {
+        const list = await this.list(server, "tools", narrowing, wait).catch((error: unknown) => {
+          if (!isPlugboardError(error)) throw error;
+          onFailure(error);
+        });
+        return list ? this.#judge(server, list, narrowing) : [];
+      }),
+    );
+    return perServer.flat();
+  }
+
   #bundle(name: string) {
     const { config } = this.#settings.servers.config.bundles.get(name) ?? {};
     if (config) return config;
@@ -209,7 +224,8 @@ export class Catalog {
     });
   }
 
-  #judge(server: string, list: KnownList, { bundle, tools, within = [] }: Narrowing): ToolEntry[] {
+  #judge(server: string, list: KnownList, narrowing: Narrowing): ToolEntry[] {
+    const { bundle, tools, within = [] } = narrowing;
     const { config = noConfig } = this.#settings.servers.entry(server);
     const { naming } = this;
     const by = `${naming.style} ${naming.maxLength}`;
@@ -219,7 +235,9 @@ export class Catalog {
       this.#judged.set(list.entries, judged);
     }
     const { entries } = judged;
-    if (!list.isSnapshot && !this.#byId.has(entries[0]?.id ?? "")) this.#index(server, entries);
+    const other = this.#settings.servers.otherProfile(server, narrowing.profile);
+    if (!list.isSnapshot && !this.#byId.get(other)?.has(entries[0]?.id ?? ""))
+      this.#index(server, entries, other);
     const narrowed =
       bundle === undefined ? entries : entries.map((entry) => inBundle(entry, config, this.#bundle(bundle)));
     const { toolFilter } = this.#settings;
@@ -237,40 +255,49 @@ export class Catalog {
       );
   }
 
-  #unindex(server: string): void {
-    for (const [id, old] of this.#byId) if (old.server === server) this.#byId.delete(id);
+  /** The tool as another account has it, or as everybody has it where that is the server's own account. */
+  #knownAs(profile: string, id: string): ToolEntry | undefined {
+    const theirs = this.#byId.get(profile)?.get(id);
+    if (theirs) return theirs;
+    const entry = this.#byId.get(undefined)?.get(id);
+    const isOwn = entry && this.#settings.servers.otherProfile(entry.server, profile) === undefined;
+    return isOwn ? entry : undefined;
   }
 
-  #index(server: string, entries: readonly ToolEntry[]): void {
-    this.#unindex(server);
+  #unindex(server: string, known = [...this.#byId.values()]): void {
+    for (const index of known) for (const [id, old] of index) if (old.server === server) index.delete(id);
+  }
+
+  #index(server: string, entries: readonly ToolEntry[], other: string | undefined): void {
+    const index = this.#byId.get(other) ?? new Map<string, ToolEntry>();
+    this.#byId.set(other, index);
+    this.#unindex(server, [index]);
     if (this.#settings.toolFilter || this.#settings.servers.entry(server).config?.isolation === "caller")
       return;
-    for (const entry of entries) this.#byId.set(entry.id, entry);
+    for (const entry of entries) index.set(entry.id, entry);
   }
 
-  #listsOf(server: string, caller: string | undefined): ServerLists {
+  #listsOf(server: string, user: User): ServerLists {
     const { servers, snapshots, now, emit, ask } = this.#settings;
     const entry = servers.entry(server);
-    const owner = entry.config?.isolation === "caller" ? caller : undefined;
-    const key = `${server}\0${owner ?? ""}`;
+    const owner = entry.config?.isolation === "caller" ? user.caller : undefined;
+    const other = servers.otherProfile(server, user.profile);
+    const key = `${server}\0${JSON.stringify([owner, other])}`;
     const known = this.#lists.get(key);
     if (known) return known;
-    const fingerprint = entryFingerprint(entry);
-    // Lists are read over the server's own connection, also where every call has one of its own.
-    const over = <T>(work: (connection: Connection) => T | Promise<T>): Promise<T> =>
-      owner === undefined
-        ? Promise.resolve(work(servers.connection(server)))
-        : servers.use(server, owner, async (own) => work(own));
+    const fingerprint = this.#fingerprint(server, other);
+    // Lists are read over a lasting connection, also where every call has one of its own.
+    const connection = () => servers.connection(server, { caller: owner, profile: other });
     const lists = new ServerLists({
       server,
       ttlMs: entry.config?.cacheTtlMs ?? defaultTtlMs,
       now,
-      capabilities: () => over(async (connection) => (await connection.ready()).greeting.capabilities),
-      ask: (method, params) => over((connection) => ask(connection, server, method, params)),
+      capabilities: async () => (await connection().ready()).greeting.capabilities,
+      ask: async (method, params) => ask(connection(), server, method, params),
       loadSnapshot: () => snapshots.load(fingerprint, owner),
       saveSnapshot: (all) => snapshots.save(fingerprint, owner, all),
       onRefreshed: (kind, changed) => {
-        servers.connection(server).listRefreshed();
+        connection().listRefreshed();
         if (changed)
           emit({
             type: "catalog-changed",
@@ -279,10 +306,20 @@ export class Catalog {
             at: now(),
           });
       },
-      onFailed: (error) => servers.connection(server).listFailed(error),
+      onFailed: (error) => connection().listFailed(error),
     });
     this.#lists.set(key, lists);
     return lists;
+  }
+
+  /** Another account may be shown something else, so what is remembered is remembered for each. */
+  #fingerprint(server: string, other: string | undefined): string {
+    const { servers } = this.#settings;
+    const entry = servers.entry(server);
+    const chosen = other ?? servers.chosenProfile(server);
+    const plain = entryFingerprint(entry);
+    const isWritten = chosen === undefined || chosen === (entry.config?.oauth?.profile ?? defaultProfile);
+    return isWritten ? plain : sha256(canonicalJson({ entry: plain, profile: chosen }));
   }
 
   /** The servers that can have the tool, judged by the shape of the query. */

@@ -49,6 +49,11 @@ export const settingsSchema = z.strictObject({
     "The size of the model's context, for `toolSearch`.",
     200_000,
   ),
+  profiles: field(
+    z.record(z.string(), z.string().check(z.minLength(1))),
+    "Which account to use, by server: comes before the server's own `oauth.profile`, also where the server is configured elsewhere.",
+    { issues: "work" },
+  ),
   output: field(output, "How large results may be, for all servers.", { maxTokens: 25_000 }),
   approval: field(approval, "The default for servers that say nothing.", "auto"),
   elicitation: field(elicitationMode, "The default for servers that say nothing.", "ask"),

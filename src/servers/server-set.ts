@@ -1,3 +1,4 @@
+import { defaultProfile } from "../auth/oauth-record.ts";
 import { PlugboardError } from "../errors.ts";
 import type { PlugboardEvent } from "../events.ts";
 import { diffConfig } from "../config/diff.ts";
@@ -10,16 +11,34 @@ import type { OpenerContext } from "./opener.ts";
 import { reportServer } from "./server-report.ts";
 import type { ServerReport } from "./server-report.ts";
 import type { ConnectionState } from "./state.ts";
-import type { Target } from "./target.ts";
+import type { HttpTarget, ServerAuth, Target } from "./target.ts";
 
-export interface ServerSetSettings extends Omit<OpenerContext, "policy"> {
+/** On whose behalf a server is used. */
+export interface User {
+  /** Matters for servers with `isolation: caller`. */
+  caller?: string | undefined;
+  /** The account, instead of the configured one. Servers that run on this machine have none. */
+  profile?: string | undefined;
+}
+
+export interface ServerSetSettings extends Omit<OpenerContext, "policy" | "authProvider" | "paramHeaders"> {
   /** Start everything at once and keep it up, whatever `lazy` says by default. */
   eager: boolean;
   now(): number;
   random(): number;
   emit(event: PlugboardEvent): void;
-  hasNewLogin?: ((server: string) => Promise<boolean>) | undefined;
-  onNotification?: ((server: string, method: string, params: Record<string, unknown>) => void) | undefined;
+  /** `profile` is the account that was chosen; absent where the server's own entry decides. */
+  authProvider?:
+    | ((server: string, target: HttpTarget, profile: string | undefined) => ServerAuth | undefined)
+    | undefined;
+  hasNewLogin?: ((server: string, profile: string | undefined) => Promise<boolean>) | undefined;
+  /** `other` is the account of a connection that is not the server's own. */
+  paramHeaders?:
+    | ((server: string, params: Record<string, unknown>, other: string | undefined) => Record<string, string>)
+    | undefined;
+  onNotification?:
+    | ((server: string, method: string, params: Record<string, unknown>, other: string | undefined) => void)
+    | undefined;
   onQuestion?:
     | ((
         server: string,
@@ -33,13 +52,19 @@ export interface ServerSetSettings extends Omit<OpenerContext, "policy"> {
 interface Member {
   entry: ServerEntry;
   connection: Connection;
-  /** One more connection for each caller that must not share. */
-  callers: Map<string, Connection>;
+  /** One more connection for each caller that must not share, and for each other account. */
+  beside: Map<string, Branch>;
   /** And one for each call under way that must not. */
-  passing: Set<Connection>;
+  passing: Set<Branch>;
 }
 
-/** All servers of a hub and their connections: one shared by everybody, or one for each caller where asked. */
+interface Branch {
+  connection: Connection;
+  /** Its account, where that is not the one of the server's own connection. */
+  other: string | undefined;
+}
+
+/** All servers of a hub and their connections: one shared by everybody, or one for each caller or account. */
 export class ServerSet {
   readonly #settings: ServerSetSettings;
   readonly #members = new Map<string, Member>();
@@ -72,25 +97,57 @@ export class ServerSet {
     return (await resolveTarget(entry, { ...this.#settings, policy: this.#config.policy })).target;
   }
 
-  /** The server's own connection: the one that is reported and listed, and shared unless that must not be. */
-  connection(name: string): Connection {
-    return this.#member(name).connection;
+  /** The account that was chosen for a server without touching its entry. */
+  chosenProfile(name: string): string | undefined {
+    return chosenIn(this.#config, name);
   }
 
-  /** Does something over the connection that a caller is to use. */
-  use<T>(name: string, caller: string | undefined, work: (connection: Connection) => Promise<T>): Promise<T> {
+  /** The account, when it is another one than the server's own connection has. */
+  otherProfile(name: string, profile: string | undefined): string | undefined {
+    if (profile === undefined) return undefined;
+    if (profile === "")
+      throw new PlugboardError("usage-invalid", "A profile needs a name.", { server: name });
+    const { url } = this.#member(name).entry.config ?? {};
+    return url === undefined || profile === this.profile(name) ? undefined : profile;
+  }
+
+  /** The account of the server's own connection. */
+  profile(name: string): string {
+    const { oauth } = this.#member(name).entry.config ?? {};
+    return this.chosenProfile(name) ?? oauth?.profile ?? defaultProfile;
+  }
+
+  /** The lasting connection of a user: the one that is reported and listed, the server's own unless it must not be. */
+  connection(name: string, { caller, profile }: User = {}): Connection {
     const member = this.#member(name);
-    const isolation = member.entry.config?.isolation ?? "shared";
-    if (isolation === "shared" || (isolation === "caller" && caller === undefined))
-      return work(member.connection);
-    if (isolation === "call" || caller === undefined) return this.#useOnce(member, work);
-    const own = member.callers.get(caller) ?? this.#connectBeside(member);
-    member.callers.set(caller, own);
-    return work(own);
+    const own = member.entry.config?.isolation === "caller" ? caller : undefined;
+    const other = this.otherProfile(name, profile);
+    if (own === undefined && other === undefined) return member.connection;
+    const key = JSON.stringify([own, other]);
+    const known = member.beside.get(key);
+    if (known) return known.connection;
+    const branch = this.#branch(member, other);
+    member.beside.set(key, branch);
+    return branch.connection;
+  }
+
+  /** Does something over the connection that a user is to have. */
+  use<T>(name: string, user: User, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const member = this.#member(name);
+    return member.entry.config?.isolation === "call"
+      ? this.#useOnce(member, this.otherProfile(name, user.profile), work)
+      : work(this.connection(name, user));
   }
 
   async disconnect(name: string): Promise<void> {
     await Promise.all(connectionsOf(this.#member(name)).map((connection) => connection.disconnect()));
+  }
+
+  /** The same for the connections of one account only. */
+  async disconnectAccount(name: string, profile: string | undefined): Promise<void> {
+    const other = this.otherProfile(name, profile);
+    const theirs = branchesOf(this.#member(name)).filter((branch) => branch.other === other);
+    await Promise.all(theirs.map(({ connection }) => connection.disconnect()));
   }
 
   /** Forgets failures and tries anew: everything, or only what failed. */
@@ -113,8 +170,10 @@ export class ServerSet {
       member.connection.ready().catch(() => undefined);
   }
 
-  reports(): ServerReport[] {
-    return [...this.#members.values()].map(({ entry, connection }) => reportServer(entry, connection));
+  reports(user: User = {}): ServerReport[] {
+    return [...this.#members.values()].map(({ entry }) =>
+      reportServer(entry, this.connection(entry.name, user)),
+    );
   }
 
   /** The servers that are started without being asked for. */
@@ -129,7 +188,13 @@ export class ServerSet {
     if (this.#isClosed) throw new PlugboardError("connection-lost", "The hub is closed.");
     const diff = diffConfig(this.#config, config);
     const known = new Set([...diff.added, ...diff.changed.map(({ name }) => name)]);
-    for (const name of replaced) if (!known.has(name)) diff.changed.push({ name, fields: ["server"] });
+    const touch = (name: string, field: string) => {
+      if (!known.has(name)) diff.changed.push({ name, fields: [field] });
+      known.add(name);
+    };
+    for (const name of replaced) touch(name, "server");
+    for (const name of config.servers.keys())
+      if (chosenIn(config, name) !== this.chosenProfile(name)) touch(name, "profile");
     this.#config = config;
     const touched = [...diff.removed, ...diff.changed.map(({ name }) => name)];
     const leaving = touched.map((name) => this.#part(name));
@@ -166,8 +231,8 @@ export class ServerSet {
   #join(entry: ServerEntry): void {
     this.#members.set(entry.name, {
       entry,
-      connection: this.#connect(entry, this.#isEager(entry), initialState(entry)),
-      callers: new Map(),
+      connection: this.#connect(entry, this.#isEager(entry), initialState(entry), undefined),
+      beside: new Map(),
       passing: new Set(),
     });
   }
@@ -178,20 +243,25 @@ export class ServerSet {
     if (member) await Promise.all(connectionsOf(member).map((connection) => connection.close()));
   }
 
-  async #useOnce<T>(member: Member, work: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = this.#connectBeside(member);
-    member.passing.add(connection);
+  async #useOnce<T>(
+    member: Member,
+    other: string | undefined,
+    work: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    const branch = this.#branch(member, other);
+    member.passing.add(branch);
     try {
-      return await work(connection);
+      return await work(branch.connection);
     } finally {
-      await connection.close();
-      member.passing.delete(connection);
+      await branch.connection.close();
+      member.passing.delete(branch);
     }
   }
 
   /** One more connection to the same server; what is switched off stays off. */
-  #connectBeside({ entry, connection: { state } }: Member): Connection {
-    return this.#connect(entry, false, state.name === "disabled" ? state : initialState(entry));
+  #branch({ entry, connection: { state } }: Member, other: string | undefined): Branch {
+    const initial = state.name === "disabled" ? state : initialState(entry);
+    return { connection: this.#connect(entry, false, initial, other), other };
   }
 
   #isEager({ config }: ServerEntry): boolean {
@@ -200,9 +270,16 @@ export class ServerSet {
     );
   }
 
-  #connect(entry: ServerEntry, eager: boolean, initial: ConnectionState): Connection {
-    const { now, random, onQuestion, onNotification, hasNewLogin } = this.#settings;
+  #connect(
+    entry: ServerEntry,
+    eager: boolean,
+    initial: ConnectionState,
+    other: string | undefined,
+  ): Connection {
+    const { now, random, onQuestion, onNotification, hasNewLogin, authProvider, paramHeaders } =
+      this.#settings;
     const { name } = entry;
+    const profile = other ?? this.chosenProfile(name);
     const connection: Connection = new Connection({
       name,
       eager,
@@ -214,10 +291,15 @@ export class ServerSet {
         if (event.type === "connection-changed" && event.to === "connected" && event.from === "connecting")
           void this.#tellSandboxState(connection);
       },
-      open: createOpener(entry, { ...this.#settings, policy: this.#config.policy }),
-      ...(hasNewLogin && { hasNewLogin: () => hasNewLogin(name) }),
+      open: createOpener(entry, {
+        ...this.#settings,
+        policy: this.#config.policy,
+        authProvider: (server, target) => authProvider?.(server, target, profile),
+        paramHeaders: (server, params) => paramHeaders?.(server, params, other) ?? {},
+      }),
+      ...(hasNewLogin && { hasNewLogin: () => hasNewLogin(name, profile) }),
       ...(onNotification && {
-        onNotification: (method, params) => onNotification(name, method, params),
+        onNotification: (method, params) => onNotification(name, method, params, other),
       }),
       ...(onQuestion && { onQuestion: (method, params, signal) => onQuestion(name, method, params, signal) }),
     });
@@ -234,8 +316,19 @@ export class ServerSet {
   }
 }
 
-function connectionsOf({ connection, callers, passing }: Member): Connection[] {
-  return [connection, ...callers.values(), ...passing];
+function branchesOf({ connection, beside, passing }: Member): Branch[] {
+  return [{ connection, other: undefined }, ...beside.values(), ...passing];
+}
+
+function connectionsOf(member: Member): Connection[] {
+  return branchesOf(member).map(({ connection }) => connection);
+}
+
+/** What runs on this machine has no accounts. */
+function chosenIn({ servers, settings }: LoadedConfig, name: string): string | undefined {
+  const { profiles = {} } = settings;
+  const isRemote = servers.get(name)?.config?.url !== undefined;
+  return isRemote && Object.hasOwn(profiles, name) ? profiles[name] : undefined;
 }
 
 function isBroken({ name }: ConnectionState): boolean {
