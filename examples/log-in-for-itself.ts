@@ -1,53 +1,57 @@
 /**
- * Logins without a person, against the servers of "plugboard/testing": a workload that its platform vouches for, and a
- * user who is known at the company's identity provider. Run: node examples/log-in-for-itself.ts
+ * Logins without a person: as a client with a key, as a workload that its platform vouches for, and as a user whom the
+ * company's identity provider knows. In a program of your own, import from "plugboard" and "plugboard/testing".
+ * Run: node examples/log-in-for-itself.ts
  */
 import assert from "node:assert/strict";
-import {
-  createKey,
-  GRANTS,
-  startAuthServer,
-  startIdentityProvider,
-  startProtectedMcp,
-} from "../test/servers/auth/testing.ts";
+import { createHub } from "../src/index.ts";
+import * as testing from "../test/servers/auth/testing.ts";
 
-const platform = createKey();
-await using idp = await startIdentityProvider({ clients: [{ client_id: "agent" }] });
-await using auth = await startAuthServer({
-  grantTypes: [GRANTS.jwt],
-  trusted: { "https://platform.example": [platform.jwk], [idp.issuer]: idp.keys },
-  clients: [{ client_id: "agent", client_secret: "s3cret" }],
+const [robotKey, platformKey] = [testing.createKey(), testing.createKey()];
+const platform = "https://platform.example";
+
+await using idp = await testing.startIdentityProvider({ clients: [{ client_id: "agent" }] });
+await using auth = await testing.startAuthServer({
+  grantTypes: [testing.GRANTS.client, testing.GRANTS.jwt],
+  trusted: { [platform]: [platformKey.jwk], [idp.issuer]: idp.keys },
+  clients: [
+    { client_id: "robot", jwks: { keys: [robotKey.jwk] } },
+    { client_id: "job" },
+    { client_id: "agent", client_secret: "s3cret" },
+  ],
 });
-await using server = await startProtectedMcp(auth);
+await using server = await testing.startProtectedMcp(auth, {}, { requires: { all: ["read"] } });
 
-async function ask(issuer: string, form: Record<string, string>, headers: Record<string, string> = {}) {
-  const body = new URLSearchParams(form);
-  const response = await fetch(`${issuer}/token`, { method: "POST", body, headers });
-  return (await response.json()) as Record<string, string>;
+const { url } = server;
+const byKey = { clientId: "robot", privateKey: robotKey.pem, grant: "client-credentials" } as const;
+const byPlatform = {
+  clientId: "job",
+  grant: "jwt-bearer",
+  assertion: platformKey.sign({ iss: platform, sub: "job-7", aud: auth.issuer }),
+} as const;
+const byCompany = {
+  clientId: "agent",
+  clientSecret: "s3cret",
+  grant: "cross-app",
+  assertion: idp.idToken("agent", "ada"),
+  identityProvider: { issuer: idp.issuer, clientId: "agent" },
+} as const;
+
+await using hub = await createHub({
+  servers: {
+    // One address, so each login needs a profile of its own.
+    robot: { url, oauth: { ...byKey, profile: "robot" } },
+    job: { url, oauth: { ...byPlatform, profile: "job" } },
+    person: { url, oauth: { ...byCompany, profile: "person" } },
+  },
+});
+
+for (const name of ["robot", "job", "person"]) {
+  const { structuredContent } = await hub.callTool(`mcp__${name}__add`, { a: 19, b: 23 });
+  assert.deepEqual(structuredContent, { sum: 42 });
 }
-
-// A workload shows what its platform gave it, and needs no registration.
-const assertion = platform.sign({ iss: "https://platform.example", sub: "job-7", aud: auth.issuer });
-const job = await ask(auth.issuer, { grant_type: GRANTS.jwt, assertion, resource: server.url });
-console.log(auth.introspect(job["access_token"] ?? "").sub);
-assert.equal(auth.introspect(job["access_token"] ?? "").sub, "job-7");
-
-// Cross-app access: the ID token becomes an ID-JAG at one server, and that a token at the other.
-const type = "urn:ietf:params:oauth:token-type:";
-const idJag = await ask(idp.issuer, {
-  grant_type: GRANTS.exchange,
-  client_id: "agent",
-  subject_token: idp.idToken("agent", "ada"),
-  subject_token_type: `${type}id_token`,
-  requested_token_type: `${type}id-jag`,
-  audience: auth.issuer,
-  resource: server.url,
-});
-const token = await ask(
-  auth.issuer,
-  { grant_type: GRANTS.jwt, assertion: idJag["access_token"] ?? "" },
-  { authorization: `Basic ${btoa("agent:s3cret")}` },
+for (const { clientId, user, type } of auth.grants) console.log(clientId, user ?? "itself", type);
+assert.deepEqual(
+  auth.grants.map(({ user }) => user),
+  [undefined, "job-7", "ada"],
 );
-const known = auth.introspect(token["access_token"] ?? "");
-console.log(known.sub, known.aud === server.url);
-assert.deepEqual([known.sub, known.aud], ["ada", server.url]);
