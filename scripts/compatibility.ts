@@ -1,16 +1,18 @@
 /**
- * Installs servers from npm that nobody here wrote, connects to each through the hub, lists what it has and makes one
- * harmless call; then shows eight of them with `plugboard status` in a real terminal. Writes docs/compatibility.md.
- * Only npm uses the network. Run: node scripts/compatibility.ts [folder to install into and keep]
+ * Installs servers from npm that nobody here wrote and uses each through the built command line, as a person would:
+ * `plugboard add`, what it offers, one harmless `plugboard call`. Then shows eight of them with `plugboard status` in a
+ * real terminal. Writes docs/compatibility.md. Only npm uses the network; git, tmux and `npm run build` are needed.
+ * Run: node scripts/compatibility.ts [folder to install into and keep]
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { createHub, isPlugboardError } from "../src/index.ts";
-import type { CallResult, Hub } from "../src/index.ts";
+import { shellWord } from "../src/cli/call-line.ts";
+import type { CallResult, ServerReport } from "../src/index.ts";
+import { runNode } from "../test/run-command.ts";
 import { candidates } from "./compatibility/servers.ts";
 import type { Candidate } from "./compatibility/servers.ts";
 
@@ -18,174 +20,169 @@ interface Finding {
   candidate: Candidate;
   protocol: string;
   offers: string;
-  coldMs: number | undefined;
-  warmMs: number | undefined;
-  call: string;
-  result: string;
+  start: string;
+  call?: { line: string; exitCode: number | null; answer: string };
 }
 
 const run = promisify(execFile);
 const page = join(import.meta.dirname, "..", "docs", "compatibility.md");
-const inTerminal = [
-  "everything",
-  "filesystem",
-  "memory",
-  "thinking",
-  "playwright",
-  "devtools",
-  "context7",
-  "eslint",
-];
+const main = join(import.meta.dirname, "..", "dist", "cli", "main.js");
+const inTerminal = "everything filesystem memory thinking playwright devtools context7 eslint";
 const warmStarts = 3;
 
+if (!existsSync(main)) throw new Error("There is no command line yet: npm run build");
 const kept = process.argv[2];
-const root = kept === undefined ? await mkdtemp(join(tmpdir(), "plugboard-compatibility-")) : resolve(kept);
+const root = await prepareRoot();
+const [home, folder] = [join(root, "home"), join(root, "work")];
+const env = { HOME: home, PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}` };
 try {
-  const folder = await prepareFolder();
-  const servers = candidates(folder);
+  await prepareFolder();
   const findings: Finding[] = [];
-  for (const candidate of servers) {
+  for (const candidate of candidates(folder)) {
     await install(candidate);
-    const finding = await examine(candidate, folder);
+    const finding = await examine(candidate);
     findings.push(finding);
-    console.log(`${candidate.name}: ${finding.protocol}, ${finding.offers}, ${finding.result}`);
+    console.log(
+      `${candidate.name}: ${finding.protocol}, ${finding.offers}, ${finding.call?.answer ?? "not called"}`,
+    );
   }
-  await writePage(table(findings), await captureStatus(servers, folder));
+  await writeSection("servers", serverTable(findings));
+  await writeSection("calls", callTable(findings));
+  const command = `plugboard status ${inTerminal}`;
+  await writeSection("terminal", `\`\`\`text\n$ ${command}\n${await captureStatus()}\n\`\`\``);
 } finally {
   if (kept === undefined) await rm(root, { recursive: true, force: true });
 }
 
-/** A place for servers to look at: a repository with one file in it. */
-async function prepareFolder(): Promise<string> {
-  const folder = join(root, "work");
+async function prepareRoot(): Promise<string> {
+  if (kept === undefined) return realpath(await mkdtemp(join(tmpdir(), "plugboard-compatibility-")));
+  await mkdir(kept, { recursive: true });
+  return realpath(resolve(kept));
+}
+
+/** An empty home, and a place for servers to look at: a repository with one file in it. */
+async function prepareFolder(): Promise<void> {
+  await rm(home, { recursive: true, force: true });
+  await mkdir(home);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "hello.js"), 'console.log("hello");\n');
   await writeFile(join(folder, "eslint.config.mjs"), "export default [{ rules: { semi: 2 } }];\n");
   if (!existsSync(join(folder, ".git"))) await run("git", ["init", "--quiet", folder]);
-  return folder;
 }
 
 /** Each into a folder of its own, and without running anybody's install scripts. */
 async function install({ name, package: wanted, version }: Candidate): Promise<void> {
-  const folder = join(root, name);
-  if (existsSync(join(folder, "node_modules"))) return;
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "package.json"), "{}");
+  const own = join(root, name);
+  if (existsSync(join(own, "node_modules"))) return;
+  await mkdir(own, { recursive: true });
+  await writeFile(join(own, "package.json"), "{}");
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  await run("npm", ["install", ...flags, `${wanted}@${version}`], { cwd: folder });
+  await run("npm", ["install", ...flags, `${wanted}@${version}`], { cwd: own });
 }
 
-function serverConfig({ name, bin, args = [], env = {} }: Candidate, folder: string) {
-  const command = join(root, name, "node_modules", ".bin", bin);
-  const path = `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`;
-  return { command, args, cwd: folder, env: { ...env, PATH: path } };
+function plugboard(...args: string[]) {
+  return runNode([main, ...args], { cwd: folder, env });
 }
 
-async function examine(candidate: Candidate, folder: string): Promise<Finding> {
-  const { name } = candidate;
-  await using hub = await createHub({ servers: { [name]: serverConfig(candidate, folder) } });
-  const coldMs = await start(hub, name);
-  const { protocolVersion = "", era = "failed", message = "" } = hub.status()[0] ?? {};
-  const finding = { candidate, protocol: `${era} ${protocolVersion}`, offers: await counts(hub), coldMs };
-  if (coldMs === undefined) return { ...finding, warmMs: undefined, call: "", result: message };
-  const result = candidate.call ? await call(hub, candidate.name, candidate.call) : "not called";
-  const warm: (number | undefined)[] = [];
-  for (let i = 0; i < warmStarts; i++) {
-    await hub.disconnect(name);
-    warm.push(await start(hub, name));
-  }
-  return {
-    ...finding,
-    warmMs: Math.min(...warm.map((ms = Infinity) => ms)),
-    call: candidate.call?.tool ?? "",
-    result,
-  };
+async function plugboardJson<T>(...args: string[]): Promise<T> {
+  return JSON.parse((await plugboard(...args, "--json")).out) as T;
 }
 
-async function start(hub: Hub, name: string): Promise<number | undefined> {
-  await hub.connect(name).catch(() => undefined);
-  return hub.status()[0]?.state === "connected" ? hub.status()[0]?.startMs : undefined;
+async function examine(candidate: Candidate): Promise<Finding> {
+  const { name, bin, args = [], env: variables = {} } = candidate;
+  const program = join(root, name, "node_modules", ".bin", bin);
+  const pairs = Object.entries(variables).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
+  const added = await plugboard("add", name, ...pairs, "--", program, ...args);
+  if (added.code !== 0) throw new Error(added.err);
+  const { era = "failed", protocolVersion = "", startMs: coldMs } = await status(name);
+  const offers = await count(name);
+  const call = candidate.call && (await makeCall(name, candidate.call));
+  const warm: number[] = [];
+  for (let i = 0; i < warmStarts; i++) warm.push((await status(name)).startMs ?? Infinity);
+  const start = coldMs === undefined ? "–" : `${coldMs} / ${Math.min(...warm)}`;
+  return { candidate, protocol: `${era} ${protocolVersion}`, offers, start, ...(call && { call }) };
 }
 
-async function counts(hub: Hub): Promise<string> {
-  const [tools, resources, prompts] = [await hub.tools(), await hub.resources(), await hub.prompts()];
+async function status(name: string): Promise<Partial<ServerReport>> {
+  const { servers } = await plugboardJson<{ servers: ServerReport[] }>("status", name);
+  return servers[0] ?? {};
+}
+
+async function count(name: string): Promise<string> {
+  const { tools } = await plugboardJson<{ tools: unknown[] }>("tools", name);
+  const { resources } = await plugboardJson<{ resources: unknown[] }>("resources", name);
+  const { prompts } = await plugboardJson<{ prompts: unknown[] }>("prompts", name);
   return `${tools.length} / ${resources.length} / ${prompts.length}`;
 }
 
-async function call(
-  hub: Hub,
-  name: string,
+async function makeCall(
+  server: string,
   { tool, arguments: args }: NonNullable<Candidate["call"]>,
-): Promise<string> {
-  try {
-    const result = await hub.callTool(`${name}.${tool}`, args);
-    return `${result.isError ? "tool error" : "ok"}: ${firstWords(result)}`;
-  } catch (error) {
-    if (!isPlugboardError(error)) throw error;
-    return `${error.code}: ${short(error.message)}`;
-  }
+): Promise<NonNullable<Finding["call"]>> {
+  const words = Object.entries(args).map(([key, value]) => `${key}=${String(value)}`);
+  const line = ["call", `${server}.${tool}`, ...words, "--json"];
+  const { code: exitCode, out } = await plugboard(...line);
+  const shown = ["plugboard", ...line].map(shellWord).join(" ").replaceAll(folder, "$PWD");
+  return { line: shown, exitCode, answer: firstWords(JSON.parse(out) as Answer) };
 }
 
-function firstWords({ content, structuredContent }: CallResult): string {
+type Answer = Partial<CallResult> & { error?: { code: string; message: string } };
+
+function firstWords({ content = [], structuredContent, error }: Answer): string {
+  if (error) return short(`${error.code}: ${error.message}`);
   const text = content.find(({ type }) => type === "text")?.["text"];
   return short(typeof text === "string" ? text : JSON.stringify(structuredContent ?? content));
 }
 
 function short(text: string): string {
-  const line = text
-    .replaceAll(root, "…")
-    .replaceAll(/[\s|`<>*_#]+/g, " ")
-    .trim();
-  return line.length > 60 ? `${line.slice(0, 60)} …` : line;
+  const line = text.replaceAll(root, "…").replaceAll(/\s+/g, " ").trim();
+  return line.length > 160 ? `${line.slice(0, 160)} …` : line;
 }
 
-function table(findings: readonly Finding[]): string {
-  const rows = findings.map(({ candidate, protocol, offers, coldMs, warmMs, call: tool, result }) =>
-    [
-      candidate.name,
-      `${candidate.package} ${candidate.version}`,
-      protocol,
-      offers,
-      `${coldMs ?? "–"} / ${warmMs ?? "–"}`,
-      tool && `\`${tool}\``,
-      result,
-      candidate.remark ?? "",
-    ].join(" | "),
+function serverTable(findings: readonly Finding[]): string {
+  return table(
+    ["server", "package", "era, revision", "tools / resources / prompts", "start cold / warm, ms", "remarks"],
+    findings.map(({ candidate, protocol, offers, start }) => {
+      const { name, package: wanted, version, remark = "" } = candidate;
+      return [name, `${wanted} ${version}`, protocol, offers, start, remark];
+    }),
   );
-  const head =
-    "server | package | era, revision | tools / resources / prompts | start cold / warm, ms | call | result | remarks";
-  return [head, head.replaceAll(/[^|]+/g, "---"), ...rows].map((row) => `| ${row} |`).join("\n");
+}
+
+function callTable(findings: readonly Finding[]): string {
+  const calls = findings.flatMap(({ call }) => (call ? [call] : []));
+  const rows = calls.map(({ line, exitCode, answer }) => {
+    const outcome = exitCode === 0 ? "ok" : `exit code ${exitCode}`;
+    return [code(line), outcome, code(answer)];
+  });
+  const good = calls.filter(({ exitCode }) => exitCode === 0).length;
+  const sum = `${good} of ${calls.length} calls succeeded.`;
+  return `${sum}\n\n${table(["command line", "outcome", "the answer begins"], rows)}`;
+}
+
+function table(head: readonly string[], rows: readonly string[][]): string {
+  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+/** As code within a cell of a table. */
+function code(text: string): string {
+  return `\`${text.replaceAll("`", "'").replaceAll("|", "\\|")}\``;
 }
 
 /** What a person sees, 100 columns wide. */
-async function captureStatus(servers: readonly Candidate[], folder: string): Promise<string> {
-  const shown = servers.filter(({ name }) => inTerminal.includes(name));
-  const mcpServers = Object.fromEntries(shown.map((one) => [one.name, serverConfig(one, folder)]));
-  const config = join(root, "status.json");
-  await writeFile(config, JSON.stringify({ mcpServers }));
-  const main = join(import.meta.dirname, "..", "src", "cli", "main.ts");
-  const tmux = (...args: string[]) => run("tmux", ["-S", join(root, "terminal"), ...args]);
-  const home = join(root, "home");
-  const status = `HOME='${home}' '${process.execPath}' '${main}' status --config '${config}'; tmux wait-for -S shown; cat`;
-  await tmux("-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "40", "-s", "status", status);
+async function captureStatus(): Promise<string> {
+  const tmux = (...args: string[]) => run("tmux", ["-S", join(root, "terminal"), ...args], { cwd: folder });
+  const command = `HOME='${home}' '${process.execPath}' '${main}' status ${inTerminal}; tmux wait-for -S shown; cat`;
+  await tmux("-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "40", "-s", "status", command);
   await tmux("wait-for", "shown");
   const { stdout } = await tmux("capture-pane", "-p", "-t", "status");
   await tmux("kill-server");
   return stdout.trimEnd();
 }
 
-async function writePage(findings: string, terminal: string): Promise<void> {
+async function writeSection(name: string, content: string): Promise<void> {
   const text = await readFile(page, "utf8");
-  const withTable = between(text, "servers", findings);
-  await writeFile(
-    page,
-    between(withTable, "terminal", `\`\`\`text\n$ plugboard status\n${terminal}\n\`\`\``),
-  );
-}
-
-function between(text: string, name: string, content: string): string {
   const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
   const [before = "", rest = ""] = text.split(start);
-  const after = rest.split(end)[1] ?? "";
-  return `${before}${start}\n${content}\n${end}${after}`;
+  await writeFile(page, `${before}${start}\n${content}\n${end}${rest.split(end)[1] ?? ""}`);
 }
