@@ -25,12 +25,28 @@ describe("M72 the vault", () => {
     expect(await openVault({ folder }).get(tokens)).toBeUndefined();
   });
 
+  it("says whether a record can be replaced, and leaves it as it is", async () => {
+    const folder = vaultFolder();
+    const chain = new FakeKeychain();
+    await openVault({ folder, now: () => 1000 }).set(tokens, "v");
+    const vault = openVault({ folder, keychain: chain.open() });
+    expect(await vault.canReplace(tokens)).toBe(true);
+    expect(await vault.get(tokens)).toBe("v");
+    expect((await vault.list("")).entries).toEqual([{ name: tokens, setAt: 1000, place: "keychain" }]);
+    expect(await vault.canReplace("secret/A")).toBe(true);
+    expect(await vault.get("secret/A")).toBeUndefined();
+    chain.isLocked = true;
+    const later = openVault({ folder, keychain: chain.open() });
+    await expect(later.canReplace(tokens)).rejects.toMatchObject({ data: { reason: "locked" } });
+  });
+
   it("creates nothing by being asked", async () => {
     const folder = vaultFolder();
     const vault = openVault({ folder });
     expect(await vault.get("secret/A")).toBeUndefined();
     expect(await vault.list("")).toEqual({ entries: [], problems: [] });
     expect(await vault.delete("secret/A")).toBe(false);
+    expect(await vault.canReplace("secret/A")).toBe(true);
     expect(existsSync(dirname(folder))).toBe(false);
   });
 
