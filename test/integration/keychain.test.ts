@@ -1,8 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import type { Socket } from "node:net";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -10,18 +9,14 @@ import { openKeychain } from "../../src/auth/keychain.ts";
 import { filesWith } from "../auth/vault-fixture.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
+import { hasKeychain, hasLibrary, sessionCommand } from "./keychain-session.ts";
+import type { Session } from "./keychain-session.ts";
 
-/**
- * The real thing where it can be had: gnome-keyring on a D-Bus session of its own, locked and unlocked at will. Where
- * it cannot, the same promises are checked without a keychain, and every key is in the key file.
- */
-const hasKeychain = isObtainable();
 const kept = hasKeychain ? "keychain" : "file";
 const program = join(import.meta.dirname, "..", "auth", "programs", "vault-steps.ts");
 const asker = join(import.meta.dirname, "programs", "ask-keychain.ts");
 const canary = "canary-51d2-kept";
 
-type Session = "unlocked" | "locked" | "absent";
 type Step = ["set", string, string] | ["get", string] | ["accounts"];
 
 describe(`M72 the vault with ${hasKeychain ? "gnome-keyring" : "no keychain to be had"}`, () => {
@@ -110,12 +105,12 @@ describe("M72 a keychain that does not behave", () => {
     const { address } = await silentBus(box);
     const keychain = openKeychain({ DBUS_SESSION_BUS_ADDRESS: address }, { deadlineMs: 500 });
     const started = performance.now();
-    expect(await keychain?.isUsable()).toBe(hasLibrary() ? false : undefined);
+    expect(await keychain?.isUsable()).toBe(hasLibrary ? false : undefined);
     expect(await keychain?.read("vault-key/x")).toBeUndefined();
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
-  it.runIf(hasLibrary() && process.platform === "linux").each([
+  it.runIf(hasLibrary && process.platform === "linux").each([
     ["is killed", "SIGKILL", 600_000],
     ["is stopped", "SIGSTOP", 2_000],
   ] as const)("is left alone, too, when whoever asked %s meanwhile", async (_what, signal, deadlineMs) => {
@@ -148,21 +143,9 @@ function run(box: Sandbox, session: Session, steps: Step[]): unknown[] {
   }
 }
 
-/** Runs Node in a new session of its own. A session's keychain ends with its bus; what it keeps is below HOME. */
-function inSession(box: Sandbox, session: Session, args: string[], input: string) {
-  const runtime = box.path("runtime");
-  rmSync(runtime, { recursive: true, force: true });
-  mkdirSync(runtime, { mode: 0o700 });
-  const env = { HOME: box.home, PATH: process.env["PATH"] ?? "", XDG_RUNTIME_DIR: runtime };
-  const unlock =
-    'printf password | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1; exec "$@"';
-  const words = {
-    unlocked: ["dbus-run-session", "--", "/bin/sh", "-c", unlock, "sh"],
-    locked: ["dbus-run-session", "--"],
-    absent: [],
-  }[hasKeychain ? session : "absent"];
-  const [command = "", ...rest] = [...words, process.execPath, ...args];
-  return spawnSync(command, rest, { env, input, encoding: "utf8", timeout: 60_000 });
+function inSession(box: Sandbox, session: Session, words: string[], input: string) {
+  const { command, args, env } = sessionCommand(box, session, [process.execPath, ...words]);
+  return spawnSync(command, args, { env, input, encoding: "utf8", timeout: 60_000 });
 }
 
 /** Accepts, reads, and never says a word. */
@@ -180,23 +163,4 @@ async function silentBus(box: Sandbox): Promise<{ address: string; connected: Pr
   });
   await once(server.listen(path), "listening");
   return { address: `unix:path=${path}`, connected };
-}
-
-function hasLibrary(): boolean {
-  try {
-    createRequire(import.meta.url)("@napi-rs/keyring");
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Only trying tells: both programs and the library have to be there and to work with each other. */
-function isObtainable(): boolean {
-  const folders = (process.env["PATH"] ?? "").split(":");
-  const has = (name: string) =>
-    folders.some((folder) => existsSync(folder) && readdirSync(folder).includes(name));
-  if (!hasLibrary() || !has("gnome-keyring-daemon") || !has("dbus-run-session")) return false;
-  const session = "dbus-run-session";
-  return spawnSync(session, ["--", "true"], { timeout: 10_000 }).status === 0;
 }

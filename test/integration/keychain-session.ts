@@ -1,0 +1,50 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Sandbox } from "../sandbox.ts";
+
+/**
+ * The real thing where it can be had: gnome-keyring on a D-Bus session of its own, locked and unlocked at will; it ends
+ * with its bus, and what it keeps is below HOME. Where it cannot be had, every session is one without a keychain.
+ */
+export type Session = "unlocked" | "locked" | "absent";
+
+const bus = "dbus-run-session";
+export const hasLibrary = isInstalled();
+/** Only trying tells: both programs and the library have to be there and to work with each other. */
+export const hasKeychain =
+  hasLibrary &&
+  hasProgram("gnome-keyring-daemon") &&
+  hasProgram(bus) &&
+  spawnSync(bus, ["--", "true"], { timeout: 10_000 }).status === 0;
+
+const unlock =
+  'printf password | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1; exec "$@"';
+
+/** What to run, and with which variables, so that `words` run in a session of their own. */
+export function sessionCommand(box: Sandbox, session: Session, words: string[]) {
+  const runtime = box.path("runtime");
+  rmSync(runtime, { recursive: true, force: true });
+  mkdirSync(runtime, { mode: 0o700 });
+  const before = {
+    unlocked: [bus, "--", "/bin/sh", "-c", unlock, "sh"],
+    locked: [bus, "--"],
+    absent: [],
+  }[hasKeychain ? session : "absent"];
+  const [command = "", ...args] = [...before, ...words];
+  return { command, args, env: { ...box.env, XDG_RUNTIME_DIR: runtime } };
+}
+
+function hasProgram(name: string): boolean {
+  const folders = (process.env["PATH"] ?? "").split(":");
+  return folders.some((folder) => existsSync(folder) && readdirSync(folder).includes(name));
+}
+
+function isInstalled(): boolean {
+  try {
+    createRequire(import.meta.url)("@napi-rs/keyring");
+    return true;
+  } catch {
+    return false;
+  }
+}
