@@ -224,7 +224,7 @@ export class Engine {
     for (const subscriptions of this.#subscriptions.values()) subscriptions.close();
     const closing = this.servers.close();
     const processes = await this.#processes;
-    await Promise.all([closing, processes?.close()]);
+    await Promise.all([closing, processes?.close(), this.signIn.close()]);
     this.events.close();
   }
 

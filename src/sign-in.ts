@@ -28,6 +28,8 @@ export class SignIn {
   readonly #settings: SignInSettings;
   /** The newest of each server and account, for what is shown about it. */
   readonly #providers = new Map<string, LoginProvider>();
+  readonly #ending = new AbortController();
+  readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(settings: SignInSettings) {
     this.#settings = settings;
@@ -68,7 +70,20 @@ export class SignIn {
     return login && describeLogin(login, this.#settings.now());
   }
 
+  /** Gives up the logins that somebody is still busy with. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await Promise.allSettled(this.#underWay);
+  }
+
   async login(server: string, target: Target, options: LoginOptions): Promise<Account> {
+    const signal = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])]);
+    const login = this.#login(server, target, { ...options, signal });
+    this.#underWay.add(login);
+    return login.finally(() => this.#underWay.delete(login));
+  }
+
+  async #login(server: string, target: Target, options: LoginOptions): Promise<Account> {
     assertLogin(server, target);
     const { now, emit } = this.#settings;
     const { withFetch, ...common } = this.#common(server, target, options.profile);
