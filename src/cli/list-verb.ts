@@ -1,16 +1,19 @@
+import { isPlugboardError } from "../index.ts";
 import type { Hub, View } from "../index.ts";
 import { knownServer } from "./known-server.ts";
 import { prepareLists, reportLists } from "./known-lists.ts";
 import type { ListUse } from "./known-lists.ts";
 import { noServersText } from "./no-servers.ts";
 import { json } from "./print.ts";
+import { asProfile, assertAccounts } from "./profile.ts";
+import type { ProfileOptions } from "./profile.ts";
 import { reportDiagnostics } from "./report.ts";
 import type { Terminal } from "./terminal.ts";
+import { loginAnswers } from "./terminal-answers.ts";
 import { withWorkspace } from "./verb.ts";
-import type { CommonOptions } from "./verb.ts";
 import { withHub } from "./with-hub.ts";
 
-export interface ListOptions extends CommonOptions {
+export interface ListOptions extends ProfileOptions {
   refresh?: boolean;
 }
 
@@ -29,10 +32,11 @@ export function runList(
   show: (view: View) => Promise<Shown>,
 ): Promise<void> {
   return withWorkspace(terminal, options, async (workspace) => {
-    const config = await workspace.load();
+    const config = asProfile(await workspace.load(), options.profile);
     if (!options.json) reportDiagnostics(config.diagnostics, terminal);
     if (config.servers.size === 0 && !options.json) return terminal.out(noServersText);
-    await withHub(terminal, { config, tolerant: true }, workspace, (hub) =>
+    const interact = options.json ? {} : loginAnswers(terminal);
+    await withHub(terminal, { config, tolerant: true, interact }, workspace, (hub) =>
       showList(hub, server, options, kinds, terminal, show),
     );
   });
@@ -46,14 +50,36 @@ export async function showList(
   terminal: Terminal,
   show: (view: View) => Promise<Shown>,
 ): Promise<void> {
-  // A server that is named must be one, and one that may be used; otherwise connecting says why not.
-  if (server !== undefined && knownServer(hub.config, server).status.kind !== "ready")
-    await hub.connect(server);
-  const outcome = await prepareLists(hub, { kinds, server, refresh: options.refresh }, terminal);
+  const { refresh, profile } = options;
+  if (server !== undefined) {
+    const entry = knownServer(hub.config, server);
+    assertAccounts(entry, profile);
+    // One that is named must be one that may be used; otherwise connecting says why not.
+    if (entry.status.kind !== "ready") await hub.connect(server);
+  }
+  const use = { kinds, server, refresh };
+  const first = await prepareLists(hub, use, terminal);
+  // Connecting lets a person log in; who lists everything is not asked for each server.
+  const isNew = server !== undefined && needsLogin(hub, server) && (await connects(hub, server));
+  const outcome = isNew ? await prepareLists(hub, use, terminal) : first;
   const { states, failures } = outcome;
   const { value, text } = await show(server === undefined ? hub : hub.view({ servers: [server] }));
   if (failures.some(({ level }) => level === "problem")) terminal.exitCode = 5;
   if (options.json) return terminal.out(json({ ...value, servers: states, failures }));
   terminal.out(text);
   reportLists(hub, outcome, terminal);
+}
+
+function needsLogin(hub: Hub, server: string): boolean {
+  return hub.status().some(({ name, state }) => name === server && state === "needs-auth");
+}
+
+async function connects(hub: Hub, server: string): Promise<boolean> {
+  return hub.connect(server).then(
+    () => true,
+    (error: unknown) => {
+      if (isPlugboardError(error, "auth-required")) return false;
+      throw error;
+    },
+  );
 }

@@ -6,11 +6,12 @@ import type { Line } from "./live-area.ts";
 import { narrow } from "./narrow.ts";
 import { noServersText } from "./no-servers.ts";
 import { painter, safe } from "./print.ts";
+import { asProfile } from "./profile.ts";
+import type { ProfileOptions } from "./profile.ts";
 import { StatusBoard } from "./status-board.ts";
 import { statusLines, summaryLine } from "./status-view.ts";
 import { describeRow } from "./status-words.ts";
 import type { Terminal } from "./terminal.ts";
-import type { CommonOptions } from "./verb.ts";
 import { withHub } from "./with-hub.ts";
 
 /** Keeps all connections up and shows every change, of the servers and of the configuration, until it is interrupted. */
@@ -18,10 +19,11 @@ export async function watchStatus(
   workspace: Workspace,
   config: LoadedConfig,
   names: readonly string[],
-  options: CommonOptions,
+  options: ProfileOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const use = { config: narrow(config, names), eager: true, tolerant: true };
+  const shown = (whole: LoadedConfig) => asProfile(narrow(whole, names), options.profile);
+  const use = { config: shown(config), eager: true, tolerant: true };
   await withHub(terminal, use, workspace, async (hub, signal) => {
     const board = new StatusBoard(hub, { keepsTrying: true });
     const show = options.json ? jsonLines : terminal.isLive ? liveTable : changeLines;
@@ -30,7 +32,7 @@ export async function watchStatus(
       const watch = await watchConfig(workspace, {
         current: config,
         onChange: (changed) => {
-          reloading = reloading.then(() => board.reload(narrow(changed, names)));
+          reloading = reloading.then(() => board.reload(shown(changed)));
         },
         onProblem,
       });

@@ -1,20 +1,34 @@
-import type { Approval, ApproveQuestion, ElicitAnswer, ElicitUrl, Interact } from "../index.ts";
+import type {
+  Approval,
+  ApproveQuestion,
+  ElicitAnswer,
+  ElicitUrl,
+  Interact,
+  LogInQuestion,
+} from "../index.ts";
 import type { Ask } from "./ask.ts";
 import { fillForm } from "./elicitation-form.ts";
+import { waysToLogIn } from "./log-in.ts";
+import type { Alone } from "./log-in.ts";
 import { safe } from "./print.ts";
+import type { Terminal } from "./terminal.ts";
 import { effectWords } from "./tool-view.ts";
 import { valueText } from "./value-lines.ts";
 
 export interface AnswerOptions {
-  ask: Ask | undefined;
+  terminal: Terminal;
   /** Approvals are given in advance. */
-  yes: boolean;
+  yes?: boolean;
+  /** Whether a login that is missing is offered on the spot; otherwise the error names the command. */
+  offersLogin: boolean;
   /** Called with true while somebody is being asked, so that nothing else is drawn meanwhile. */
   onAsking?: (isAsking: boolean) => void;
 }
 
 /** A person at the terminal answers; one question at a time. Without a person everything is declined. */
-export function terminalAnswers({ ask, yes, onAsking }: AnswerOptions): Interact {
+export function terminalAnswers(options: AnswerOptions): Interact {
+  const { terminal, yes = false, offersLogin, onAsking } = options;
+  const { ask } = terminal;
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const turn = last.then(async () => {
@@ -41,7 +55,29 @@ export function terminalAnswers({ ask, yes, onAsking }: AnswerOptions): Interact
       inTurn(() =>
         question.mode === "form" ? fillForm(question, ask, signal) : askToOpen(question, ask, signal),
       ),
+    ...(offersLogin && loginAnswers(terminal, inTurn)),
   };
+}
+
+/** Logins that are missing are offered; everything else is declined. */
+export function loginAnswers(terminal: Terminal, alone: Alone = (work) => work()): Interact {
+  const { ask } = terminal;
+  if (!ask) return {};
+  return {
+    logIn: async (question, signal) =>
+      (await alone(() => wantsToLogIn(question, ask, signal)))
+        ? waysToLogIn(question.server, { alone }, terminal)
+        : undefined,
+  };
+}
+
+async function wantsToLogIn(question: LogInQuestion, ask: Ask, signal: AbortSignal): Promise<boolean> {
+  const { server, profile, scopes, because } = question;
+  const account = profile === "default" ? "" : ` as ${safe(profile)}`;
+  const rights = scopes.length === 0 ? "" : `, for ${safe(scopes.join(" "))} as well`;
+  await ask.say(safe(because));
+  const message = `Log in to ${safe(server)}${account} now${rights}?`;
+  return (await ask.confirm({ message, initial: true }, signal)) ?? false;
 }
 
 async function askApproval(question: ApproveQuestion, ask: Ask, signal: AbortSignal): Promise<Approval> {

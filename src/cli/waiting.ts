@@ -35,6 +35,28 @@ export function spinWhile<T>(
   return drawWhile(terminal, drawing, work);
 }
 
+/** A spinner that makes room while a person is asked something. */
+export function yieldingSpinner(words: string) {
+  const waiting: Waiting = { words };
+  let redraw = () => {};
+  return {
+    waiting,
+    onAsking: (isAsking: boolean) => {
+      waiting.isHidden = isAsking;
+      redraw();
+    },
+    spinWhile: <T>(terminal: Terminal, work: () => Promise<T>): Promise<T> =>
+      spinWhile(
+        terminal,
+        () => waiting,
+        (again) => {
+          redraw = again;
+          return work();
+        },
+      ),
+  };
+}
+
 const never = new AbortController().signal;
 
 export function waitingLine({ words, share, message }: Waiting, elapsedMs: number): Line {

@@ -8,16 +8,17 @@ import { readArguments } from "../call-arguments.ts";
 import { toolWord } from "../call-line.ts";
 import { findTool } from "../find-tool.ts";
 import { json } from "../print.ts";
+import { asProfile, assertAccounts, profileOption } from "../profile.ts";
+import type { ProfileOptions } from "../profile.ts";
 import { saveMedia, showResult } from "../result-view.ts";
 import type { Terminal } from "../terminal.ts";
 import { terminalAnswers } from "../terminal-answers.ts";
 import { verb, withWorkspace } from "../verb.ts";
-import type { CommonOptions } from "../verb.ts";
-import { spinWhile } from "../waiting.ts";
+import { yieldingSpinner } from "../waiting.ts";
 import type { Waiting } from "../waiting.ts";
 import { withHub } from "../with-hub.ts";
 
-interface CallVerbOptions extends CommonOptions {
+interface CallVerbOptions extends ProfileOptions {
   timeout?: number;
   yes?: boolean;
   whole?: boolean;
@@ -34,6 +35,7 @@ export function command(terminal: Terminal): Command {
       "call issues.create title='It broke' body=@report.md extra:='{\"a\": [1, 2]}'",
       'call files.write_file \'{"path": "a.txt", "content": "hello"}\'',
       "call files.write_file @arguments.json",
+      "call issues.search query=bugs --profile work",
       "make-arguments | plugboard call files.write_file - --json",
     ],
   )
@@ -43,27 +45,17 @@ export function command(terminal: Terminal): Command {
     .option("-y, --yes", "say yes where the configuration says to ask")
     .option("--whole", "show the answer whole, whatever its size")
     .option("--output <folder>", "save images and other files there; the current folder when absent")
+    .addOption(profileOption())
     .action(async (query: string, words: string[], options: CallVerbOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = await workspace.load();
-        const waiting: Waiting = { words: query };
-        const interact = terminalAnswers({
-          ask: terminal.ask,
-          yes: options.yes ?? false,
-          onAsking: (isAsking) => {
-            waiting.isHidden = isAsking;
-            redraw();
-          },
-        });
-        let redraw = () => {};
+        const config = asProfile(await workspace.load(), options.profile);
+        const { waiting, onAsking, spinWhile } = yieldingSpinner(query);
+        // Where the arguments come in on standard input, nobody can type an answer there.
+        const offersLogin = !options.json && !words.includes("-");
+        const interact = terminalAnswers({ terminal, yes: options.yes ?? false, offersLogin, onAsking });
         await withHub(terminal, { config, tolerant: true, interact }, workspace, async (hub, signal) => {
-          const result = await spinWhile(
-            terminal,
-            () => waiting,
-            async (again) => {
-              redraw = again;
-              return callTool(hub, query, words, { ...options, signal, waiting }, terminal);
-            },
+          const result = await spinWhile(terminal, () =>
+            callTool(hub, query, words, { ...options, signal, waiting }, terminal),
           ).catch((error: unknown) => {
             if (isPlugboardError(error, "call-cancelled")) terminal.err("Cancelled; the server was told.\n");
             throw error;
@@ -85,8 +77,9 @@ async function callTool(
   options: CallVerbOptions & { signal: AbortSignal; waiting: Waiting },
   terminal: Terminal,
 ): Promise<CallResult> {
-  const { signal, waiting, whole, timeout } = options;
+  const { signal, waiting, whole, timeout, profile } = options;
   const tool = await findTool(hub, query);
+  assertAccounts(hub.config.servers.get(tool.server), profile);
   waiting.words = toolWord(tool);
   const args = await readArguments(words, tool.inputSchema, terminal);
   try {

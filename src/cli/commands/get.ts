@@ -5,21 +5,30 @@ import { accountLine } from "../account-view.ts";
 import { json, painter, safe } from "../print.ts";
 import { diagnosticLine } from "../report.ts";
 import { describeServer } from "../server-view.ts";
+import { asProfile, assertAccounts, profileOf, profileOption } from "../profile.ts";
+import type { ProfileOptions } from "../profile.ts";
 import type { Terminal } from "../terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
-import type { CommonOptions } from "../verb.ts";
 
 export function command(terminal: Terminal): Command {
   return verb("get", "Show one server's configuration, references unexpanded and secrets hidden.", [
     "get files",
-    "get issues --json",
+    "get issues --profile work --json",
   ])
     .argument("<name>", "the server")
-    .action(async (name: string, options: CommonOptions) =>
+    .addOption(profileOption())
+    .action(async (name: string, options: ProfileOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const entry = workspace.require(await workspace.load(), name);
-        const account = await accountOf(workspace, entry);
-        const view = { ...describeServer(entry), ...(account && { account }) };
+        const config = asProfile(await workspace.load(), options.profile);
+        const entry = workspace.require(config, name);
+        assertAccounts(entry, options.profile);
+        const profile = profileOf(config, entry);
+        const account = await accountOf(workspace, entry, profile);
+        const view = {
+          ...describeServer(entry),
+          ...(profile !== undefined && { profile }),
+          ...(account && { account }),
+        };
         if (options.json) return terminal.out(json(view));
         const paint = painter(terminal);
         terminal.out(`${paint("bold", safe(name))}  ${safe(view.state)}\n`);
@@ -27,6 +36,10 @@ export function command(terminal: Terminal): Command {
         if (view.reason !== undefined)
           terminal.out(`  why   ${safe(view.reason)}. ${safe(view.hint ?? "")}\n`);
         if (account) terminal.out(`  as    ${safe(accountLine(account, Date.now()))}\n`);
+        else if (profile !== undefined)
+          terminal.out(
+            `  as    ${safe(profile)}: plugboard login ${safe(name)} --profile ${safe(profile)}\n`,
+          );
         for (const line of fieldLines(view.config)) terminal.out(`  ${line}\n`);
         for (const diagnostic of entry.diagnostics) terminal.out(diagnosticLine(diagnostic, terminal, "out"));
       }),
@@ -34,10 +47,14 @@ export function command(terminal: Terminal): Command {
 }
 
 /** The login that is kept; a vault that cannot be read now is no reason to show nothing else. */
-async function accountOf({ credentials }: Workspace, { config }: ServerEntry): Promise<Account | undefined> {
+async function accountOf(
+  { credentials }: Workspace,
+  { config }: ServerEntry,
+  profile: string | undefined,
+): Promise<Account | undefined> {
   const { url = "", oauth = {} } = config ?? {};
   try {
-    return await storedAccount({ url, oauth, credentials });
+    return await storedAccount({ url, oauth: { ...oauth, profile }, credentials });
   } catch {
     return undefined;
   }

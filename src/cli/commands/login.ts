@@ -1,18 +1,17 @@
 import type { Command } from "commander";
-import { openUrl } from "../../index.ts";
-import type { LoginOptions } from "../../index.ts";
 import { accountLine } from "../account-view.ts";
+import { waysToLogIn } from "../log-in.ts";
 import { narrow } from "../narrow.ts";
 import { json, painter, safe } from "../print.ts";
+import { profileOption } from "../profile.ts";
+import type { ProfileOptions } from "../profile.ts";
 import type { Terminal } from "../terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
-import type { CommonOptions } from "../verb.ts";
 import { withHub } from "../with-hub.ts";
 
-interface Options extends CommonOptions {
+interface Options extends ProfileOptions {
   browser: boolean;
   device?: boolean;
-  profile?: string;
   scopes?: string;
 }
 
@@ -29,7 +28,7 @@ export function command(terminal: Terminal): Command {
     .argument("<server>", "the server")
     .option("--no-browser", "open nothing; paste the address that your browser ends at")
     .option("--device", "type a code in on another device, where the server offers that")
-    .option("--profile <name>", "another account than the configured one")
+    .addOption(profileOption())
     .option(
       "--scopes <scopes>",
       "what to ask for, with spaces or commas between; +scope adds to what the login has",
@@ -52,42 +51,4 @@ export function command(terminal: Terminal): Command {
         });
       }),
     );
-}
-
-/** What a person sees goes to standard error, so that `--json` prints nothing but JSON. */
-function waysToLogIn(server: string, { browser, device }: Options, terminal: Terminal): LoginOptions {
-  if (device) {
-    return {
-      device: ({ url, code }) =>
-        terminal.err(`Open ${safe(url)} on any device and type in the code ${safe(code)}\n`),
-    };
-  }
-  if (!browser) {
-    return {
-      openUrl: (url) => terminal.err(`Open this address in a browser:\n\n  ${safe(url.href)}\n\n`),
-      askRedirect: (_url, signal) => askRedirect(terminal, signal),
-    };
-  }
-  return {
-    openUrl: async (url) => {
-      const words = `Opening the login of ${safe(server)} in the browser. If that does not work, open it yourself:`;
-      terminal.err(`${words}\n\n  ${safe(url.href)}\n\n`);
-      await openBrowser(url, terminal);
-    },
-  };
-}
-
-async function openBrowser(url: URL, terminal: Terminal): Promise<void> {
-  try {
-    await openUrl(url, terminal.env);
-  } catch {
-    terminal.err("No browser could be opened here; --no-browser lets you use one elsewhere.\n");
-  }
-}
-
-/** The address that the browser ends at, even when it shows an error there. */
-async function askRedirect(terminal: Terminal, signal: AbortSignal): Promise<string | undefined> {
-  if (!terminal.ask) return terminal.readInput();
-  const message = "Paste the address that the browser ends at (it may show an error there)";
-  return terminal.ask.text({ message }, signal);
 }

@@ -2,14 +2,11 @@ import type { Command } from "commander";
 import { PlugboardError } from "../../index.ts";
 import { narrow } from "../narrow.ts";
 import { json, safe } from "../print.ts";
+import { profileOption } from "../profile.ts";
+import type { ProfileOptions } from "../profile.ts";
 import type { Terminal } from "../terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
-import type { CommonOptions } from "../verb.ts";
 import { withHub } from "../with-hub.ts";
-
-interface Options extends CommonOptions {
-  profile?: string;
-}
 
 export function command(terminal: Terminal): Command {
   return verb("logout", "Revoke a login where the server lets us, and forget it.", [
@@ -17,8 +14,8 @@ export function command(terminal: Terminal): Command {
     "logout issues --profile work",
   ])
     .argument("<server>", "the server")
-    .option("--profile <name>", "another account than the configured one")
-    .action(async (name: string, options: Options) =>
+    .addOption(profileOption())
+    .action(async (name: string, options: ProfileOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
         workspace.require(config, name);

@@ -3,11 +3,12 @@ import { contentToText, isRecord, parsePromptCommand, printable } from "../../in
 import type { Hub, PromptCommand } from "../../index.ts";
 import { serverIn } from "../find-tool.ts";
 import { json, painter, safe } from "../print.ts";
+import { asProfile, assertAccounts, profileOption } from "../profile.ts";
+import type { ProfileOptions } from "../profile.ts";
 import type { Terminal } from "../terminal.ts";
 import { terminalAnswers } from "../terminal-answers.ts";
 import { verb, withWorkspace } from "../verb.ts";
-import type { CommonOptions } from "../verb.ts";
-import { spinWhile } from "../waiting.ts";
+import { yieldingSpinner } from "../waiting.ts";
 import { withHub } from "../with-hub.ts";
 
 export function command(terminal: Terminal): Command {
@@ -18,20 +19,18 @@ export function command(terminal: Terminal): Command {
   ])
     .argument("<id>", "its id, server.prompt, or its name when only one server has it")
     .argument("[arguments...]", "key=value, or values in the order of the arguments")
-    .action(async (id: string, words: string[], options: CommonOptions) =>
+    .addOption(profileOption())
+    .action(async (id: string, words: string[], options: ProfileOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const waiting = { words: id, isHidden: false };
-        const onAsking = (isAsking: boolean) => void (waiting.isHidden = isAsking);
-        const interact = terminalAnswers({ ask: terminal.ask, yes: false, onAsking });
-        await withHub(terminal, { tolerant: true, interact }, workspace, async (hub, signal) => {
-          const result = await spinWhile(
-            terminal,
-            () => waiting,
-            async () => {
-              const prompt = await findPrompt(hub, id);
-              return hub.getPrompt(prompt.id, readWords(prompt, words), { signal });
-            },
-          );
+        const config = asProfile(await workspace.load(), options.profile);
+        const { onAsking, spinWhile } = yieldingSpinner(id);
+        const interact = terminalAnswers({ terminal, offersLogin: !options.json, onAsking });
+        await withHub(terminal, { config, tolerant: true, interact }, workspace, async (hub, signal) => {
+          const result = await spinWhile(terminal, async () => {
+            const prompt = await findPrompt(hub, id);
+            assertAccounts(hub.config.servers.get(prompt.server), options.profile);
+            return hub.getPrompt(prompt.id, readWords(prompt, words), { signal });
+          });
           terminal.out(options.json ? json(result) : messagesText(result.messages, terminal));
         });
       }),
@@ -42,13 +41,16 @@ export function command(terminal: Terminal): Command {
 async function findPrompt(hub: Hub, id: string): Promise<PromptCommand> {
   const server = serverIn(id, hub);
   if (server === undefined) return hub.findPrompt(id);
-  return hub
-    .view({ servers: [server] })
-    .findPrompt(id)
-    .catch(async (error: unknown) => {
-      await hub.connect(server);
-      throw error;
-    });
+  const view = hub.view({ servers: [server] });
+  return view.findPrompt(id).catch(async (error: unknown) => {
+    if (isUp(hub, server)) throw error;
+    await hub.connect(server);
+    return view.findPrompt(id);
+  });
+}
+
+function isUp(hub: Hub, server: string): boolean {
+  return hub.status().some(({ name, state }) => name === server && state === "connected");
 }
 
 /** The shell has taken the quotes off; the words of a prompt command have them. */

@@ -3,6 +3,7 @@ import { promptUsage } from "../../index.ts";
 import { runList } from "../list-verb.ts";
 import type { ListOptions } from "../list-verb.ts";
 import { listedText } from "../listed-view.ts";
+import { profileOption } from "../profile.ts";
 import type { Terminal } from "../terminal.ts";
 import { verb } from "../verb.ts";
 
@@ -14,6 +15,7 @@ export function command(terminal: Terminal): Command {
   ])
     .argument("[server]", "only this server")
     .option("--refresh", "ask the servers, whatever is remembered")
+    .addOption(profileOption())
     .action(async (server: string | undefined, options: ListOptions) =>
       runList(server, options, ["prompts"], terminal, async (view) => {
         const prompts = await view.commands({ wait: false });

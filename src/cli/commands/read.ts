@@ -3,16 +3,18 @@ import type { Command } from "commander";
 import { contentParts, isMedia, mediaParts, partToText, printable } from "../../index.ts";
 import { knownServer } from "../known-server.ts";
 import { json, safe } from "../print.ts";
+import { asProfile, assertAccounts, profileOption } from "../profile.ts";
+import type { ProfileOptions } from "../profile.ts";
 import { saveFile, textFileName } from "../saved-files.ts";
 import { savedLine } from "../result-view.ts";
 import { shownPath } from "../shown-path.ts";
 import type { Terminal } from "../terminal.ts";
+import { terminalAnswers } from "../terminal-answers.ts";
 import { verb, withWorkspace } from "../verb.ts";
-import type { CommonOptions } from "../verb.ts";
-import { spinWhile } from "../waiting.ts";
+import { yieldingSpinner } from "../waiting.ts";
 import { withHub } from "../with-hub.ts";
 
-interface ReadOptions extends CommonOptions {
+interface ReadOptions extends ProfileOptions {
   output?: string;
 }
 
@@ -29,16 +31,15 @@ export function command(terminal: Terminal): Command {
     .argument("<server>", "the server")
     .argument("<uri>", "the resource, as `plugboard resources` lists it or made from a template")
     .option("--output <folder>", "save everything there, text too")
+    .addOption(profileOption())
     .action(async (server: string, uri: string, options: ReadOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = await workspace.load();
-        knownServer(config, server);
-        await withHub(terminal, { config, tolerant: true }, workspace, async (hub, signal) => {
-          const result = await spinWhile(
-            terminal,
-            () => ({ words: `reading from ${server}` }),
-            () => hub.readResource(server, uri, { signal }),
-          );
+        const config = asProfile(await workspace.load(), options.profile);
+        assertAccounts(knownServer(config, server), options.profile);
+        const { onAsking, spinWhile } = yieldingSpinner(`reading from ${server}`);
+        const interact = terminalAnswers({ terminal, offersLogin: !options.json, onAsking });
+        await withHub(terminal, { config, tolerant: true, interact }, workspace, async (hub, signal) => {
+          const result = await spinWhile(terminal, () => hub.readResource(server, uri, { signal }));
           if (options.json) return terminal.out(json(result));
           await showContents(result.contents, options, terminal);
         });

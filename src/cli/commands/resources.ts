@@ -4,6 +4,7 @@ import { runList } from "../list-verb.ts";
 import type { ListOptions } from "../list-verb.ts";
 import { listedText } from "../listed-view.ts";
 import type { Listed } from "../listed-view.ts";
+import { profileOption } from "../profile.ts";
 import type { Terminal } from "../terminal.ts";
 import { verb } from "../verb.ts";
 
@@ -15,6 +16,7 @@ export function command(terminal: Terminal): Command {
   ])
     .argument("[server]", "only this server")
     .option("--refresh", "ask the servers, whatever is remembered")
+    .addOption(profileOption())
     .action(async (server: string | undefined, options: ListOptions) =>
       runList(server, options, ["resources", "resourceTemplates"], terminal, async (view) => {
         const resources = await view.resources({ wait: false });

@@ -3,17 +3,18 @@ import type { LoadedConfig, Workspace } from "../../index.ts";
 import { drawWhile, printLines } from "../live-area.ts";
 import { noServersText } from "../no-servers.ts";
 import { json } from "../print.ts";
+import { asProfile, profileOption } from "../profile.ts";
+import type { ProfileOptions } from "../profile.ts";
 import { reportDiagnostics } from "../report.ts";
 import { StatusBoard, exitCodeOf } from "../status-board.ts";
 import { statusLines, summaryLine, tableLines } from "../status-view.ts";
 import { watchStatus } from "../status-watch.ts";
 import type { Terminal } from "../terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
-import type { CommonOptions } from "../verb.ts";
 import { narrow } from "../narrow.ts";
 import { withHub } from "../with-hub.ts";
 
-interface StatusOptions extends CommonOptions {
+interface StatusOptions extends ProfileOptions {
   watch?: boolean;
 }
 
@@ -21,17 +22,18 @@ export function command(terminal: Terminal): Command {
   return verb(
     "status",
     "Connect to every server and show its state, protocol, version, tools and start time, or why it failed and what to do.",
-    ["status", "status files issues", "status --watch", "status --json"],
+    ["status", "status files issues", "status issues --profile work", "status --watch", "status --json"],
   )
     .argument("[names...]", "the servers; all of them when none is named")
     .option("-w, --watch", "keep the connections and show every change until Ctrl-C")
+    .addOption(profileOption())
     .action(async (names: string[], options: StatusOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
         for (const name of names) workspace.require(config, name);
         if (!options.json) reportDiagnostics(config.diagnostics, terminal);
         if (options.watch) return watchStatus(workspace, config, names, options, terminal);
-        await showStatus(workspace, narrow(config, names), options, terminal);
+        await showStatus(workspace, asProfile(narrow(config, names), options.profile), options, terminal);
       }),
     );
 }

@@ -9,8 +9,10 @@ import type { Listed } from "../listed-view.ts";
 import { printLines } from "../live-area.ts";
 import { noServersText } from "../no-servers.ts";
 import { count, json } from "../print.ts";
+import { asProfile, assertAccounts, profileOption } from "../profile.ts";
 import { reportDiagnostics } from "../report.ts";
 import type { Terminal } from "../terminal.ts";
+import { loginAnswers } from "../terminal-answers.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import { withHub } from "../with-hub.ts";
 
@@ -27,12 +29,14 @@ export function command(terminal: Terminal): Command {
     .argument("[name]", "a server to list its tools, or a tool")
     .option("--refresh", "ask the servers, whatever is remembered")
     .option("--all", "also those that are hidden or set aside, with the reason")
+    .addOption(profileOption())
     .action(async (name: string | undefined, options: ToolsOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = await workspace.load();
+        const config = asProfile(await workspace.load(), options.profile);
         if (!options.json) reportDiagnostics(config.diagnostics, terminal);
         if (config.servers.size === 0 && !options.json) return terminal.out(noServersText);
-        await withHub(terminal, { config, tolerant: true }, workspace, (hub) =>
+        const interact = options.json ? {} : loginAnswers(terminal);
+        await withHub(terminal, { config, tolerant: true, interact }, workspace, (hub) =>
           name === undefined || config.servers.has(name)
             ? showList(hub, name, options, ["tools"], terminal, (view) => listTools(view, options, terminal))
             : showTool(hub, name, options, terminal),
@@ -57,7 +61,8 @@ async function listTools(view: View, { all }: ToolsOptions, terminal: Terminal):
 
 async function showTool(hub: Hub, query: string, options: ToolsOptions, terminal: Terminal): Promise<void> {
   const found = await findTool(hub, query);
-  const { refresh } = options;
+  const { refresh, profile } = options;
+  assertAccounts(hub.config.servers.get(found.server), profile);
   const outcome = await prepareLists(hub, { kinds: ["tools"], server: found.server, refresh }, terminal);
   const tool = refresh ? await findTool(hub, query) : found;
   if (options.json) return terminal.out(json(tool));

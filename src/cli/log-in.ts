@@ -1,0 +1,81 @@
+import { openUrl } from "../index.ts";
+import type { LoginOptions } from "../index.ts";
+import { safe } from "./print.ts";
+import type { Terminal } from "./terminal.ts";
+
+type Ways = Pick<LoginOptions, "openUrl" | "askRedirect" | "device">;
+
+export interface LoginWay {
+  /** False: open nothing, and take the address that a browser elsewhere ends at. */
+  browser?: boolean;
+  device?: boolean;
+  alone?: Alone;
+}
+
+/** Runs what a person sees or is asked while nothing else is drawn. */
+export type Alone = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** How a person at this terminal logs in. All they see goes to standard error: standard output is for results. */
+export function waysToLogIn(server: string, way: LoginWay, terminal: Terminal): Ways {
+  const { browser = true, device = false, alone = (work) => work() } = way;
+  const say = (text: string) => alone(async () => terminal.err(text));
+  if (device) {
+    return {
+      device: ({ url, code }) => say(`Open ${safe(url)} on any device and type in the code ${safe(code)}\n`),
+    };
+  }
+  const paste = (signal: AbortSignal) => alone(() => askRedirect(terminal, signal));
+  if (!browser) {
+    return {
+      openUrl: (url) => say(`Open this address in a browser:\n\n  ${safe(url.href)}\n\n`),
+      askRedirect: (_url, signal) => paste(signal),
+    };
+  }
+  let isOpened = true;
+  return {
+    openUrl: async (url) => {
+      const words = `Opening the login of ${safe(server)} in the browser. If that does not work, open it yourself:`;
+      await say(`${words}\n\n  ${safe(url.href)}\n\n`);
+      isOpened = await opens(url, terminal);
+      if (isOpened) return;
+      const elsewhere = terminal.ask
+        ? ""
+        : `; plugboard login ${safe(server)} --no-browser lets you use one elsewhere`;
+      await say(`No browser could be opened here${elsewhere}.\n`);
+    },
+    // A browser on another machine cannot come back to this one, but its address can be carried here.
+    ...(terminal.ask && {
+      askRedirect: (_url, signal) => (isOpened ? untilAborted(signal) : paste(signal)),
+    }),
+  };
+}
+
+async function opens(url: URL, { env }: Terminal): Promise<boolean> {
+  if (isFarAway(env)) return false;
+  try {
+    await openUrl(url, env);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Logged in from elsewhere, and without a way to show a window there: what would open here nobody would see. */
+function isFarAway(env: Terminal["env"]): boolean {
+  const has = (name: string) => (env[name] ?? "") !== "";
+  return has("SSH_CONNECTION") && !["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"].some(has);
+}
+
+/** The address that the browser ends at, even when it shows an error there. */
+async function askRedirect(terminal: Terminal, signal: AbortSignal): Promise<string | undefined> {
+  if (!terminal.ask) return terminal.readInput();
+  const message = "Paste the address that the browser ends at (it may show an error there)";
+  return terminal.ask.text({ message }, signal);
+}
+
+function untilAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}
