@@ -75,10 +75,7 @@ export class Hub extends View {
     const { servers, signIn } = this.engine;
     return servers.reports({ profile }).map((report) => {
       const { name } = report;
-      const account = signIn.account(
-        name,
-        servers.otherProfile(name, profile) ?? servers.chosenProfile(name),
-      );
+      const account = signIn.account(name, servers.chosenProfile(name, profile));
       return account ? { ...report, account } : report;
     });
   }
@@ -106,7 +103,7 @@ export class Hub extends View {
   /** Lets a person log in to a server, and keeps that. What waited for it connects with the next use. */
   async login(name: string, options: LoginOptions = {}): Promise<Account> {
     const { servers, signIn } = this.engine;
-    const profile = options.profile ?? servers.chosenProfile(name);
+    const profile = servers.chosenProfile(name, options.profile);
     const account = await signIn.login(name, await servers.target(name), { ...options, profile });
     await servers.disconnectAccount(name, profile);
     return account;
@@ -115,7 +112,7 @@ export class Hub extends View {
   /** Revokes a login where that can be done, and forgets it in any case. */
   async logout(name: string, options: AccountChoice = {}): Promise<LogoutResult> {
     const { servers, signIn } = this.engine;
-    const profile = options.profile ?? servers.chosenProfile(name);
+    const profile = servers.chosenProfile(name, options.profile);
     const result = await signIn.logout(name, await servers.target(name), { profile });
     await servers.disconnectAccount(name, profile);
     return result;
@@ -124,7 +121,7 @@ export class Hub extends View {
   /** The stored login of a server, without asking anybody. */
   async account(name: string, options: AccountChoice = {}): Promise<Account | undefined> {
     const { servers, signIn } = this.engine;
-    const profile = options.profile ?? servers.chosenProfile(name);
+    const profile = servers.chosenProfile(name, options.profile);
     return signIn.stored(name, await servers.target(name), { profile });
   }
 

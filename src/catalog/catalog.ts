@@ -316,7 +316,7 @@ export class Catalog {
   #fingerprint(server: string, other: string | undefined): string {
     const { servers } = this.#settings;
     const entry = servers.entry(server);
-    const chosen = other ?? servers.chosenProfile(server);
+    const chosen = servers.chosenProfile(server, other);
     const plain = entryFingerprint(entry);
     const isWritten = chosen === undefined || chosen === (entry.config?.oauth?.profile ?? defaultProfile);
     return isWritten ? plain : sha256(canonicalJson({ entry: plain, profile: chosen }));

@@ -27,7 +27,7 @@ export interface ServerSetSettings extends Omit<OpenerContext, "policy" | "authP
   now(): number;
   random(): number;
   emit(event: PlugboardEvent): void;
-  /** `profile` is the account that was chosen; absent where the server's own entry decides. */
+  /** `profile` as `chosenProfile` says it. */
   authProvider?:
     | ((server: string, target: HttpTarget, profile: string | undefined) => ServerAuth | undefined)
     | undefined;
@@ -97,9 +97,9 @@ export class ServerSet {
     return (await resolveTarget(entry, { ...this.#settings, policy: this.#config.policy })).target;
   }
 
-  /** The account that was chosen for a server without touching its entry. */
-  chosenProfile(name: string): string | undefined {
-    return chosenIn(this.#config, name);
+  /** The account that was chosen, for this use or by the settings; absent where the server's own entry decides. */
+  chosenProfile(name: string, profile?: string): string | undefined {
+    return this.otherProfile(name, profile) ?? chosenIn(this.#config, name);
   }
 
   /** The account, when it is another one than the server's own connection has. */
@@ -279,7 +279,7 @@ export class ServerSet {
     const { now, random, onQuestion, onNotification, hasNewLogin, authProvider, paramHeaders } =
       this.#settings;
     const { name } = entry;
-    const profile = other ?? this.chosenProfile(name);
+    const profile = other ?? chosenIn(this.#config, name);
     const connection: Connection = new Connection({
       name,
       eager,

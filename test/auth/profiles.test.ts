@@ -221,6 +221,11 @@ describe("M75 an account that is chosen", () => {
     await sum(hub);
     await sum(hub, "default");
     expect(usersOf(scene, "initialize")).toEqual(["ada"]);
+    expect(hub.status({ profile: "default" })).toMatchObject([
+      { state: "connected", account: { user: "ada" } },
+    ]);
+    await hub.logout("issues", { profile: "default" });
+    expect(hub.status()).toMatchObject([{ state: "idle" }]);
   });
 
   it("means nothing to servers without accounts", async () => {
