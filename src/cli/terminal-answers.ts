@@ -74,9 +74,9 @@ export function loginAnswers(terminal: Terminal, alone: Alone = (work) => work()
 async function wantsToLogIn(question: LogInQuestion, ask: Ask, signal: AbortSignal): Promise<boolean> {
   const { server, profile, scopes, because } = question;
   const account = profile === "default" ? "" : ` as ${safe(profile)}`;
-  const rights = scopes.length === 0 ? "" : `, for ${safe(scopes.join(" "))} as well`;
+  const when = scopes.length === 0 ? "now" : `again, for ${safe(scopes.join(" "))}`;
   await ask.say(safe(because));
-  const message = `Log in to ${safe(server)}${account} now${rights}?`;
+  const message = `Log in to ${safe(server)}${account} ${when}?`;
   return (await ask.confirm({ message, initial: true }, signal)) ?? false;
 }
 
