@@ -11,6 +11,7 @@ import { readNetwork } from "./network-files.ts";
 import { Peer } from "./peer.ts";
 import type { PeerHandlers } from "./peer.ts";
 import type { ProcessTree } from "./process-tree.ts";
+import type { Redaction } from "./redaction.ts";
 import { Session } from "./session.ts";
 import type { ServerTransport } from "./session.ts";
 import { hasCredentials } from "./target.ts";
@@ -32,7 +33,7 @@ export interface OpenOptions {
   limitMs: number;
   /** Aborted with the error to show when the start takes too long or nobody wants it any more. */
   signal: AbortSignal;
-  redact(text: string): string;
+  redaction: Redaction;
   onStderr(line: string): void;
   onLost(error: PlugboardError): void;
 }
@@ -131,9 +132,7 @@ async function attempt(
     const cause = signal.aborted ? withStderr(signal.reason, transport) : (transport.lost ?? error);
     await transport.close().catch(() => undefined);
     if (error instanceof ExitedOnProbe && !signal.aborted) throw error;
-    throw kind === "http" || kind === "sse"
-      ? redacted(await translate(cause, options), options.redact)
-      : cause;
+    throw kind === "http" || kind === "sse" ? await translate(cause, options) : cause;
   }
 }
 
@@ -157,7 +156,8 @@ async function finish(greeting: Greeting, transport: ServerTransport, peer: Peer
 }
 
 async function createTransport(options: OpenOptions, kind: Kind): Promise<ServerTransport> {
-  const { target, server, env, redact, onStderr } = options;
+  const { target, server, env, redaction, onStderr } = options;
+  const redact = (text: string) => redaction.text(text);
   const limits =
     "maxLineBytes" in target && target.maxLineBytes !== undefined
       ? { maxLineBytes: target.maxLineBytes }
@@ -174,10 +174,16 @@ async function createTransport(options: OpenOptions, kind: Kind): Promise<Server
   const { maxLineBytes: maxBodyBytes } = limits;
   const settings = {
     redact,
+    onCredential: (value: string) => redaction.remember(value),
     server,
     url: target.url,
     headers: options.authProvider?.headers
-      ? async () => ({ ...target.headers, ...(await options.authProvider?.headers?.()) })
+      ? async () => {
+          const made = (await options.authProvider?.headers?.()) ?? {};
+          // Short ones are flags and the like.
+          for (const value of Object.values(made)) if (value.length >= 8) redaction.remember(value);
+          return { ...target.headers, ...made };
+        }
       : target.headers,
     network: await readNetwork(server, target.network),
     env,
@@ -202,20 +208,13 @@ async function hasToken(provider: ServerAuth): Promise<boolean> {
   }
 }
 
-/** What a server echoes may hold what we sent it. */
-function redacted(error: PlugboardError, redact: (text: string) => string): PlugboardError {
-  const message = redact(error.message);
-  if (message === error.message) return error;
-  const { code, server, data, hint } = error;
-  return new PlugboardError(code, message, { server, data, hint, cause: error });
-}
-
 async function translate(error: unknown, options: OpenOptions): Promise<PlugboardError> {
-  const { server, target, authProvider } = options;
+  const { server, target, authProvider, redaction } = options;
   const { httpFailure } = await import("./transports/http.ts");
   const isConfigured = "headers" in target && hasCredentials(target.headers);
   const hadCredentials = isConfigured || (authProvider !== undefined && (await hasToken(authProvider)));
-  const context = { server, hadSession: false, hasCredentials: hadCredentials, now: Date.now() };
+  const redact = (text: string) => redaction.text(text);
+  const context = { server, hadSession: false, hasCredentials: hadCredentials, now: Date.now(), redact };
   const last = httpFailure(error, context);
   if (!(error instanceof AggregateError) || error.errors.length < 2) return last;
   const { message } = httpFailure(error.errors[1], context);

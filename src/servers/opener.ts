@@ -11,6 +11,7 @@ import type { SessionHooks } from "./connection.ts";
 import type { Capabilities } from "./envelope.ts";
 import { rememberEra } from "./era.ts";
 import type { ProcessTree } from "./process-tree.ts";
+import { Redaction } from "./redaction.ts";
 import { serverFingerprint } from "./server-memory.ts";
 import type { Remembered, ServerMemory } from "./server-memory.ts";
 import type { Session } from "./session.ts";
@@ -44,14 +45,18 @@ export function createOpener(
   entry: ServerEntry,
   context: OpenerContext,
 ): (hooks: SessionHooks) => Promise<Session> {
+  const sent = new Set<string>();
   return async (hooks) => {
     const limitMs = entry.config?.startupTimeoutMs ?? startMs;
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(valuesTooSlow(entry.name, limitMs)), limitMs);
     const signal = AbortSignal.any([hooks.signal, deadline.signal]);
     const resolved = resolveTarget(entry, { ...context, signal });
-    const { target, redact } = await untilAborted(resolved, signal).finally(() => clearTimeout(timer));
-    return context.gate.run(() => openWithDeadline(entry, target, redact, context, hooks), hooks.signal);
+    const { target, sensitive } = await untilAborted(resolved, signal).finally(() => clearTimeout(timer));
+    const authProvider = "credentials" in target ? context.authProvider?.(entry.name, target) : undefined;
+    const redaction = new Redaction(sensitive, () => authProvider?.secrets?.() ?? [], sent);
+    const credentials = { authProvider, redaction };
+    return context.gate.run(() => openWithDeadline(entry, target, credentials, context, hooks), hooks.signal);
   };
 }
 
@@ -60,17 +65,17 @@ export async function resolveTarget(
   context: Pick<OpenerContext, "env" | "home" | "secrets" | "policy" | "inProcess"> & {
     signal?: AbortSignal;
   },
-): Promise<{ target: Target; redact: (text: string) => string }> {
+): Promise<{ target: Target; sensitive: readonly string[] }> {
   const { name } = entry;
   const server = context.inProcess(name);
-  if (server) return { target: { kind: "memory", name, server }, redact: (text) => text };
+  if (server) return { target: { kind: "memory", name, server }, sensitive: [] };
   // What a name or the text as written already decides is decided before any command runs for a value.
   const early = policyRefusal(context.policy, name, entry.config ?? {}, true);
   if (early) throw new PlugboardError("policy-denied", `Server "${name}" is ${early}.`, { server: name });
   const { config, sensitive } = await expandServer(entry, context);
   assertAllowed(context.policy, name, config);
   const target = toTarget(name, config, workingFolder(entry), context.env);
-  return { target, redact: redactor([...sensitive, ...credentialsIn(target)]) };
+  return { target, sensitive: [...sensitive, ...credentialsIn(target)] };
 }
 
 /** A project's servers run in the project, a plugin's in the plugin; those of your own where you are. */
@@ -81,12 +86,11 @@ function workingFolder({ origin, baseDir }: ServerEntry): string {
 async function openWithDeadline(
   entry: ServerEntry,
   target: Target,
-  redact: (text: string) => string,
+  { authProvider, redaction }: { authProvider: ServerAuth | undefined; redaction: Redaction },
   context: OpenerContext,
   hooks: SessionHooks,
 ): Promise<Session> {
   const { name, config } = entry;
-  const authProvider = "credentials" in target ? context.authProvider?.(name, target) : undefined;
   const fingerprint = serverFingerprint(target.kind === "memory" ? { ...entry, written: undefined } : entry);
   const known = await context.memory.recall(fingerprint);
   const isInstalling = target.kind === "stdio" && target.isLauncher && !known.hasStarted;
@@ -103,20 +107,24 @@ async function openWithDeadline(
       memory: known.era,
       capabilities: context.capabilities,
       paramHeaders: (params) => context.paramHeaders?.(name, params) ?? {},
-      handlers: hooks,
+      handlers: {
+        onRequest: (method, params, signal) => hooks.onRequest(method, params, signal),
+        onNotification: (method, params) =>
+          hooks.onNotification(method, method === "notifications/message" ? redaction.value(params) : params),
+      },
       processes: () => context.processes(),
       env: context.env,
       authProvider,
       limitMs,
       signal: AbortSignal.any([hooks.signal, deadline.signal]),
-      redact: authProvider?.secrets
-        ? (text) => redactor(authProvider.secrets?.() ?? [])(redact(text))
-        : redact,
-      onStderr: (line) => isInstalling && hooks.onDetail(`installing: ${redact(line).slice(0, 200)}`),
+      redaction,
+      onStderr: (line) => isInstalling && hooks.onDetail(`installing: ${redaction.text(line).slice(0, 200)}`),
       onLost: (error) => hooks.onLost(error),
     });
     await learn(fingerprint, known, session, context.memory);
     return session;
+  } catch (error) {
+    throw redaction.error(error);
   } finally {
     clearTimeout(timer);
   }
@@ -140,8 +148,7 @@ async function learn(
 
 /** Headers are credentials more often than not, and so are variables with telling names. */
 function credentialsIn(target: Target): string[] {
-  if ("headers" in target)
-    return Object.values(target.headers).flatMap((value) => [value, ...value.split(" ").slice(1)]);
+  if ("headers" in target) return Object.values(target.headers);
   if (target.kind !== "stdio") return [];
   return Object.entries(target.program.env ?? {})
     .filter(([name]) => /token|secret|passw|key|auth|credential/i.test(name))
@@ -159,12 +166,4 @@ function tooSlow(server: string, limitMs: number, isInstalling: boolean): Plugbo
     server,
     data: { limitMs },
   });
-}
-
-/** Takes configured values out of texts that a server wrote. */
-function redactor(sensitive: readonly string[]): (text: string) => string {
-  const values = [...new Set(sensitive)]
-    .filter(({ length }) => length >= 4)
-    .sort((a, b) => b.length - a.length);
-  return (text) => values.reduce((clean, value) => clean.replaceAll(value, "(hidden)"), text);
 }

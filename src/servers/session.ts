@@ -7,6 +7,7 @@ import type { Capabilities } from "./envelope.ts";
 import type { Greeting } from "./handshake.ts";
 import type { JsonRpcAnswer, Lane, LaneOptions } from "./lane.ts";
 import type { Peer } from "./peer.ts";
+import type { Redaction } from "./redaction.ts";
 
 export type ServerTransport = Transport & {
   lane: Lane;
@@ -35,6 +36,7 @@ export class Session {
   readonly #kind: SessionFacts["transport"];
   readonly #server: string;
   readonly #capabilities: Capabilities;
+  readonly #redaction: Redaction;
   readonly #onLost: (error: PlugboardError) => void;
   #closing: Promise<void> | undefined;
   /** Requests that stay open by design. */
@@ -47,12 +49,14 @@ export class Session {
     peer: Peer;
     greeting: Greeting;
     capabilities: Capabilities;
+    redaction: Redaction;
     onLost(error: PlugboardError): void;
   }) {
     this.#server = options.server;
     this.#kind = options.kind;
     this.#transport = options.transport;
     this.#capabilities = options.capabilities;
+    this.#redaction = options.redaction;
     this.#onLost = options.onLost;
     this.greeting = options.greeting;
     this.lane = options.transport.lane;
@@ -62,16 +66,29 @@ export class Session {
     if (options.transport.lost) this.#end(options.transport.lost);
   }
 
-  /** The raw door: the server's own answer, with the modern envelope around the question where that is needed. */
-  request(
+  /** The raw door: the server's own result, untouched; its errors, without what is secret. */
+  async request(
     method: string,
     params: Record<string, unknown>,
     options: LaneOptions & { capabilities?: Capabilities | undefined },
   ): Promise<JsonRpcAnswer> {
-    if (this.greeting.era === "legacy") return this.lane.request(method, params, options);
+    const { onProgress } = options;
+    try {
+      const answer = await this.lane.request(method, this.#enveloped(params, options.capabilities), {
+        ...options,
+        ...(onProgress && { onProgress: (progress) => onProgress(this.#redaction.value(progress)) }),
+      });
+      return "error" in answer ? this.#redaction.value(answer) : answer;
+    } catch (error) {
+      throw this.#redaction.error(error);
+    }
+  }
+
+  /** With the modern envelope around the question where that is needed. */
+  #enveloped(params: Record<string, unknown>, capabilities = this.#capabilities): Record<string, unknown> {
+    if (this.greeting.era === "legacy") return params;
     const meta = isRecord(params["_meta"]) ? params["_meta"] : undefined;
-    const envelope = modernEnvelope(options.capabilities ?? this.#capabilities);
-    return this.lane.request(method, { ...params, _meta: { ...meta, ...envelope } }, options);
+    return { ...params, _meta: { ...meta, ...modernEnvelope(capabilities) } };
   }
 
   /** Asks for change notifications; open as long as the connection lasts, and no call in flight. */
@@ -128,8 +145,9 @@ export class Session {
 
   #end(cause: PlugboardError | undefined): void {
     if (this.lost) return;
-    const error = isPlugboardError(cause)
-      ? cause
+    const known = this.#redaction.error(cause);
+    const error = isPlugboardError(known)
+      ? known
       : new PlugboardError("connection-lost", `The connection to "${this.#server}" ended.`, {
           server: this.#server,
         });

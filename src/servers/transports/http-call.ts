@@ -7,7 +7,7 @@ import type { Head, Receiver } from "./http-exchange.ts";
 import { eventTooLong } from "./http-fetch.ts";
 import type { HttpJourney } from "./http-redirect.ts";
 import { parseJson } from "./http-response.ts";
-import { isSessionError, sessionLost, statusError } from "./http-status.ts";
+import { isSessionError, readableLength, sessionLost, statusError } from "./http-status.ts";
 
 export interface CallContext {
   client: HttpClient;
@@ -110,9 +110,10 @@ export class HttpCall implements Receiver {
     const text = Buffer.concat(this.#chunks).toString("utf8");
     this.#chunks = [];
     if (status !== 200) return this.#refused(status, type, text);
-    const { server } = this.#context.client;
+    const { client } = this.#context;
+    const { server } = client;
     if (type !== "application/json") return this.reject(this.#statusError(status, text));
-    this.#take(parseJson(text, server));
+    this.#take(parseJson(text, server, client.redact));
     if (this.#answered) return this.#finish();
     const message = `"${server}" answered ${this.request.method} with a message that belongs to no request of ours.`;
     this.reject(new PlugboardError("protocol-error", message, { server }));
@@ -121,7 +122,8 @@ export class HttpCall implements Receiver {
   #takeEvent(data: string): void {
     let messages: unknown;
     try {
-      messages = parseJson(data, this.#context.client.server);
+      const { server, redact } = this.#context.client;
+      messages = parseJson(data, server, redact);
     } catch (error) {
       return this.#context.report(error as PlugboardError);
     }
@@ -169,9 +171,9 @@ export class HttpCall implements Receiver {
     return statusError({
       server: client.server,
       status,
-      contentType: contentType?.toString(),
+      contentType: contentType && client.redact(contentType.toString()),
       retryAfter: retryAfter?.toString(),
-      text: client.redact(text),
+      text: client.redact(text.slice(0, readableLength)),
       hadSession,
       now: client.now(),
     });

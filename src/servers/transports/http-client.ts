@@ -34,6 +34,8 @@ export interface HttpClientConfig {
   now?: (() => number) | undefined;
   /** Applied to what a server said before it becomes part of an error. */
   redact?: ((text: string) => string) | undefined;
+  /** Hears of every `Authorization` that is sent. */
+  onCredential?: ((value: string) => void) | undefined;
 }
 
 const defaults: HttpLimits = {
@@ -59,7 +61,9 @@ export class HttpClient {
   readonly now: () => number;
   readonly redact: (text: string) => string;
   readonly #headers: HeaderSource;
+  readonly #onCredential: ((value: string) => void) | undefined;
   readonly #pool: HttpPool;
+  #credential: string | undefined;
 
   constructor(config: HttpClientConfig) {
     const { server, url, network = {}, env = {} } = config;
@@ -69,6 +73,7 @@ export class HttpClient {
     this.limits = { ...defaults, ...config.limits };
     this.now = config.now ?? Date.now;
     this.redact = config.redact ?? ((text) => text);
+    this.#onCredential = config.onCredential;
     const { headers = {} } = config;
     this.#headers = typeof headers === "function" ? headers : lowerCased(headers);
     const { connectTimeoutMs } = this.limits;
@@ -90,6 +95,9 @@ export class HttpClient {
     const { streamIdleMs, maxBodyBytes } = this.limits;
     const { headersTimeoutMs = this.limits.headersTimeoutMs, bodyIdleMs = this.limits.bodyIdleMs } = options;
     const { url, method, headers, body } = request;
+    const { authorization } = headers;
+    if (authorization !== undefined && authorization !== this.#credential)
+      this.#onCredential?.((this.#credential = authorization));
     const bounded = { url, method, headers, body, headersTimeoutMs, bodyIdleMs, streamIdleMs, maxBodyBytes };
     return new HttpJourney(this.server, this.#pool, bounded, receiver, options.handBackRedirects ?? false);
   }

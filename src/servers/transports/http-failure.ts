@@ -7,7 +7,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { isPlugboardError, PlugboardError } from "../../errors.ts";
 import { printable } from "../../lib/printable.ts";
-import { statusError } from "./http-status.ts";
+import { readableLength, statusError } from "./http-status.ts";
 
 export interface FailureContext {
   server: string;
@@ -15,18 +15,20 @@ export interface FailureContext {
   /** False when we sent nothing to identify us by: then a 401 asks for it, otherwise it refuses it. */
   hasCredentials?: boolean;
   now: number;
+  /** Applied to what a server said. */
+  redact?: (text: string) => string;
 }
 
 /** What the SDK threw, in our terms. Errors that are ours already, or were caused by one of ours, keep their words. */
 export function httpFailure(error: unknown, context: FailureContext): PlugboardError {
-  const { server } = context;
+  const { server, redact = (text: string) => text } = context;
   for (const cause of causes(error)) if (isPlugboardError(cause)) return cause;
   for (const cause of causes(error)) {
     if (UnauthorizedError.isInstance(cause)) {
-      return new PlugboardError("auth-required", `"${server}" wants a login.`, { server, cause: error });
+      return new PlugboardError("auth-required", `"${server}" wants a login.`, { server });
     }
     if (cause instanceof InsufficientScopeError) {
-      return insufficientScope(server, cause);
+      return insufficientScope(server, redact(cause.requiredScope ?? ""));
     }
     if (SdkHttpError.isInstance(cause)) return fromStatus(cause, context);
     if (SdkError.isInstance(cause) && cause.code === SdkErrorCode.RequestTimeout) {
@@ -36,15 +38,13 @@ export function httpFailure(error: unknown, context: FailureContext): PlugboardE
       });
     }
   }
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = redact((error instanceof Error ? error.message : String(error)).slice(0, readableLength));
   const message = `The connection to "${server}" failed: ${printable(reason.slice(0, 300), { oneLine: true })}`;
   return new PlugboardError("connection-lost", message, { server, cause: error });
 }
 
-function insufficientScope(server: string, { requiredScope = "" }: InsufficientScopeError): PlugboardError {
-  const scopes = requiredScope
-    .split(/\s+/)
-    .filter((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/.test(scope));
+function insufficientScope(server: string, required: string): PlugboardError {
+  const scopes = required.split(/\s+/).filter((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/.test(scope));
   const more = scopes.map((scope) => `+${scope}`).join(" ");
   const which = scopes.length > 0 ? `: ${scopes.join(" ")}` : "";
   return new PlugboardError("auth-failed", `"${server}" wants more rights than this login has${which}.`, {
@@ -74,14 +74,10 @@ export function shouldFallBackToSse(error: unknown): boolean {
 
 function fromStatus(error: SdkHttpError, context: FailureContext): PlugboardError {
   const { status, text } = error.data;
-  const body = typeof text === "string" ? text : "";
+  const body = typeof text === "string" ? (context.redact?.(text.slice(0, readableLength)) ?? text) : "";
   if (status === 401 && context.hasCredentials !== false) {
     const message = `"${context.server}" refused the credentials it was given (HTTP 401).`;
-    return new PlugboardError("auth-failed", message, {
-      server: context.server,
-      data: { status },
-      cause: error,
-    });
+    return new PlugboardError("auth-failed", message, { server: context.server, data: { status } });
   }
   return statusError({
     ...context,

@@ -8,7 +8,7 @@ import type { Head, HttpRequest, Receiver } from "./http-exchange.ts";
 import { checkSessionId } from "./http-headers.ts";
 import type { HttpJourney } from "./http-redirect.ts";
 import { SlimResponse, realResponse } from "./http-response.ts";
-import { rateLimit, unexpected } from "./http-status.ts";
+import { rateLimit, readableLength, unexpected } from "./http-status.ts";
 
 /**
  * A fetch for the SDK over the client's sockets. Messages to the server's endpoint fail with a PlugboardError that
@@ -37,7 +37,7 @@ export function createHttpFetch(client: HttpClient, watch: StreamWatch = {}): Fe
     try {
       const response = await receive(client, request, isMessage, watch);
       if (isMessage) checkMessageResponse(client, request, response);
-      return response.status >= 200 && response.status < 300 && isOwn
+      return response.ok && isOwn && (isMessage || response.mediaType === "text/event-stream")
         ? asResponse(response)
         : realResponse(response);
     } catch (error) {
@@ -124,7 +124,7 @@ class FetchReceiver implements Receiver {
       pull: () => this.journey?.resume(),
       cancel: (reason) => this.journey?.abort(reason ?? new Error("The reader left.")),
     });
-    this.#resolve(new SlimResponse(head, this.#client.server, body));
+    this.#resolve(new SlimResponse(head, this.#client, body));
   }
 
   data(chunk: Buffer): void {
@@ -138,7 +138,7 @@ class FetchReceiver implements Receiver {
     this.#finished();
     if (this.#stream) this.#stream.close();
     else if (this.#head)
-      this.#resolve(new SlimResponse(this.#head, this.#client.server, Buffer.concat(this.#chunks)));
+      this.#resolve(new SlimResponse(this.#head, this.#client, Buffer.concat(this.#chunks)));
   }
 
   failed(error: unknown): void {
@@ -160,13 +160,14 @@ function checkMessageResponse(client: HttpClient, request: Outgoing, response: S
   const { server } = client;
   const { status } = response;
   checkSessionId(server, response.headers.get("mcp-session-id") ?? undefined);
-  const contentType = response.headers.get("content-type") ?? undefined;
+  const contentType = client.redact(response.headers.get("content-type") ?? "") || undefined;
   const retryAfter = response.headers.get("retry-after") ?? undefined;
   const limited = rateLimit({ server, status, contentType, retryAfter, now: client.now() });
   if (limited !== undefined) throw limited;
   const isReadable = response.mediaType === "application/json" || response.mediaType === "text/event-stream";
   if (status !== 200 || isReadable || !isRequest(request.body)) return;
-  throw unexpected({ server, status, contentType, text: response.textNow() });
+  const text = client.redact(response.textNow().slice(0, readableLength));
+  throw unexpected({ server, status, contentType, text });
 }
 
 function isRequest(body: string | undefined): boolean {

@@ -1,6 +1,8 @@
 import { PlugboardError } from "../../errors.ts";
 import { printable } from "../../lib/printable.ts";
+import type { HttpClient } from "./http-client.ts";
 import type { Head } from "./http-exchange.ts";
+import { readableLength } from "./http-status.ts";
 
 /** The part of a `Response` that the SDK reads. A real one costs more than the rest of an exchange. */
 export class SlimResponse {
@@ -12,17 +14,21 @@ export class SlimResponse {
   readonly redirected = false;
   readonly headers: SlimHeaders;
   readonly mediaType: string;
-  readonly #server: string;
+  readonly #client: Pick<HttpClient, "server" | "redact">;
   readonly #body: Buffer | ReadableStream<Uint8Array>;
 
-  constructor(head: Head, server: string, body: Buffer | ReadableStream<Uint8Array>) {
+  constructor(
+    head: Head,
+    client: Pick<HttpClient, "server" | "redact">,
+    body: Buffer | ReadableStream<Uint8Array>,
+  ) {
     this.status = head.status;
     this.ok = head.status >= 200 && head.status < 300;
     this.statusText = head.statusText;
     this.url = head.url.href;
     this.headers = new SlimHeaders(head.headers);
     this.mediaType = head.type;
-    this.#server = server;
+    this.#client = client;
     this.#body = body;
   }
 
@@ -41,7 +47,8 @@ export class SlimResponse {
   }
 
   async json(): Promise<unknown> {
-    return parseJson(await this.text(), this.#server);
+    const { server, redact } = this.#client;
+    return parseJson(await this.text(), server, redact);
   }
 }
 
@@ -83,14 +90,14 @@ function latin(text: string): string {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text) ? text : "";
 }
 
-export function parseJson(text: string, server: string): unknown {
+/** The parser's own reason quotes the text, so it is not passed on. */
+export function parseJson(text: string, server: string, redact: (text: string) => string): unknown {
   try {
     return JSON.parse(text) as unknown;
-  } catch (cause) {
-    const begin = printable(text.slice(0, 60), { oneLine: true });
+  } catch {
+    const begin = printable(redact(text.slice(0, readableLength)).slice(0, 60), { oneLine: true });
     throw new PlugboardError("protocol-error", `"${server}" sent JSON that cannot be parsed: ${begin}`, {
       server,
-      cause,
     });
   }
 }

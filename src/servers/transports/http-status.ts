@@ -15,6 +15,9 @@ export interface HttpAnswer {
   now: number;
 }
 
+/** No message shows more of an answer than the beginning of this. */
+export const readableLength = 4_000;
+
 /** What an unsuccessful answer means to a caller. */
 export function statusError(answer: HttpAnswer): PlugboardError {
   const { server, status } = answer;

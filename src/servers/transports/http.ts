@@ -155,7 +155,8 @@ export class HttpTransport implements Transport {
       this.#sdk
         .send(request, { headers, requestSignal: signal, onRequestStreamEnd })
         .catch((error: unknown) => {
-          reject(httpFailure(error, { server, hadSession, now: this.#client.now() }));
+          const { now, redact } = this.#client;
+          reject(httpFailure(error, { server, hadSession, now: now(), redact }));
         });
     });
   }

@@ -16,7 +16,7 @@ import { signing } from "./http-credentials.ts";
 import type { StreamEvent } from "./http-event-stream.ts";
 import { httpFailure } from "./http-failure.ts";
 import { createHttpFetch } from "./http-fetch.ts";
-import { statusError, unexpected } from "./http-status.ts";
+import { readableLength, statusError, unexpected } from "./http-status.ts";
 import type { HttpTransportOptions } from "./http.ts";
 
 export interface SseTransportOptions extends Omit<HttpTransportOptions, "paramHeaders" | "sdk"> {
@@ -126,10 +126,10 @@ export class SseTransport implements Transport {
       const isMine = isStream || isMessage(init.body);
       if (!isMine || response.status === 401 || response.status === 403) return response;
       if (response.ok && (!isStream || isEvents)) return response;
-      const { server } = this.#client;
+      const { server, redact } = this.#client;
       const { status, headers } = response;
-      const contentType = headers.get("content-type") ?? undefined;
-      const text = await response.text();
+      const contentType = redact(headers.get("content-type") ?? "") || undefined;
+      const text = redact((await response.text()).slice(0, readableLength));
       if (response.ok) throw unexpected({ server, status, contentType, text });
       const retryAfter = headers.get("retry-after") ?? undefined;
       throw statusError({
@@ -170,10 +170,8 @@ export class SseTransport implements Transport {
 
   #translate(error: unknown): PlugboardError {
     if (isPlugboardError(error)) return error;
-    return (
-      this.#failure ??
-      httpFailure(error, { server: this.#client.server, hadSession: true, now: this.#client.now() })
-    );
+    const { server, redact, now } = this.#client;
+    return this.#failure ?? httpFailure(error, { server, redact, hadSession: true, now: now() });
   }
 
   #lost(cause?: unknown): PlugboardError {

@@ -1,0 +1,133 @@
+import { inspect } from "node:util";
+import { PlugboardError, isPlugboardError } from "../errors.ts";
+import { isRecord } from "../lib/record.ts";
+
+const hidden = "(hidden)";
+/** Shorter ones are words of other texts as well. */
+const shortest = 4;
+/** How much of a secret may stand alone: texts are cut, and what is left of a secret is still one. */
+const longestPiece = 12;
+/** Texts beyond this are looked through for whole secrets only. */
+const longestText = 65_536;
+const maxRemembered = 32;
+
+/**
+ * Takes credentials out of what a server wrote, before it becomes part of an error, an event or a log: servers repeat
+ * what they are sent. Results are the server's own data and are left alone.
+ */
+export class Redaction {
+  readonly #configured: readonly string[];
+  readonly #current: () => readonly string[];
+  readonly #sent: Set<string>;
+  #known: { key: string; secrets: string[] } = { key: "", secrets: [] };
+
+  /** `sent` is what an earlier connection to the same server remembered. */
+  constructor(
+    configured: readonly string[] = [],
+    current: () => readonly string[] = () => [],
+    sent = new Set<string>(),
+  ) {
+    this.#configured = configured;
+    this.#current = current;
+    this.#sent = sent;
+  }
+
+  /** A credential that is on its way: the server may repeat it long after another one has taken its place. */
+  remember(credential: string): void {
+    this.#sent.add(credential);
+    if (this.#sent.size <= maxRemembered) return;
+    for (const oldest of this.#sent) {
+      this.#sent.delete(oldest);
+      break;
+    }
+  }
+
+  text(text: string): string {
+    const secrets = this.#secrets();
+    const whole = secrets.reduce((clean, secret) => clean.replaceAll(secret, hidden), text);
+    return whole.length > longestText ? whole : withoutPieces(whole, secrets);
+  }
+
+  /** The same for everything in a value that came as JSON; what needs no change is not copied. */
+  value<T>(value: T): T {
+    return this.#clean(value) as T;
+  }
+
+  /** An error that says no secret, whoever prints it in whichever way; the one that was given where that is so. */
+  error(error: unknown): unknown {
+    if (!(error instanceof Error) || this.#secrets().length === 0 || this.#isClean(error)) return error;
+    const message = this.text(error.message);
+    if (!isPlugboardError(error)) return new Error(message);
+    const { code, server, tool, data, hint } = error;
+    return new PlugboardError(code, message, { server, tool, data: this.value(data), hint: this.text(hint) });
+  }
+
+  #isClean(error: Error): boolean {
+    const all = inspect(error, { depth: 10, maxStringLength: longestText, maxArrayLength: 1_000 });
+    return this.text(all) === all;
+  }
+
+  #clean(value: unknown): unknown {
+    if (typeof value === "string") return this.text(value);
+    if (Array.isArray(value)) {
+      const items = value.map((item) => this.#clean(item));
+      return items.some((item, index) => item !== value[index]) ? items : (value as unknown);
+    }
+    if (!isRecord(value)) return value;
+    const members = Object.entries(value).map(
+      ([key, member]) => [this.text(key), this.#clean(member)] as const,
+    );
+    const isSame = members.every(([key, member]) => Object.hasOwn(value, key) && member === value[key]);
+    return isSame ? value : Object.fromEntries(members);
+  }
+
+  /** The longest first, so that none is taken apart by another one. */
+  #secrets(): string[] {
+    const values = [...this.#configured, ...this.#current(), ...this.#sent];
+    const key = values.join("\n");
+    if (key !== this.#known.key) this.#known = { key, secrets: formsOf(values) };
+    return this.#known.secrets;
+  }
+}
+
+function formsOf(values: readonly string[]): string[] {
+  const all = values.flatMap(parts);
+  const forms = all.flatMap((secret) => [secret, encoded(secret), JSON.stringify(secret).slice(1, -1)]);
+  return [...new Set(forms)].filter(({ length }) => length >= shortest).sort((a, b) => b.length - a.length);
+}
+
+/** A header's value; what follows its scheme, and a password in there; the values of a cookie. */
+function parts(value: string): string[] {
+  const [, scheme = "", credential = ""] = /^(\S+) (\S+)$/.exec(value) ?? [];
+  const basic = /^basic$/i.test(scheme) ? Buffer.from(credential, "base64").toString("utf8") : "";
+  const password = basic.slice(basic.indexOf(":") + 1);
+  const pairs = value.includes("=") ? value.split(/;\s*/) : [];
+  return [value, credential, basic, password, ...pairs.map((pair) => pair.slice(pair.indexOf("=") + 1))];
+}
+
+function encoded(text: string): string {
+  return text.isWellFormed() ? encodeURIComponent(text) : text;
+}
+
+function withoutPieces(text: string, secrets: readonly string[]): string {
+  const marked = new Set<number>();
+  for (const secret of secrets.filter(isOpaque)) {
+    for (let at = 0; at + longestPiece <= secret.length; at++) {
+      const piece = secret.slice(at, at + longestPiece);
+      for (let found = text.indexOf(piece); found !== -1; found = text.indexOf(piece, found + 1))
+        for (let index = found; index < found + longestPiece; index++) marked.add(index);
+    }
+  }
+  if (marked.size === 0) return text;
+  let clean = "";
+  for (let index = 0; index < text.length; index++) {
+    if (!marked.has(index)) clean += text[index];
+    else if (!marked.has(index - 1)) clean += hidden;
+  }
+  return clean;
+}
+
+/** Like a token, and unlike a word, an address or a media type, pieces of which are in many texts. */
+function isOpaque(secret: string): boolean {
+  return secret.length >= 16 && /\d/.test(secret) && /[a-z]/i.test(secret) && !/[\s:;,]/.test(secret);
+}
