@@ -5,7 +5,7 @@ import type { DevicePrompt } from "../lib/login-ways.ts";
 import { isRecord } from "../lib/record.ts";
 import type { LoginAttempt } from "./login.ts";
 import { chooseClient, deviceGrant } from "./oauth-client.ts";
-import { authFailed, explanation, oauthCode, requestFailed, shown } from "./oauth-errors.ts";
+import { authFailed, explanation, oauthCode, requestFailed, shown, shownCode } from "./oauth-errors.ts";
 import { postForm } from "./oauth-post.ts";
 import type { OAuthClient } from "./oauth-record.ts";
 import { isSafeAddress } from "./oauth-url.ts";
@@ -71,7 +71,7 @@ async function post(
 
 function refused(server: string, { error, error_description: why }: Fields): PlugboardError {
   const words = typeof why === "string" ? `: ${explanation(why)}` : "";
-  const reason = typeof error === "string" ? shown(error) : "no reason";
+  const reason = typeof error === "string" ? shownCode(error) : "no reason";
   return authFailed(server, `The login to "${server}" was refused (${reason})${words}.`, {
     data: { error: reason },
   });

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { authFailed, explanation, shown } from "./oauth-errors.ts";
+import { authFailed, explanation, shown, shownCode } from "./oauth-errors.ts";
 
 /** What was recorded before the browser was opened. */
 export interface Expected {
@@ -32,12 +32,12 @@ export function readAuthorizationResponse(params: URLSearchParams, expected: Exp
   const error = params.get("error");
   if (error !== null) {
     const why = params.get("error_description");
-    const what = error === "access_denied" ? "was denied" : `failed (${shown(error)})`;
+    const what = error === "access_denied" ? "was denied" : `failed (${shownCode(error)})`;
     throw authFailed(
       server,
       `The login to "${server}" ${what}${why === null ? "" : `: ${explanation(why)}`}.`,
       {
-        data: { reason: "refused", error: shown(error) },
+        data: { reason: "refused", error: shownCode(error) },
         hint: `Start again: \`plugboard login ${server}\`.`,
       },
     );

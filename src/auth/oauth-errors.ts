@@ -33,10 +33,7 @@ export function loginRequired(
 
 /** What an authorization server wrote, made fit to be shown: short, printable, without what we sent it. */
 export function shown(text: string, secrets: readonly string[] = []): string {
-  const clean = secrets
-    .filter((secret) => secret.length > 3)
-    .reduce((rest, secret) => rest.replaceAll(secret, "(hidden)"), text);
-  const line = printable(clean, { oneLine: true });
+  const line = printable(without(secrets, text), { oneLine: true });
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }
 
@@ -44,7 +41,18 @@ export function shown(text: string, secrets: readonly string[] = []): string {
 export function explanation(text: string, secrets: readonly string[] = []): string {
   const isOpaque = (word: string) => /\d/.test(word) || word.length > 40;
   const hide = (word: string) => (isOpaque(word) ? "(hidden)" : word);
-  return shown(text.replaceAll(/[\w.~+/=-]{16,}/g, hide), secrets);
+  return shown(without(secrets, text).replaceAll(/[\w.~+/=-]{16,}/g, hide));
+}
+
+function without(secrets: readonly string[], text: string): string {
+  return secrets
+    .filter((secret) => secret.length > 3)
+    .reduce((rest, secret) => rest.replaceAll(secret, "(hidden)"), text);
+}
+
+/** The code of an OAuth error, where it is one and not whatever else somebody put there. */
+export function shownCode(code: string): string {
+  return /^[a-z][a-z_]{0,59}$/.test(code) ? code : "no code of OAuth";
 }
 
 /** The machine-readable reason that an authorization server gave, if it gave one. */
@@ -94,8 +102,8 @@ export function requestFailed(
     return authFailed(server, `${said} gave an answer to ${step} that is not OAuth${how}.`, { data, hint });
   }
   const why = error.message === code ? "" : `: ${explanation(error.message, secrets)}`;
-  return authFailed(server, `${said} refused ${step} (${shown(code)})${why}.`, {
-    data: { error: shown(code), step },
+  return authFailed(server, `${said} refused ${step} (${shownCode(code)})${why}.`, {
+    data: { error: shownCode(code), step },
     hint: hint ?? (code === "invalid_client" ? clientHint : `Log in again: \`plugboard login ${server}\`.`),
   });
 }
