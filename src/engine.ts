@@ -162,6 +162,15 @@ export class Engine {
     });
   }
 
+  /** All that a hub shows when it is printed: neither the environment nor what is configured. */
+  toJSON(): { servers: string[] } {
+    return { servers: this.servers.names() };
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): { servers: string[] } {
+    return this.toJSON();
+  }
+
   /** The raw door: the server's own answer or error, untouched. */
   async request(
     method: string,
