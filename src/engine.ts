@@ -1,7 +1,9 @@
 import { homedir } from "node:os";
 import type { AuthProvider } from "@modelcontextprotocol/client";
+import type { Account } from "./auth/account.ts";
 import { createMemoryCredentials } from "./auth/credentials.ts";
 import type { Credentials } from "./auth/credentials.ts";
+import type { LoginOptions } from "./auth/login.ts";
 import type { CallContext, CallOptions, CallResult } from "./calls/call-tool.ts";
 import type * as Calls from "./calls/calling.ts";
 import type { ResultStore } from "./calls/result-store.ts";
@@ -30,6 +32,7 @@ import { StartGate } from "./servers/start-gate.ts";
 import type { InProcessServer } from "./servers/transports/memory.ts";
 import { createMemoryStore } from "./store/memory.ts";
 import type { Store } from "./store/store.ts";
+import { LoginOnDemand } from "./login-on-demand.ts";
 import { SignIn } from "./sign-in.ts";
 
 /** Everything from outside enters here. */
@@ -83,6 +86,7 @@ export class Engine {
   readonly catalog: Catalog;
   readonly events = new EventStream<PlugboardEvent>();
   readonly signIn: SignIn;
+  readonly onDemand: LoginOnDemand;
   /** Servers that live in this process, by name. */
   inProcess: Map<string, InProcessServer>;
   readonly now: () => number;
@@ -126,7 +130,14 @@ export class Engine {
     });
     this.#store = store;
     const { credentials = createMemoryCredentials(), authProviders = {} } = options;
-    this.signIn = new SignIn({ credentials, authProviders, env, now: clock, emit });
+    const target = (server: string) => this.servers.target(server);
+    this.signIn = new SignIn({ credentials, authProviders, env, target, now: clock, emit });
+    this.onDemand = new LoginOnDemand({
+      interact,
+      isMachine: (server) => this.#isMachine(server),
+      profileOf: (server) => this.servers.profile(server),
+      logIn: (server, asked) => this.#logIn(server, asked),
+    });
     this.servers = new ServerSet(config, {
       env,
       home: env["HOME"] || homedir(),
@@ -179,7 +190,28 @@ export class Engine {
   ): Promise<JsonRpcAnswer> {
     const { server, signal, onProgress, capabilities } = options;
     const asked = { ...this.#deadlines(options), signal, onProgress, capabilities };
-    return this.servers.use(server, options, (connection) => connection.request(method, params, asked));
+    const work = () =>
+      this.servers.use(server, options, (connection) => connection.request(method, params, asked));
+    return this.#mayLogIn(server) ? this.onDemand.run(options, work) : work();
+  }
+
+  /** Most requests need no second look at who is logged in. */
+  #mayLogIn(server: string): boolean {
+    return this.#interact.logIn !== undefined || this.#isMachine(server);
+  }
+
+  #isMachine(server: string): boolean {
+    return this.servers.entry(server).config?.oauth?.grant !== undefined;
+  }
+
+  async #logIn(server: string, options: LoginOptions): Promise<Account> {
+    const { servers, signIn } = this;
+    const profile = servers.chosenProfile(server, options.profile);
+    const account = await signIn.login(server, await servers.target(server), { ...options, profile });
+    // What is connected goes on with the new rights, and so do the calls that are under way.
+    if (servers.connection(server, { profile }).session) await signIn.reread(server, profile);
+    else await servers.disconnectAccount(server, profile);
+    return account;
   }
 
   subscribe(
@@ -264,6 +296,7 @@ export class Engine {
       configOf: (server) => servers.entry(server).config ?? {},
       request: (server, params, { signal, onProgress, timeoutMs }) =>
         this.request("tools/call", params, { server, caller, profile, signal, onProgress, timeoutMs }),
+      signedIn: (signal, work) => this.onDemand.run({ profile, signal }, work),
       answer: (server, signal) => this.answer(server, signal),
       keep:
         ({ server, id }) =>

@@ -85,7 +85,8 @@ export class Hub extends View {
   }
 
   async connect(name: string, account: AccountChoice = {}): Promise<void> {
-    await this.engine.servers.connection(name, account).ready();
+    const { servers, onDemand } = this.engine;
+    await onDemand.run(account, () => servers.connection(name, account).ready());
   }
 
   async disconnect(name: string): Promise<void> {

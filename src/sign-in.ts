@@ -17,6 +17,8 @@ export interface SignInSettings {
   credentials: Credentials;
   authProviders: Readonly<Record<string, AuthProvider>>;
   env: Environment;
+  /** A server as it is configured now, every value filled in anew. */
+  target(server: string): Promise<Target>;
   now(): number;
   emit: Emit;
 }
@@ -58,6 +60,11 @@ export class SignIn {
     return (await this.#providers.get(providerKey(server, profile))?.hasNewLogin()) ?? false;
   }
 
+  /** Lets a connection use what is kept now. */
+  async reread(server: string, profile?: string): Promise<void> {
+    await this.#providers.get(providerKey(server, profile))?.reread();
+  }
+
   /** The login that a connection uses. */
   account(server: string, profile?: string): Account | undefined {
     const login = this.#providers.get(providerKey(server, profile))?.login;
@@ -88,7 +95,10 @@ export class SignIn {
     const { now, emit } = this.#settings;
     const { withFetch, ...common } = this.#common(server, target, options.profile);
     const { logIn } = await import("./auth/login.ts");
-    const login = await withFetch((fetch) => logIn({ ...common, url: target.url, fetch }, options));
+    const { challenge } = this.#providers.get(providerKey(server, options.profile)) ?? {};
+    const login = await withFetch((fetch) =>
+      logIn({ ...common, url: target.url, fetch }, { challenge, ...options }),
+    );
     emit({ type: "auth-changed", server, change: "login", at: now() });
     return describeLogin(login, now());
   }
@@ -114,6 +124,10 @@ export class SignIn {
       key: loginKey(target.url, profile ?? oauth.profile),
       oauth,
       credentials,
+      again: async () => {
+        const now = await this.#settings.target(server);
+        return "credentials" in now && isLogin(now) ? now.credentials.oauth : oauth;
+      },
       withFetch,
       now,
       emit,

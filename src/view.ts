@@ -83,7 +83,8 @@ export class View {
 
   /** The tool that an id means, `server.tool` or a bare name that only one server has; hidden ones too. */
   findTool(id: string, { wait = true }: ListOptions = {}): Promise<ToolEntry> {
-    return this.engine.catalog.find(id, this.#narrowing, wait);
+    const find = () => this.engine.catalog.find(id, this.#narrowing, wait);
+    return wait ? this.engine.onDemand.run(this.#narrowing, find) : find();
   }
 
   /** Which servers' lists are known, and since when. Starts nothing. */

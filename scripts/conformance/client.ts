@@ -3,29 +3,42 @@
  * see, whatever revision the other side speaks. The suite appends its server's URL and says in the environment which
  * scenario it is.
  */
-import { leftOut } from "./exceptions.ts";
+import { refused } from "./exceptions.ts";
+import { createHub } from "../../src/index.ts";
+import type { ServerConfig } from "../../src/index.ts";
 
 const { MCP_CONFORMANCE_SCENARIO: scenario = "", MCP_CONFORMANCE_CONTEXT: context = "{}" } = process.env;
 const url = process.argv.at(-1) ?? "";
 
-if (!leftOut.test(scenario)) {
+const facts = JSON.parse(context) as Record<string, string>;
+const refusal = refused[scenario];
+try {
   await run();
-  console.log("finished");
+  if (refusal) throw new Error(`This should have been refused with ${refusal.source}.`);
+} catch (error) {
+  if (!refusal?.test((error as Error).message)) throw error;
 }
+console.log("finished");
 
 async function run(): Promise<void> {
-  const { createHub } = await import("../../src/index.ts");
   await using hub = await createHub(
-    { servers: { peer: { url } } },
+    { servers: { peer: { url, oauth: oauthFor() } } },
     {
       interact: {
         elicit: async () => ({ action: "accept", content: {} }),
         sample: async () => ({ role: "assistant", content: { type: "text", text: "yes" }, model: "none" }),
         roots: async () => [],
+        logIn: async () => ({ openUrl: agree }),
       },
     },
   );
-  const tools = await hub.tools();
+  await hub.connect("peer");
+  let tools = await hub.tools();
+  if (tools.length === 0 && scenario.startsWith("auth/")) {
+    // The login ended between two requests; whoever wants the tools connects again.
+    await hub.connect("peer");
+    tools = await hub.tools();
+  }
   const call = (tool: string, args: Record<string, unknown> = {}) => hub.callTool(`peer.${tool}`, args);
   switch (scenario) {
     case "tools_call":
@@ -57,7 +70,43 @@ async function run(): Promise<void> {
       break;
     }
     default:
-    // Connecting and listing is what the others look at.
+      // Connecting and listing is what the others look at; those about logins also want a call.
+      if (scenario.startsWith("auth/")) for (const tool of tools) await call(tool.name);
+  }
+}
+
+/** The person who agrees: opens the page, and follows where it leads until it is back at our door. */
+async function agree(page: URL): Promise<void> {
+  let address = page.href;
+  for (let step = 0; step < 5; step++) {
+    const response = await fetch(address, { redirect: "manual" });
+    await response.text();
+    const next = response.headers.get("location");
+    if (next === null) return;
+    address = new URL(next, address).href;
+  }
+}
+
+/** What a user would write into the configuration with what the scenario tells. */
+function oauthFor(): NonNullable<ServerConfig["oauth"]> {
+  const { client_id: clientId, client_secret: clientSecret } = facts;
+  const client = { ...(clientId && { clientId }), ...(clientSecret && { clientSecret }) };
+  switch (scenario) {
+    case "auth/basic-cimd":
+      return { clientMetadataUrl: "https://conformance-test.local/client-metadata.json" };
+    case "auth/client-credentials-basic":
+      return { ...client, grant: "client-credentials" };
+    case "auth/client-credentials-jwt":
+      return { ...client, grant: "client-credentials", privateKey: facts["private_key_pem"] };
+    case "auth/wif-jwt-bearer":
+      return { ...client, grant: "jwt-bearer", assertion: facts["valid_jwt"] };
+    case "auth/cross-app-access-complete-flow":
+    case "auth/enterprise-managed-authorization": {
+      const { idp_issuer: issuer = "", idp_client_id: id = "", idp_id_token: assertion } = facts;
+      return { ...client, grant: "cross-app", assertion, identityProvider: { issuer, clientId: id } };
+    }
+    default:
+      return client;
   }
 }
 

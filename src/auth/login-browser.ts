@@ -1,23 +1,18 @@
 import { randomBytes } from "node:crypto";
 import type { AuthorizationServerMetadata, OAuthTokens } from "@modelcontextprotocol/client";
-import { PlugboardError } from "../errors.ts";
+import { PlugboardError, isPlugboardError } from "../errors.ts";
 import { startCallbackServer } from "./callback-server.ts";
 import type { Callback } from "./callback-server.ts";
 import { pastedParams, readAuthorizationResponse } from "./login-response.ts";
 import type { LoginAttempt, LoginOptions } from "./login.ts";
 import { chooseClient, forgetRegistration, knownPort } from "./oauth-client.ts";
 import { authFailed, oauthCode, operatorHint, requestFailed, shown } from "./oauth-errors.ts";
-import type { OAuthClient } from "./oauth-record.ts";
+import type { Login, OAuthClient } from "./oauth-record.ts";
 import { openableAddress } from "./open-url.ts";
 import { requestTokens } from "./token-request.ts";
 
-interface Obtained {
-  client: OAuthClient;
-  tokens: OAuthTokens;
-}
-
 /** A person agrees in their browser, which comes back to our door or whose last address is pasted. */
-export async function logInByBrowser(attempt: LoginAttempt, options: LoginOptions): Promise<Obtained> {
+export async function logInByBrowser(attempt: LoginAttempt, options: LoginOptions): Promise<Login> {
   const { server, oauth, found, scopes, signal } = attempt;
   assertProtected(server, found.metadata);
   const fixed = oauth.callbackPort ?? undefined;
@@ -33,9 +28,9 @@ export async function logInByBrowser(attempt: LoginAttempt, options: LoginOption
       clientInformation: client,
       redirectUrl: redirectUri,
       state,
-      resource: new URL(found.resource),
       ...(scopes.length > 0 && { scope: scopes.join(" ") }),
     });
+    authorizationUrl.searchParams.set("resource", found.resource);
     const response = await untilBack(server, new URL(openableAddress(authorizationUrl)), options, {
       received: callback.received,
       signal,
@@ -48,10 +43,13 @@ export async function logInByBrowser(attempt: LoginAttempt, options: LoginOption
         namesItself: found.metadata.authorization_response_iss_parameter_supported === true,
       });
       const tokens = await exchange(attempt, client, { code, codeVerifier, redirectUri });
+      const login = await attempt.keep(client, tokens);
       response.show({ ok: true, text: "You can close this page and go back to the terminal." });
-      return { client, tokens };
+      return login;
     } catch (error) {
-      response.show({ ok: false, text: "Something went wrong. The terminal says what." });
+      const isRefused = isPlugboardError(error) && error.data?.["reason"] === "refused";
+      const why = isRefused ? "It was not agreed to." : "Something went wrong. The terminal says what.";
+      response.show({ ok: false, text: why });
       throw error;
     }
   } finally {
@@ -72,7 +70,8 @@ async function untilBack(
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
   try {
-    await openUrl?.(url);
+    // Whoever shows it may take as long as the person does.
+    void Promise.resolve(openUrl?.(url)).catch(() => undefined);
     const ways: Promise<Callback>[] = [received, ended];
     if (askRedirect) {
       const asked = askRedirect(url, AbortSignal.any([signal, over.signal]));

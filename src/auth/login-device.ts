@@ -7,7 +7,7 @@ import type { LoginAttempt } from "./login.ts";
 import { chooseClient, deviceGrant } from "./oauth-client.ts";
 import { authFailed, explanation, oauthCode, requestFailed, shown, shownCode } from "./oauth-errors.ts";
 import { postForm } from "./oauth-post.ts";
-import type { OAuthClient } from "./oauth-record.ts";
+import type { Login, OAuthClient } from "./oauth-record.ts";
 import { isSafeAddress } from "./oauth-url.ts";
 import { requestTokens } from "./token-request.ts";
 
@@ -17,7 +17,7 @@ type Fields = Record<string, unknown>;
 export async function logInByDevice(
   attempt: LoginAttempt,
   show: (prompt: DevicePrompt) => void | Promise<void>,
-): Promise<{ client: OAuthClient; tokens: OAuthTokens }> {
+): Promise<Login> {
   const { server, found, scopes, signal } = attempt;
   const endpoint = (found.metadata as Fields)["device_authorization_endpoint"];
   if (typeof endpoint !== "string") {
@@ -39,17 +39,29 @@ export async function logInByDevice(
     await sleep(pauseMs, undefined, { signal }).catch(() => {
       throw new PlugboardError("auth-required", `The login to "${server}" was not finished.`, { server });
     });
+    let tokens: OAuthTokens | undefined;
     try {
       const grant = { grant_type: deviceGrant, device_code: deviceCode };
-      return { client, tokens: await requestTokens({ ...attempt, client }, grant) };
+      tokens = await requestTokens({ ...attempt, client }, grant);
     } catch (error) {
       const reason = oauthCode(error);
       if (reason === "slow_down") pauseMs += 5_000;
       else if (reason !== "authorization_pending")
-        throw requestFailed(error, { server, step: "the device code", secrets: [deviceCode] });
+        throw (
+          denied(server, reason) ??
+          requestFailed(error, { server, step: "the device code", secrets: [deviceCode] })
+        );
     }
+    if (tokens) return attempt.keep(client, tokens);
   }
   throw authFailed(server, `The code for the login to "${server}" has expired.`);
+}
+
+function denied(server: string, reason: string | undefined): PlugboardError | undefined {
+  if (reason !== "access_denied") return undefined;
+  return authFailed(server, `The login to "${server}" was denied.`, {
+    data: { reason: "refused", error: reason },
+  });
 }
 
 async function post(

@@ -43,12 +43,16 @@ export async function logIn(settings: LoginSettings, options: LoginOptions): Pro
   const scopes = await scopesFor(found, settings, options);
   const key = (oauth.dpop ?? found.wantsDpop) ? newDpopKey() : undefined;
   const dpop = key && (await openDpopSession(key));
-  const { client, tokens } = await obtain({ ...settings, found, scopes, dpop, signal }, options);
-  const login = await describe(settings, found, client, tokens, scopes);
-  const isBound = tokens.token_type.toLowerCase() === "dpop";
-  const kept = { ...login, ...(key && isBound && { dpop: key }) };
-  await (await settings.credentials.vault()).set(loginName(settings.key), kept);
-  return kept;
+  const keep = async (client: OAuthClient, tokens: OAuthTokens): Promise<Login> => {
+    const login = await describe(settings, found, client, tokens, scopes);
+    const isBound = tokens.token_type.toLowerCase() === "dpop";
+    const kept = { ...login, ...(key && isBound && { dpop: key }) };
+    await (await settings.credentials.vault()).set(loginName(settings.key), kept);
+    return kept;
+  };
+  const attempt: LoginAttempt = { ...settings, found, scopes, dpop, signal, keep };
+  if (oauth.grant !== undefined) return logInByGrant(attempt);
+  return options.device ? logInByDevice(attempt, options.device) : logInByBrowser(attempt, options);
 }
 
 /** What the ways of a login have in common, once it is known who is asked for what. */
@@ -57,14 +61,8 @@ export interface LoginAttempt extends LoginSettings {
   scopes: string[];
   dpop: DpopSession | undefined;
   signal: AbortSignal;
-}
-
-async function obtain(
-  attempt: LoginAttempt,
-  options: LoginOptions,
-): Promise<{ client: OAuthClient; tokens: OAuthTokens }> {
-  if (attempt.oauth.grant !== undefined) return logInByGrant(attempt);
-  return options.device ? logInByDevice(attempt, options.device) : logInByBrowser(attempt, options);
+  /** Writes it down; only then is it one. */
+  keep(client: OAuthClient, tokens: OAuthTokens): Promise<Login>;
 }
 
 /** An unauthorized request tells where the metadata is and which scopes are wanted. */

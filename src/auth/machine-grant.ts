@@ -4,27 +4,27 @@ import type { LoginAttempt } from "./login.ts";
 import { chooseClient } from "./oauth-client.ts";
 import type { OAuthConfig } from "./oauth-client.ts";
 import { authFailed, requestFailed, shown } from "./oauth-errors.ts";
-import type { OAuthClient } from "./oauth-record.ts";
+import type { Login } from "./oauth-record.ts";
 import { isSafeAddress } from "./oauth-url.ts";
 import { requestTokens } from "./token-request.ts";
 
 const jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
 /** A login that needs no person: as the client itself, or by what somebody else vouches for. */
-export async function logInByGrant(
-  attempt: LoginAttempt,
-): Promise<{ client: OAuthClient; tokens: OAuthTokens }> {
+export async function logInByGrant(attempt: LoginAttempt): Promise<Login> {
   const { server, oauth, found, scopes } = attempt;
   required(server, oauth, "clientId");
   const client = await chooseClient(attempt, found, "");
   const scope = scopes.length > 0 ? { scope: scopes.join(" ") } : undefined;
   const grant = await grantFor(attempt, scope);
+  let tokens: OAuthTokens;
   try {
-    return { client, tokens: await requestTokens({ ...attempt, client }, { ...grant, ...scope }) };
+    tokens = await requestTokens({ ...attempt, client }, { ...grant, ...scope });
   } catch (error) {
     const secrets = [client.client_secret ?? "", oauth.assertion ?? ""];
     throw requestFailed(error, { server, step: "the login without a person", secrets, hint: configHint });
   }
+  return attempt.keep(client, tokens);
 }
 
 const configHint =

@@ -28,13 +28,13 @@ export async function requestTokens(
   const provider: Partial<OAuthClientProvider> = {
     clientMetadata: { redirect_uris: [] },
     clientInformation: () => ({ ...client, client_secret: client.client_secret }),
-    prepareTokenRequest: () => new URLSearchParams(grant),
+    // As the server writes it: an address would gain a slash at its end.
+    prepareTokenRequest: () => new URLSearchParams({ ...grant, resource: found.resource }),
     ...(signed && { addClientAuthentication: signed }),
     ...(dpop && { dpop: () => dpop }),
   };
   const tokens = await fetchToken(provider as OAuthClientProvider, found.address, {
     metadata: found.metadata,
-    resource: new URL(found.resource),
     fetchFn: fetch,
   });
   return checkTokens(server, tokens, dpop !== undefined);

@@ -49,6 +49,8 @@ export interface CallContext {
   readonly settings: Settings;
   configOf(server: string): ServerConfig;
   request(server: string, params: Record<string, unknown>, options: CallOptions): Promise<JsonRpcAnswer>;
+  /** Does it again after a login where one was missing. */
+  signedIn<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>;
   answer(server: string, signal: AbortSignal | undefined): AnswerInput;
   keep(tool: ToolEntry): Keep;
   /** The limits of results where config says nothing. */
@@ -68,7 +70,9 @@ export async function callTool(
   context: CallContext,
 ): Promise<CallResult> {
   const { catalog, narrowing } = context;
-  const tool = catalog.known(id, narrowing) ?? (await catalog.toCall(id, narrowing));
+  const tool =
+    catalog.known(id, narrowing) ??
+    (await context.signedIn(options.signal, () => catalog.toCall(id, narrowing)));
   const call = begin(tool, context);
   try {
     assertOffered(tool);
