@@ -1,5 +1,6 @@
-import type { OAuthTokens } from "@modelcontextprotocol/client";
+import type { FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../errors.ts";
+import { isRecord } from "../lib/record.ts";
 import type { LoginAttempt } from "./login.ts";
 import { chooseClient } from "./oauth-client.ts";
 import type { OAuthConfig } from "./oauth-client.ts";
@@ -45,18 +46,11 @@ async function exchange(
   scope: { scope: string } | undefined,
 ): Promise<string> {
   const { issuer, clientId, clientSecret } = required(server, oauth, "identityProvider");
-  if (!isSafeAddress(issuer)) {
-    const message = `The identity provider ${shown(issuer)} of "${server}" is neither https nor on this machine.`;
-    throw authFailed(server, message, { data: { reason: "unsafe-address" } });
-  }
-  const { discoverAuthorizationServerMetadata, requestJwtAuthorizationGrant } =
-    await import("@modelcontextprotocol/client");
+  const { requestJwtAuthorizationGrant } = await import("@modelcontextprotocol/client");
   const secrets = [idToken, clientSecret ?? ""];
   try {
-    const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
-    if (!metadata) throw authFailed(server, `The identity provider ${shown(issuer)} has no metadata.`);
     const { jwtAuthGrant } = await requestJwtAuthorizationGrant({
-      tokenEndpoint: metadata.token_endpoint,
+      tokenEndpoint: await tokenEndpointOf(server, issuer, fetch),
       audience: found.issuer,
       resource: found.resource,
       idToken,
@@ -72,6 +66,38 @@ async function exchange(
       step: `the exchange of the id token at ${shown(issuer)}`,
       secrets,
     });
+  }
+}
+
+/** Identity providers describe themselves in many ways; all that is needed is who they are and where to ask. */
+async function tokenEndpointOf(server: string, issuer: string, fetch: FetchLike): Promise<string> {
+  const refuse = (why: string) =>
+    authFailed(server, `The identity provider ${shown(issuer)} of "${server}" ${why}.`, {
+      data: { reason: "identity-provider" },
+      hint: "Check `oauth.identityProvider` of the server.",
+    });
+  if (!isSafeAddress(issuer)) throw refuse("is neither https nor on this machine");
+  const { buildDiscoveryUrls } = await import("@modelcontextprotocol/client");
+  for (const { url } of buildDiscoveryUrls(issuer)) {
+    const response = await fetch(url, { headers: { accept: "application/json" } });
+    const text = await response.text();
+    if (!response.ok) continue;
+    const { issuer: name, token_endpoint: endpoint } = parseObject(text);
+    if (typeof name !== "string" || name.replace(/\/$/, "") !== issuer.replace(/\/$/, ""))
+      throw refuse(`calls itself ${shown(String(name))} (issuer)`);
+    if (typeof endpoint !== "string" || !isSafeAddress(endpoint))
+      throw refuse("has a token_endpoint that is neither https nor on this machine");
+    return endpoint;
+  }
+  throw refuse("does not describe itself");
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
   }
 }
 

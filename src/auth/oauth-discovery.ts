@@ -39,7 +39,10 @@ export async function discover(settings: DiscoverySettings, challenge: Challenge
   const { server, url, issuer: pinned, fetch } = settings;
   const about = await readResourceMetadata(server, url, challenge.resourceMetadataUrl, fetch);
   const address = chooseServer(settings, about?.servers ?? []);
-  const described = await readMetadata(settings, address);
+  const described = await readMetadata(settings, address, about !== undefined);
+  // Servers of the first revision announce no issuer; any on their own machine is as good as another.
+  if (described && !about && pinned === undefined && URL.parse(described.issuer)?.origin !== url.origin)
+    throw otherIssuer(server, url.origin, described.issuer);
   if (described === undefined && about !== undefined) throw noLogin(server, address);
   const metadata = described ?? assumedMetadata(url.origin);
   if (pinned !== undefined && metadata.issuer !== pinned) throw otherIssuer(server, pinned, metadata.issuer);
@@ -96,6 +99,7 @@ function chooseServer({ server, url, issuer }: DiscoverySettings, named: string[
 async function readMetadata(
   { server, issuer, fetch }: DiscoverySettings,
   address: string,
+  isAnnounced: boolean,
 ): Promise<AuthorizationServerMetadata | undefined> {
   const { discoverAuthorizationServerMetadata, IssuerMismatchError } =
     await import("@modelcontextprotocol/client");
@@ -107,7 +111,7 @@ async function readMetadata(
   };
   try {
     // With a pinned issuer the comparison with that one, by the caller, is the stricter one.
-    const skipIssuerValidation = issuer !== undefined;
+    const skipIssuerValidation = issuer !== undefined || !isAnnounced;
     const metadata = await discoverAuthorizationServerMetadata(address, { fetchFn, skipIssuerValidation });
     const isElsewhere = metadata === undefined && statuses.every((status) => status >= 300 && status < 400);
     if (isElsewhere) throw redirected(server, address, statuses[0]);
