@@ -1,0 +1,170 @@
+import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { waysToLogIn } from "../../src/cli/log-in.ts";
+import { Interrupted } from "../../src/cli/signals.ts";
+import type { Terminal } from "../../src/cli/terminal.ts";
+import { createSandbox } from "../sandbox.ts";
+import type { Sandbox } from "../sandbox.ts";
+import { startAuthServer, startProtectedMcp } from "../servers/auth/index.ts";
+import type { AuthOptions, ProtectedOptions } from "../servers/auth/index.ts";
+
+const call = ["call", "issues.add", "a=1", "b=2"];
+
+async function open(options: AuthOptions = {}, protect: ProtectedOptions = {}) {
+  const auth = await startAuthServer({ autoConsent: true, ...options });
+  const server = await startProtectedMcp(auth, {}, protect);
+  onTestFinished(async () => {
+    await server.close();
+    await auth.close();
+  });
+  const config = { mcpServers: { issues: { url: server.url } } };
+  const box = createSandbox({ "home/.config/plugboard/config.json": config });
+  return { auth, server, box, opened: installBrowser(box) };
+}
+
+/** A browser for the PATH: a program that follows the address it is given, unless it is to do nothing. */
+function installBrowser(box: Sandbox): () => string[] {
+  const log = box.path("home/opened");
+  const script = `#!${process.execPath}
+require("node:fs").appendFileSync(${JSON.stringify(log)}, process.argv[2] + "\\n");
+if (!process.env["IDLE_BROWSER"]) fetch(process.argv[2]).then((response) => response.text());
+`;
+  chmodSync(box.write("home/bin/xdg-open", script), 0o755);
+  box.env["PATH"] = box.path("home/bin");
+  return () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []);
+}
+
+describe.runIf(process.platform === "linux")("a login that is missing, at a terminal", () => {
+  it("is offered by call, which then goes on", async () => {
+    const { box, auth, opened } = await open();
+    const { code, out, err, asked } = await box.cli(call, { forms: [true] });
+    expect(asked).toEqual(['"issues" wants a login (HTTP 401).', "Log in to issues now?"]);
+    expect(err).toContain("Opening the login of issues in the browser.");
+    expect([code, out]).toEqual([0, expect.stringContaining("3")]);
+    expect(out).not.toContain("login");
+    expect(opened()).toHaveLength(1);
+    expect(auth.stats).toMatchObject({ authorizations: 1 });
+    expect(await box.cli(call, { forms: [] })).toMatchObject({ code: 0, asked: [] });
+  });
+
+  it("is offered when it has ended since the tools were listed", async () => {
+    const { box, auth } = await open();
+    await box.cli(call, { forms: [true] });
+    auth.advance(10 * 365 * 86_400_000);
+    const { code, asked, out } = await box.cli(call, { forms: [true] });
+    expect(asked).toEqual([expect.stringContaining("has ended"), "Log in to issues now?"]);
+    expect([code, out]).toEqual([0, expect.stringContaining("3")]);
+  });
+
+  it.each([
+    ["read", ["read", "issues", "fake://readme"], "text of fake://readme"],
+    ["prompt", ["prompt", "issues.greet"], "greet"],
+    ["tools of a server", ["tools", "issues"], "mcp__issues__add"],
+    ["one tool", ["tools", "issues.add"], "issues.add"],
+    ["tools --refresh", ["tools", "issues", "--refresh"], "mcp__issues__add"],
+    ["resources", ["resources", "issues"], "fake://readme"],
+    ["prompts", ["prompts", "issues"], "greet"],
+  ])("is offered by %s", async (_name, words, expected) => {
+    const { box } = await open();
+    const { code, out, err, asked } = await box.cli(words, { forms: [true] });
+    expect(asked.at(-1)).toBe("Log in to issues now?");
+    expect([code, out]).toEqual([0, expect.stringContaining(expected)]);
+    expect(err).not.toContain("plugboard login");
+  });
+
+  it.each([
+    ["no", [false]],
+    ["Esc", [undefined]],
+  ])("is left with %s, and the error names the command", async (_name, forms) => {
+    const { box, opened } = await open();
+    const { code, out, err, asked } = await box.cli(call, { forms: [...forms] });
+    expect([code, out, asked.length]).toEqual([6, "", 2]);
+    expect(err).toContain('"issues" wants a login');
+    expect(err).toContain("Run `plugboard login issues`.");
+    expect(opened()).toEqual([]);
+    const listed = await box.cli(["tools", "issues"], { forms: [...forms] });
+    expect([listed.code, listed.asked.length]).toEqual([5, 2]);
+    expect(listed.err).toContain("plugboard login issues");
+  });
+
+  it("is not offered without a person, for JSON, for arguments from standard input, or where all are listed", async () => {
+    const { box, opened } = await open();
+    for (const words of [call, [...call, "--json"]])
+      expect(await box.cli(words)).toMatchObject({ code: 6, asked: [] });
+    expect(await box.cli([...call, "--json"], { forms: [] })).toMatchObject({
+      code: 6,
+      asked: [],
+      json: { error: { code: "auth-required", hint: "Run `plugboard login issues`." } },
+    });
+    const piped = await box.cli(["call", "issues.add", "-"], { forms: [], input: '{"a":1,"b":2}' });
+    expect(piped).toMatchObject({ code: 6, asked: [] });
+    const all = await box.cli(["tools"], { forms: [] });
+    expect(all).toMatchObject({ code: 5, asked: [] });
+    expect(all.err).toContain("plugboard login issues");
+    expect(opened()).toEqual([]);
+  });
+
+  it("is not offered where credentials of one's own are configured", async () => {
+    const { box, server } = await open();
+    const entry = { url: server.url, headers: { Authorization: "Bearer wrong" } };
+    box.write("home/.config/plugboard/config.json", { mcpServers: { issues: entry } });
+    expect(await box.cli(call, { forms: [] })).toMatchObject({ code: 6, asked: [] });
+  });
+
+  it("says which account it will be", async () => {
+    const { box } = await open();
+    const { code, asked } = await box.cli([...call, "--profile", "work"], { forms: [true] });
+    expect([code, asked.at(-1)]).toEqual([0, "Log in to issues as work now?"]);
+    expect((await box.cli(["get", "issues", "--profile", "work"])).out).toContain("(work)");
+    expect((await box.cli(call)).code).toBe(6);
+  });
+
+  it("is offered again, with more rights, where they are not enough for a tool", async () => {
+    const { box } = await open({}, { requires: { all: ["read"], tools: { add: ["write"] } } });
+    const { code, out, asked } = await box.cli(call, { forms: [true, true] });
+    expect([code, out]).toEqual([0, expect.stringContaining("3")]);
+    expect(asked.filter((line) => line.endsWith("?"))).toEqual([
+      "Log in to issues now?",
+      "Log in to issues again, for read write?",
+    ]);
+  });
+
+  it("is not asked for twice when it is refused", async () => {
+    const { box } = await open({ autoConsent: "deny" });
+    const { code, err, asked } = await box.cli(call, { forms: [true] });
+    expect([code, asked.length]).toEqual([6, 2]);
+    expect(err).toContain("denied");
+  });
+
+  it("is left by Ctrl-C while the browser is open", async () => {
+    const { box, opened } = await open();
+    box.env["IDLE_BROWSER"] = "1";
+    const interrupt = new AbortController();
+    const { code, out, err } = await box.cli(call, {
+      forms: [true],
+      signal: interrupt.signal,
+      onErr: (text) => {
+        if (text.includes("/authorize?")) setImmediate(() => interrupt.abort(new Interrupted("SIGINT")));
+      },
+    });
+    expect([code, out]).toEqual([130, ""]);
+    expect(err).not.toContain("error:");
+    expect(opened().length).toBeLessThanOrEqual(1);
+    delete box.env["IDLE_BROWSER"];
+    expect(await box.cli(call, { forms: [true] })).toMatchObject({ code: 0 });
+  });
+
+  it("takes the address of a browser elsewhere where none can be opened", async () => {
+    const { box } = await open();
+    const said: string[] = [];
+    const env = { ...box.env, PATH: box.path("home/nowhere") };
+    const ask = { text: async () => "http://127.0.0.1:1/callback?code=1" };
+    const terminal = { err: (text: string) => said.push(text), env, ask } as unknown as Terminal;
+    const url = new URL("https://login.example/authorize");
+    const ways = waysToLogIn("issues", {}, terminal);
+    await ways.openUrl?.(url);
+    expect(said.join("")).toContain("https://login.example/authorize");
+    expect(said.at(-1)).toBe("No browser could be opened here.\n");
+    expect(await ways.askRedirect?.(url, new AbortController().signal)).toContain("code=1");
+  });
+});
