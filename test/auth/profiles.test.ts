@@ -86,10 +86,11 @@ describe("M75 two accounts of one server", () => {
       const session = headers["mcp-session-id"]?.toString();
       const [, token = ""] = /^Bearer (\S+)$/.exec(headers["authorization"]?.toString() ?? "") ?? [];
       if (session === undefined) continue;
-      const users = sessions.get(session) ?? new Set();
-      sessions.set(session, users.add(scene.auth.introspect(token).sub ?? "nobody"));
+      const names = sessions.get(session) ?? new Set();
+      sessions.set(session, names.add(scene.auth.introspect(token).sub ?? "nobody"));
     }
-    expect([...sessions.values()].map((users) => [...users]).toSorted()).toEqual([["ada"], ["bob"]]);
+    const users = [...sessions.values()].map((names) => [...names].join(" and "));
+    expect(users.toSorted()).toEqual(["ada", "bob"]);
   });
 
   it("read resources, fill in prompts and use the raw door as whoever is named", async () => {
