@@ -12,5 +12,5 @@ export const refused: Readonly<Record<string, RegExp>> = {
   "auth/metadata-issuer-mismatch": /calls itself/,
 };
 
-/** A warning that says more about the machine than about us: everything of a set starts at once. */
-export const harmless = /^Client reconnected slightly late/;
+/** Scenarios with a stop-watch: where one fails among all the others, which start at once, it is tried again alone. */
+export const timed = /^sse-retry$/;
