@@ -5,11 +5,14 @@ import type { LoginAttempt } from "./login.ts";
 import { chooseClient } from "./oauth-client.ts";
 import type { OAuthConfig } from "./oauth-client.ts";
 import { authFailed, requestFailed, shown } from "./oauth-errors.ts";
+import { postForm } from "./oauth-post.ts";
 import type { Login } from "./oauth-record.ts";
 import { isSafeAddress } from "./oauth-url.ts";
 import { requestTokens } from "./token-request.ts";
 
 const jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+const tokenType = "urn:ietf:params:oauth:token-type:";
+const idJag = `${tokenType}id-jag`;
 
 /** A login that needs no person: as the client itself, or by what somebody else vouches for. */
 export async function logInByGrant(attempt: LoginAttempt): Promise<Login> {
@@ -46,48 +49,59 @@ async function exchange(
   scope: { scope: string } | undefined,
 ): Promise<string> {
   const { issuer, clientId, clientSecret } = required(server, oauth, "identityProvider");
-  const { requestJwtAuthorizationGrant } = await import("@modelcontextprotocol/client");
-  const secrets = [idToken, clientSecret ?? ""];
+  const { endpoint, methods } = await findProvider(server, issuer, fetch);
+  const form = {
+    grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+    requested_token_type: idJag,
+    audience: found.issuer,
+    resource: found.resource,
+    subject_token: idToken,
+    subject_token_type: `${tokenType}id_token`,
+    client_id: clientId,
+    ...scope,
+  };
+  const client = { client_id: clientId, client_secret: clientSecret };
   try {
-    const { jwtAuthGrant } = await requestJwtAuthorizationGrant({
-      tokenEndpoint: await tokenEndpointOf(server, issuer, fetch),
-      audience: found.issuer,
-      resource: found.resource,
-      idToken,
-      clientId,
-      ...(clientSecret !== undefined && { clientSecret }),
-      ...scope,
-      fetchFn: fetch,
-    });
-    return jwtAuthGrant;
+    const { ok, status, text } = await postForm(fetch, endpoint, form, { client, methods });
+    if (!ok) {
+      const { parseErrorResponse } = await import("@modelcontextprotocol/client");
+      throw await parseErrorResponse(new Response(text, { status }));
+    }
+    const { access_token: grant, issued_token_type: type } = parseObject(text);
+    if (typeof grant === "string" && grant !== "" && type === idJag) return grant;
+    throw providerRefused(server, issuer, "gave something else than a grant for it (issued_token_type)");
   } catch (error) {
-    throw requestFailed(error, {
-      server,
-      step: `the exchange of the id token at ${shown(issuer)}`,
-      secrets,
-    });
+    const step = `the exchange of the id token at ${shown(issuer)}`;
+    throw requestFailed(error, { server, step, secrets: [idToken, clientSecret ?? ""], hint: providerHint });
   }
 }
 
+const providerHint = "Check `oauth.assertion` and `oauth.identityProvider` of the server.";
+
+function providerRefused(server: string, issuer: string, why: string): PlugboardError {
+  const message = `The identity provider ${shown(issuer)} of "${server}" ${why}.`;
+  return authFailed(server, message, { data: { reason: "identity-provider" }, hint: providerHint });
+}
+
 /** Identity providers describe themselves in many ways; all that is needed is who they are and where to ask. */
-async function tokenEndpointOf(server: string, issuer: string, fetch: FetchLike): Promise<string> {
-  const refuse = (why: string) =>
-    authFailed(server, `The identity provider ${shown(issuer)} of "${server}" ${why}.`, {
-      data: { reason: "identity-provider" },
-      hint: "Check `oauth.identityProvider` of the server.",
-    });
+async function findProvider(server: string, issuer: string, fetch: FetchLike) {
+  const refuse = (why: string) => providerRefused(server, issuer, why);
   if (!isSafeAddress(issuer)) throw refuse("is neither https nor on this machine");
   const { buildDiscoveryUrls } = await import("@modelcontextprotocol/client");
   for (const { url } of buildDiscoveryUrls(issuer)) {
     const response = await fetch(url, { headers: { accept: "application/json" } });
     const text = await response.text();
     if (!response.ok) continue;
-    const { issuer: name, token_endpoint: endpoint } = parseObject(text);
-    if (typeof name !== "string" || name.replace(/\/$/, "") !== issuer.replace(/\/$/, ""))
-      throw refuse(`calls itself ${shown(String(name))} (issuer)`);
+    const about = parseObject(text);
+    const { issuer: name, token_endpoint: endpoint } = about;
+    if (typeof name !== "string") throw refuse("does not name itself (issuer)");
+    if (name.replace(/\/$/, "") !== issuer.replace(/\/$/, ""))
+      throw refuse(`calls itself ${shown(name)} (issuer)`);
     if (typeof endpoint !== "string" || !isSafeAddress(endpoint))
       throw refuse("has a token_endpoint that is neither https nor on this machine");
-    return endpoint;
+    const listed = about["token_endpoint_auth_methods_supported"];
+    const methods = Array.isArray(listed) ? listed.filter((one) => typeof one === "string") : [];
+    return { endpoint, methods: methods.length > 0 ? methods : ["client_secret_post"] };
   }
   throw refuse("does not describe itself");
 }
@@ -107,7 +121,7 @@ function required<K extends keyof OAuthConfig>(
   field: K,
 ): NonNullable<OAuthConfig[K]> {
   const value = oauth[field];
-  if (value !== undefined) return value as NonNullable<OAuthConfig[K]>;
+  if (value !== undefined) return value;
   const message = `The login of "${server}" by ${String(oauth.grant)} needs \`oauth.${field}\`.`;
   throw new PlugboardError("config-invalid", message, { server, data: { field: `oauth.${field}` } });
 }

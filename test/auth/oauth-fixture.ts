@@ -1,10 +1,24 @@
 import { onTestFinished } from "vitest";
-import { createHub } from "../../src/index.ts";
-import type { ConfigLiteral, Hub, HubOptions, LoginOptions, PlugboardEvent } from "../../src/index.ts";
+import { createHub, isPlugboardError } from "../../src/index.ts";
+import type {
+  ConfigLiteral,
+  Hub,
+  HubOptions,
+  LoginOptions,
+  PlugboardError,
+  PlugboardEvent,
+} from "../../src/index.ts";
 import { createMemoryCredentials } from "../../src/auth/credentials.ts";
 import type { Credentials } from "../../src/auth/credentials.ts";
 import { startAuthServer, startProtectedMcp } from "../servers/auth/index.ts";
-import type { AuthOptions, AuthServer, ProtectedMcp, ProtectedOptions } from "../servers/auth/index.ts";
+import type {
+  AuthOptions,
+  AuthReceived,
+  AuthServer,
+  ProtectedMcp,
+  ProtectedOptions,
+} from "../servers/auth/index.ts";
+import type { Script } from "../servers/fake/index.ts";
 
 export type Entry = ConfigLiteral["servers"][string];
 
@@ -17,9 +31,13 @@ export interface Scene {
 }
 
 /** An authorization server that agrees to everything, a server behind it, and hubs that share their logins. */
-export async function openScene(options: AuthOptions = {}, protect: ProtectedOptions = {}): Promise<Scene> {
+export async function openScene(
+  options: AuthOptions = {},
+  protect: ProtectedOptions = {},
+  script: Script = {},
+): Promise<Scene> {
   const auth = await startAuthServer({ autoConsent: true, ...options });
-  const server = await startProtectedMcp(auth, {}, protect);
+  const server = await startProtectedMcp(auth, script, protect);
   onTestFinished(async () => {
     await server.close();
     await auth.close();
@@ -68,4 +86,29 @@ export async function redirectOf(url: URL): Promise<string> {
 
 export async function add(hub: Hub): Promise<unknown> {
   return (await hub.callTool("mcp__issues__add", { a: 1, b: 2 })).structuredContent;
+}
+
+export async function refusal(work: Promise<unknown>): Promise<PlugboardError> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!isPlugboardError(error)) throw new Error("expected a PlugboardError", { cause: error });
+  return error;
+}
+
+/** Every token that was asked for, by whichever grant. */
+export function tokenRequests({ received }: Pick<AuthServer, "received">): AuthReceived[] {
+  return received.filter(({ endpoint }) => endpoint === "token");
+}
+
+/** What was sent with a method of the protocol, the refused ones among it. */
+export function requestsOf({ received }: Pick<ProtectedMcp, "received">, method: string): AuthReceived[] {
+  return received.filter(({ message }) => message?.["method"] === method);
+}
+
+/** The access token that is kept for the server. */
+export async function keptToken({ credentials, server }: Scene): Promise<string> {
+  const record = await (await credentials.vault()).get(`tokens/${server.url}|default`);
+  return (record as { tokens: { access_token: string } }).tokens.access_token;
 }
