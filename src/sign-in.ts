@@ -121,7 +121,7 @@ export class SignIn {
     };
     return {
       server,
-      key: loginKey(target.url, profile ?? oauth.profile),
+      key: loginKey(target.url, { ...oauth, profile: profile ?? oauth.profile }),
       oauth,
       credentials,
       again: async () => {

@@ -33,7 +33,7 @@ export async function storedAccount({
 }): Promise<Account | undefined> {
   const address = URL.parse(url);
   if (!address) return undefined;
-  const login = await readLogin({ key: loginKey(address, oauth.profile), oauth, credentials });
+  const login = await readLogin({ key: loginKey(address, oauth), oauth, credentials });
   return login && describeLogin(login, now());
 }
 

@@ -1,12 +1,13 @@
 import type { FetchLike, OAuthClientMetadata } from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../config/server-schema.ts";
-import { PlugboardError } from "../errors.ts";
+import { PlugboardError, isPlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
 import { version } from "../lib/version.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Discovery } from "./oauth-discovery.ts";
 import { authFailed, explanation, ourCause, ownTokenHint, shown } from "./oauth-errors.ts";
 import type { LoginKey, OAuthClient } from "./oauth-record.ts";
+import type { VaultProblem } from "./vault-error.ts";
 
 export type OAuthConfig = NonNullable<ServerConfig["oauth"]>;
 
@@ -39,7 +40,7 @@ export async function chooseClient(
     return { client_id: documentUrl(server, oauth.clientMetadataUrl), token_endpoint_auth_method: "none" };
   const vault = await credentials.vault();
   const name = registrationName(settings.key, found.issuer);
-  const known = parseRegistration(await vault.get(name), settings.now());
+  const known = parseRegistration(await getReadable(vault, name), settings.now());
   if (known?.redirectUri === redirectUri) return known.client;
   const client = await register(settings, found, redirectUri);
   await vault.set(name, { client, redirectUri });
@@ -49,11 +50,32 @@ export async function chooseClient(
 /** The port that an earlier registration named, to be used again if it is free. */
 export async function knownPort(settings: ClientSettings, issuer: string): Promise<number | undefined> {
   const vault = await settings.credentials.vault();
-  const known = parseRegistration(await vault.get(registrationName(settings.key, issuer)), settings.now());
+  const name = registrationName(settings.key, issuer);
+  const known = parseRegistration(await getReadable(vault, name), settings.now());
   return known && Number(new URL(known.redirectUri).port);
 }
 
+type Records = Awaited<ReturnType<Credentials["vault"]>>;
+
+/** Nothing where the record is out of reach: a login that is made now does without it, and takes its place. */
+async function getReadable(vault: Records, name: string): Promise<unknown> {
+  try {
+    return await vault.get(name);
+  } catch (error) {
+    if (isOutOfReach(error)) return undefined;
+    throw error;
+  }
+}
+
+/** One record cannot be opened; the vault as such can be used. */
+function isOutOfReach(error: unknown): error is PlugboardError {
+  const reasons: unknown[] = ["locked", "key-missing", "wrong-key", "corrupt"] satisfies VaultProblem[];
+  return isPlugboardError(error, "store-unavailable") && reasons.includes(error.data?.["reason"]);
+}
+
+/** For a client that is configured there is none of ours; the one that is there is another entry's. */
 export async function forgetRegistration(credentials: Credentials, key: LoginKey, issuer: string) {
+  if (key.clientId !== undefined) return;
   await (await credentials.vault()).delete(registrationName(key, issuer));
 }
 
@@ -74,7 +96,14 @@ async function bindToIssuer(settings: ClientSettings, issuer: string, clientId: 
   const { server, key, oauth, credentials } = settings;
   const name = `client/${key.url}|registered|${clientId}`;
   const vault = await credentials.vault();
-  const bound = await vault.get(name);
+  const bound = await vault.get(name).catch((error: unknown) => {
+    if (!isOutOfReach(error)) throw error;
+    // The configuration says it, and what is kept stays as it is.
+    if (oauth.issuer !== undefined) return { issuer };
+    const message = `Which authorization server your client ${shown(clientId)} of "${server}" belongs to cannot be read now. ${error.message}`;
+    const hint = `${error.hint} Or set \`oauth.issuer\`.`;
+    throw new PlugboardError("store-unavailable", message, { server, data: error.data, hint, cause: error });
+  });
   if (oauth.issuer === undefined && isRecord(bound) && bound["issuer"] !== issuer) {
     const message = `"${server}" now names the authorization server ${shown(issuer)}; your client ${shown(clientId)} was used with ${shown(String(bound["issuer"]))}.`;
     throw authFailed(server, message, {
@@ -145,8 +174,19 @@ function offersNoLogin(server: string): PlugboardError {
   return authFailed(server, message, { data: { reason: "no-login" }, hint: ownTokenHint });
 }
 
-function cannotRegister(server: string, issuer: string, why: string): PlugboardError {
+/** Whether there is any way to be a client there that needs nobody's help. */
+export function canBeClient(oauth: OAuthConfig, { metadata }: Discovery): boolean {
+  const hasDocument =
+    oauth.clientMetadataUrl !== undefined && metadata.client_id_metadata_document_supported === true;
+  return oauth.clientId !== undefined || hasDocument || metadata.registration_endpoint !== undefined;
+}
+
+export function cannotRegister(server: string, issuer: string, why: string): PlugboardError {
   const how = why === "" ? "does not let clients register themselves" : `did not register us (${why})`;
   const message = `The authorization server ${shown(issuer)} of "${server}" ${how}.`;
-  return new PlugboardError("registration-required", message, { server, data: { issuer: shown(issuer) } });
+  return new PlugboardError("registration-required", message, {
+    server,
+    data: { issuer: shown(issuer) },
+    hint: `Register a client there, with the redirect address http://127.0.0.1/callback, and set it: \`plugboard add ${server} <url> --client-id <id> --force\`. ${ownTokenHint}`,
+  });
 }

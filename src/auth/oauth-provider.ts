@@ -7,6 +7,7 @@ import type { Challenge } from "./oauth-discovery.ts";
 import { readResourceMetadata } from "./oauth-resource.ts";
 import { hasExpired, isDue } from "./oauth-record.ts";
 import type { Login } from "./oauth-record.ts";
+import { explainTime, explainToken } from "./token-claims.ts";
 import { readLogin, renewLogin, wantsLogin } from "./token-refresh.ts";
 import type { RefreshSettings } from "./token-refresh.ts";
 
@@ -25,6 +26,7 @@ export class LoginProvider implements AuthProvider {
   #renewedAt = -Infinity;
   #signing: { key: DpopKey; session: Promise<DpopSession> } | undefined;
   #challenge: Challenge | undefined;
+  #theirTime: string | null = null;
 
   constructor(settings: RefreshSettings & { url: URL }) {
     this.#settings = settings;
@@ -72,17 +74,28 @@ export class LoginProvider implements AuthProvider {
   }
 
   async onUnauthorized({ response }: { response: Response }): Promise<void> {
-    const { server, now } = this.#settings;
+    const { now } = this.#settings;
     const refused = this.#login?.tokens.access_token;
     if (this.#renewing) return void (await this.#renewing);
     if (now() - this.#renewedAt < echoMs) return;
     this.#challenge = await readChallenge(response);
+    this.#theirTime = response.headers.get("date");
     await this.#read();
-    if (!this.#login && this.#settings.oauth.grant === undefined)
-      throw wantsLogin(this.#settings, `"${server}" wants a login (HTTP 401).`);
+    if (!this.#login && this.#settings.oauth.grant === undefined) {
+      const { missingLogin } = await import("./missing-login.ts");
+      throw await missingLogin(this.#settings, this.#challenge);
+    }
     if (!this.#login) return void (await this.#renew(refused));
     if (refused !== undefined) await this.#assertSameIssuer(this.#login, response);
     if (this.#login.tokens.access_token === refused || isDue(this.#login, now())) await this.#renew(refused);
+  }
+
+  /** What may be wrong with a login that was refused although it is new. */
+  explainRefusal(): string | undefined {
+    const { url, now } = this.#settings;
+    const token = this.#login?.tokens.access_token;
+    if (token === undefined) return undefined;
+    return explainToken(token, url, now()) ?? explainTime(this.#theirTime, now());
   }
 
   /** What a refused request said about the login that is wanted. */

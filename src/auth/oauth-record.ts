@@ -2,10 +2,12 @@ import type { AuthorizationServerMetadata, OAuthTokens } from "@modelcontextprot
 import { isRecord } from "../lib/record.ts";
 import type { DpopKey } from "./dpop-key.ts";
 
-/** Whose login it is: a record never answers for another address or another account. */
+/** Whose login it is: a record never answers for another address, another account or another configured client. */
 export interface LoginKey {
   url: string;
   profile: string;
+  /** Absent where we register ourselves. */
+  clientId?: string | undefined;
 }
 
 export interface OAuthClient {
@@ -41,19 +43,28 @@ export type LoginEndpoints = Pick<AuthorizationServerMetadata, "token_endpoint">
 
 export const defaultProfile = "default";
 
-export function loginKey(url: URL, profile: string | undefined): LoginKey {
+export function loginKey(
+  url: URL,
+  { profile = defaultProfile, clientId }: { profile?: string | undefined; clientId?: string | undefined },
+): LoginKey {
   const bare = new URL(url);
   bare.hash = "";
-  return { url: bare.href, profile: profile ?? defaultProfile };
+  return { url: bare.href, profile, ...(clientId !== undefined && { clientId }) };
 }
 
-export function loginName({ url, profile }: LoginKey): string {
-  return `tokens/${url}|${profile}`;
+/** An address never begins with `as:`, so no account's name can be taken for a client's. */
+export function loginName({ url, profile, clientId }: LoginKey): string {
+  const client = clientId === undefined ? "" : `as:${JSON.stringify(clientId)}|`;
+  return `tokens/${client}${url}|${profile}`;
 }
 
-/** A record as it is, or nothing when it is not about this address, this account and, where one is set, this issuer. */
+/**
+ * A record as it is, or nothing when it is not about this address, this account, this client and, where one is set,
+ * this issuer.
+ */
 export function parseLogin(value: unknown, key: LoginKey, issuer: string | undefined): Login | undefined {
   if (!isRecord(value) || value["url"] !== key.url || value["profile"] !== key.profile) return undefined;
+  if (value["clientId"] !== key.clientId) return undefined;
   const { client, tokens, endpoints, scopes } = value;
   const isWhole =
     typeof value["issuer"] === "string" &&

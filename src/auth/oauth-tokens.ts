@@ -1,6 +1,7 @@
 import type { FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
 import { authFailed, operatorHint } from "./oauth-errors.ts";
 import { isRecord } from "../lib/record.ts";
+import { readClaims } from "./token-claims.ts";
 
 /** A token that fits into a header and is meant for one; anything else is not kept. */
 export function checkTokens(server: string, tokens: OAuthTokens, isBound: boolean): OAuthTokens {
@@ -24,7 +25,7 @@ export async function accountOf(
   metadata: Record<string, unknown>,
   fetch: FetchLike,
 ): Promise<string | undefined> {
-  const named = nameIn(claimsOf(tokens.id_token));
+  const named = nameIn(readClaims(tokens.id_token));
   if (named !== undefined) return named;
   const { userinfo_endpoint: address, token_endpoint: issuing } = metadata;
   // The token goes back to where it came from, and nowhere else.
@@ -35,15 +36,6 @@ export async function accountOf(
     const response = await fetch(url, { headers, signal: AbortSignal.timeout(5_000) });
     const text = await response.text();
     return response.ok ? nameIn(JSON.parse(text)) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function claimsOf(idToken: string | undefined): unknown {
-  const [, payload = ""] = (idToken ?? "").split(".");
-  try {
-    return JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { explainToken } from "../auth/token-claims.ts";
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { Environment } from "../lib/folders.ts";
 import { untilAborted } from "./abortable.ts";
@@ -208,13 +209,23 @@ async function hasToken(provider: ServerAuth): Promise<boolean> {
   }
 }
 
+/** For a token that is configured. */
+function explainConfigured(target: Target, now: number): string | undefined {
+  if (!("headers" in target)) return undefined;
+  const [, value = ""] =
+    Object.entries(target.headers).find(([name]) => name.toLowerCase() === "authorization") ?? [];
+  return explainToken(value.replace(/^\S+\s+/, ""), target.url, now);
+}
+
 async function translate(error: unknown, options: OpenOptions): Promise<PlugboardError> {
   const { server, target, authProvider, redaction } = options;
   const { httpFailure } = await import("./transports/http.ts");
   const isConfigured = "headers" in target && hasCredentials(target.headers);
   const hadCredentials = isConfigured || (authProvider !== undefined && (await hasToken(authProvider)));
   const redact = (text: string) => redaction.text(text);
-  const context = { server, hadSession: false, hasCredentials: hadCredentials, now: Date.now(), redact };
+  const now = Date.now();
+  const explain = () => authProvider?.explainRefusal?.() ?? explainConfigured(target, now);
+  const context = { server, hadSession: false, hasCredentials: hadCredentials, now, redact, explain };
   const last = httpFailure(error, context);
   if (!(error instanceof AggregateError) || error.errors.length < 2) return last;
   const { message } = httpFailure(error.errors[1], context);

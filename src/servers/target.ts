@@ -25,6 +25,8 @@ export type ServerAuth = AuthProvider & {
   headers?(): Promise<Readonly<Record<string, string>>>;
   /** What must not be repeated, whoever echoes it. */
   secrets?(): readonly string[];
+  /** What may be wrong with credentials that were refused. */
+  explainRefusal?(): string | undefined;
   /** Adds what has to be made anew for every request. */
   wrapFetch?(fetch: FetchLike): FetchLike;
   /** Whether it does so now; then every request goes through that fetch. */

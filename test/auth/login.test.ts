@@ -19,7 +19,10 @@ describe("logging in", () => {
     const error = await refusal(hub.connect("issues"));
     expect(error).toMatchObject({ code: "auth-required", hint: "Run `plugboard login issues`." });
     expect(hub.status()).toMatchObject([{ state: "needs-auth" }]);
-    expect(scene.auth.received).toEqual([]);
+    // Only what is public was looked up, to say what has to be done.
+    expect(scene.auth.received.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "GET /.well-known/oauth-authorization-server",
+    ]);
 
     const opened: URL[] = [];
     const account = await hub.login("issues", browser(opened));

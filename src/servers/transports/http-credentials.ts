@@ -10,6 +10,11 @@ export function signing(provider: HttpCredentials | undefined, fetch: FetchLike)
   return provider && "wrapFetch" in provider ? (provider.wrapFetch?.(fetch) ?? fetch) : fetch;
 }
 
+/** What may be wrong with what was refused. */
+export function explainRefusal(provider: HttpCredentials | undefined): string | undefined {
+  return provider && "explainRefusal" in provider ? provider.explainRefusal?.() : undefined;
+}
+
 export function signsRequests(provider: HttpCredentials | undefined): boolean {
   if (provider === undefined) return false;
   if ("tokens" in provider) return provider.dpop !== undefined;

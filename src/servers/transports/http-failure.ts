@@ -14,6 +14,8 @@ export interface FailureContext {
   hadSession: boolean;
   /** False when we sent nothing to identify us by: then a 401 asks for it, otherwise it refuses it. */
   hasCredentials?: boolean;
+  /** What may be wrong with what we sent. */
+  explain?: (() => string | undefined) | undefined;
   now: number;
   /** Applied to what a server said. */
   redact?: (text: string) => string;
@@ -77,7 +79,11 @@ function fromStatus(error: SdkHttpError, context: FailureContext): PlugboardErro
   const body = typeof text === "string" ? (context.redact?.(text.slice(0, readableLength)) ?? text) : "";
   if (status === 401 && context.hasCredentials !== false) {
     const message = `"${context.server}" refused the credentials it was given (HTTP 401).`;
-    return new PlugboardError("auth-failed", message, { server: context.server, data: { status } });
+    return new PlugboardError("auth-failed", message, {
+      server: context.server,
+      data: { status },
+      hint: context.explain?.(),
+    });
   }
   return statusError({
     ...context,

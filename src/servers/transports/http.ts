@@ -10,7 +10,13 @@ import { PlugboardError } from "../../errors.ts";
 import { defined } from "../../lib/record.ts";
 import type { Lane, LaneRequest } from "../lane.ts";
 import { HttpClient, type HttpClientConfig } from "./http-client.ts";
-import { type HttpCredentials, signing, signsRequests, tokenSource } from "./http-credentials.ts";
+import {
+  explainRefusal,
+  type HttpCredentials,
+  signing,
+  signsRequests,
+  tokenSource,
+} from "./http-credentials.ts";
 import { httpFailure } from "./http-failure.ts";
 import { createHttpFetch } from "./http-fetch.ts";
 import { HttpLane, type HttpLaneSettings } from "./http-lane.ts";
@@ -42,10 +48,12 @@ export class HttpTransport implements Transport {
   readonly #sdk: StreamableHTTPClientTransport;
   readonly #httpLane: HttpLane;
   readonly #timers = new ReconnectTimers();
+  readonly #credentials: HttpCredentials | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: HttpTransportOptions) {
     const { authProvider, paramHeaders, sdk = {} } = options;
+    this.#credentials = authProvider;
     this.#client = new HttpClient(options);
     this.#sdk = new StreamableHTTPClientTransport(this.#client.url, {
       reconnectionOptions: {
@@ -152,11 +160,12 @@ export class HttpTransport implements Transport {
         reject(new PlugboardError("connection-lost", message, { server, data: { sent: true } }));
       };
       const hadSession = this.#sdk.sessionId !== undefined;
+      const explain = () => explainRefusal(this.#credentials);
       this.#sdk
         .send(request, { headers, requestSignal: signal, onRequestStreamEnd })
         .catch((error: unknown) => {
           const { now, redact } = this.#client;
-          reject(httpFailure(error, { server, hadSession, now: now(), redact }));
+          reject(httpFailure(error, { server, hadSession, now: now(), redact, explain }));
         });
     });
   }
