@@ -270,7 +270,7 @@ export class PlugboardError extends Error {
     this.server = details.server;
     this.tool = details.tool;
     this.data = details.data;
-    this.hint = details.hint ?? errorTable[code].hint;
+    this.hint = details.hint ?? hintFor(code, details);
   }
 
   get retryable(): boolean {
@@ -289,6 +289,18 @@ export class PlugboardError extends Error {
     const { code, message, server, tool, data, hint, retryable } = this;
     return { code, message, server, tool, data, hint, retryable };
   }
+}
+
+/** The table's hint about this server or tool; without one it stays a pattern. */
+export function hintFor(code: ErrorCode, { server, tool }: Pick<ErrorDetails, "server" | "tool">): string {
+  const fill = (pattern: string, mark: string, name: string | undefined) =>
+    name === undefined ? pattern : pattern.replaceAll(mark, () => shellWord(name));
+  return fill(fill(errorTable[code].hint, "<server>", server), "<tool>", tool);
+}
+
+/** Hints are copied into shells, and a project may call its servers what it likes. */
+function shellWord(name: string): string {
+  return /^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`;
 }
 
 /** True for errors of any loaded copy of this package, so it survives duplicated installs. */

@@ -3,7 +3,7 @@ import { hasReferences, missingValues, missingVariables } from "./expand.ts";
 import type { ServerEntry, ServerStatus } from "./model.ts";
 import { policyRefusal } from "./policy.ts";
 import type { ManagedPolicy } from "./policy.ts";
-import { errorTable } from "../errors.ts";
+import { hintFor } from "../errors.ts";
 
 export interface SettleContext {
   policy: ManagedPolicy;
@@ -21,13 +21,13 @@ function statusOf(entry: ServerEntry, { policy, env, isTrusted }: SettleContext)
   const { name, config } = entry;
   const { command, args, url } = config ?? {};
   const refusal = policyRefusal(policy, name, config ?? {}, !config || hasReferences([command, args, url]));
-  if (refusal) return disabled("policy", refusal, errorTable["policy-denied"].hint);
+  if (refusal) return disabled("policy", refusal, hintFor("policy-denied", { server: name }));
   if (!config) {
     const count = entry.diagnostics.filter(({ severity }) => severity === "error").length;
     return disabled(
       "invalid",
       count === 1 ? "it has a mistake" : `it has ${count} mistakes`,
-      errorTable["config-invalid"].hint,
+      hintFor("config-invalid", { server: name }),
     );
   }
   if (entry.needsTrust && !isTrusted) {

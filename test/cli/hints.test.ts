@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { PlugboardError, errorTable } from "../../src/index.ts";
+import type { ErrorCode } from "../../src/index.ts";
+import { createSandbox } from "../sandbox.ts";
+import { plainHttp } from "../connections/http-fixture.ts";
+
+const codes = Object.keys(errorTable) as ErrorCode[];
+
+describe("what a person is told to do next", () => {
+  it("names the server whose credentials were refused", async () => {
+    const { origin: url } = await plainHttp((_request, response) => void response.writeHead(401).end());
+    const headers = { Authorization: "Bearer outdated" };
+    const box = createSandbox({
+      "home/.config/plugboard/config.json": { mcpServers: { issues: { url, headers } } },
+    });
+    const { code, err } = await box.cli(["call", "issues.add"]);
+    expect(code).toBe(6);
+    expect(err).toContain("log in again with `plugboard login issues`.");
+  });
+
+  it("names the server that the policy refuses", async () => {
+    const box = createSandbox({
+      "home/.config/plugboard/config.json": { mcpServers: { files: { command: "true" } } },
+      "managed/managed.json": { deniedMcpServers: [{ serverName: "files" }] },
+    });
+    expect((await box.cli(["get", "files"])).out).toContain("`plugboard explain files` names the rule.");
+  });
+
+  it("is a command that can be copied as it is, whatever a project calls its servers", () => {
+    const about = { server: "issues; true", tool: "mcp__issues__add" };
+    const hints = codes.map((code) => new PlugboardError(code, "", about).hint);
+    expect(hints.filter((hint) => /<server>|<tool>|[^']issues; true/.test(hint))).toEqual([]);
+  });
+});
