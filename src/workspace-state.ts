@@ -6,6 +6,14 @@ import { PlugboardError } from "./errors.ts";
 import type { Environment } from "./lib/folders.ts";
 import type { Store } from "./store/store.ts";
 
+export interface WorkspaceStateOptions {
+  file: string;
+  home: string;
+  onWarning?: ((message: string) => void) | undefined;
+  /** How long closing waits for what is being changed. Default ten seconds. */
+  patienceMs?: number | undefined;
+}
+
 /** What a workspace keeps on disk: opened when something needs it, in memory when it cannot be written. */
 export class WorkspaceState {
   readonly #file: string;
@@ -14,11 +22,16 @@ export class WorkspaceState {
   #store: Promise<Store> | undefined;
   #other: Promise<Store> | undefined;
   #vault: Promise<Vault> | undefined;
+  readonly #patienceMs: number;
+  /** What holds a lock right now. */
+  readonly #working = new Set<Promise<unknown>>();
+  readonly #closed = new AbortController();
 
-  constructor(options: { file: string; home: string; onWarning?: ((message: string) => void) | undefined }) {
+  constructor(options: WorkspaceStateOptions) {
     this.#file = options.file;
     this.#home = options.home;
     this.#warn = options.onWarning ?? (() => undefined);
+    this.#patienceMs = options.patienceMs ?? 10_000;
   }
 
   /** The user's own state. */
@@ -49,7 +62,11 @@ export class WorkspaceState {
   async lock<T>(key: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { withLease } = await import("./store/lease.ts");
     const options = { ttlMs: 15_000, waitMs: 60_000 };
-    return withLease(await this.store(), key, options, ({ signal }) => work(signal));
+    const working = withLease(await this.store(), key, options, ({ signal }) => {
+      this.#working.add(working);
+      return work(AbortSignal.any([signal, this.#closed.signal]));
+    });
+    return working.finally(() => this.#working.delete(working));
   }
 
   /** Reading trust creates no state: where there is no file, nothing has been trusted. */
@@ -73,8 +90,21 @@ export class WorkspaceState {
   }
 
   async close(): Promise<void> {
+    await this.#finishWork();
     const opened = await Promise.allSettled([this.#store, this.#other]);
     for (const one of opened) if (one.status === "fulfilled") await one.value?.close();
+  }
+
+  /** A renewed login that is not written down is lost, and the old one with it; but who never answers holds nobody up. */
+  async #finishWork(): Promise<void> {
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, this.#patienceMs);
+    const done = async () => {
+      while (this.#working.size > 0) await Promise.allSettled(this.#working);
+    };
+    await Promise.race([done(), over]);
+    clearTimeout(timer);
+    this.#closed.abort(new PlugboardError("store-unavailable", "The workspace is closed"));
   }
 
   async #openVault(env: Environment): Promise<Vault> {
