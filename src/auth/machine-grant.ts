@@ -6,6 +6,7 @@ import { chooseClient } from "./oauth-client.ts";
 import type { OAuthConfig } from "./oauth-client.ts";
 import { authFailed, requestFailed, shown } from "./oauth-errors.ts";
 import { postForm } from "./oauth-post.ts";
+import { nobody } from "./oauth-record.ts";
 import type { Login } from "./oauth-record.ts";
 import { isSafeAddress } from "./oauth-url.ts";
 import { requestTokens } from "./token-request.ts";
@@ -17,8 +18,10 @@ const idJag = `${tokenType}id-jag`;
 /** A login that needs no person: as the client itself, or by what somebody else vouches for. */
 export async function logInByGrant(attempt: LoginAttempt): Promise<Login> {
   const { server, oauth, found, scopes } = attempt;
-  required(server, oauth, "clientId");
-  const client = await chooseClient(attempt, found, "");
+  // A workload is known by who vouches for it, and need not be registered.
+  const isUnregistered = oauth.grant === "jwt-bearer" && oauth.clientId === undefined;
+  if (!isUnregistered) required(server, oauth, "clientId");
+  const client = isUnregistered ? nobody : await chooseClient(attempt, found, "");
   const scope = scopes.length > 0 ? { scope: scopes.join(" ") } : undefined;
   const grant = await grantFor(attempt, scope);
   let tokens: OAuthTokens;

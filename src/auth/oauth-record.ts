@@ -16,6 +16,9 @@ export interface OAuthClient {
   token_endpoint_auth_method?: string | undefined;
 }
 
+/** For requests that are made in nobody's name. */
+export const nobody: OAuthClient = { client_id: "" };
+
 /** What one login left behind. It belongs to its issuer: nothing of it is ever sent to another one. */
 export interface Login extends LoginKey {
   issuer: string;

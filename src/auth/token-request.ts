@@ -3,6 +3,7 @@ import { clientAssertion } from "./client-assertion.ts";
 import type { OAuthConfig } from "./oauth-client.ts";
 import type { Discovery } from "./oauth-discovery.ts";
 import { checkTokens } from "./oauth-tokens.ts";
+import { nobody } from "./oauth-record.ts";
 import type { OAuthClient } from "./oauth-record.ts";
 
 export interface TokenRequest {
@@ -27,7 +28,8 @@ export async function requestTokens(
   // What this needs of a provider, and no more: everything else of a login is ours.
   const provider: Partial<OAuthClientProvider> = {
     clientMetadata: { redirect_uris: [] },
-    clientInformation: () => ({ ...client, client_secret: client.client_secret }),
+    clientInformation: () =>
+      client.client_id === nobody.client_id ? undefined : { ...client, client_secret: client.client_secret },
     // As the server writes it: an address would gain a slash at its end.
     prepareTokenRequest: () => new URLSearchParams({ ...grant, resource: found.resource }),
     ...(signed && { addClientAuthentication: signed }),

@@ -1,6 +1,6 @@
 import { PlugboardError } from "../errors.ts";
 import { canonicalJson } from "../lib/canonical.ts";
-import type { Catalog } from "../catalog/catalog.ts";
+import type { Catalog, Narrowing } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 
 const invalidParams = -32_602;
@@ -14,6 +14,7 @@ export async function answerError(
   tool: ToolEntry,
   error: { code: number; message: string; data?: unknown },
   catalog: Catalog,
+  narrowing: Narrowing,
 ): Promise<PlugboardError> {
   const { server, id, name } = tool;
   const details = {
@@ -32,7 +33,7 @@ export async function answerError(
       { ...details, hint },
     );
   }
-  const change = await drift(tool, catalog);
+  const change = await drift(tool, catalog, narrowing);
   const hint = change === undefined ? undefined : "Look at the tool again before the next call.";
   return new PlugboardError(
     "arguments-invalid",
@@ -41,10 +42,12 @@ export async function answerError(
   );
 }
 
-async function drift(tool: ToolEntry, catalog: Catalog): Promise<string | undefined> {
+async function drift(tool: ToolEntry, catalog: Catalog, narrowing: Narrowing): Promise<string | undefined> {
   try {
-    await catalog.refresh(tool.server, ["tools"]);
-    const now = (await catalog.tools({ servers: [tool.server] }, false)).find(({ id }) => id === tool.id);
+    await catalog.refresh(tool.server, ["tools"], narrowing);
+    const now = (await catalog.tools({ ...narrowing, servers: [tool.server] }, false)).find(
+      ({ id }) => id === tool.id,
+    );
     if (!now) return " The tool is no longer there.";
     const isSame = canonicalJson(now.inputSchema) === canonicalJson(tool.inputSchema);
     return isSame ? undefined : " Its schema has changed since it was listed.";

@@ -87,7 +87,7 @@ export async function callTool(
     });
     if (approval) await approval;
     const answer = await send(tool, fitted, options, context, call.progress);
-    if ("error" in answer) throw await answerError(tool, answer.error, catalog);
+    if ("error" in answer) throw await answerError(tool, answer.error, catalog, narrowing);
     const result = checkOutput(tool, answer.result as CallResult, config, context.validators);
     const bounded = options.whole ? result : await boundResult(tool, result, config, context);
     call.end(bounded.isError ? "tool-error" : "ok");

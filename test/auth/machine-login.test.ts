@@ -58,6 +58,10 @@ function waysOf(auth: AuthServer, idp: AuthServer) {
       clientId: "job",
       assertion: platformKey.sign({ iss: platform, sub: "job-7", aud: auth.issuer }),
     },
+    "the token of a workload that nobody registered": {
+      grant: "jwt-bearer",
+      assertion: platformKey.sign({ iss: platform, sub: "job-8", aud: auth.issuer }),
+    },
     "a company's identity provider": {
       grant: "cross-app",
       clientId: "agent",
@@ -84,6 +88,7 @@ const ways: { way: keyof Ways; user?: string; type: string; options?: AuthOption
   { way: "a key as JWK", type: GRANTS.client },
   { way: "an RSA key", type: GRANTS.client },
   { way: "a workload's token", user: "job-7", type: GRANTS.jwt },
+  { way: "the token of a workload that nobody registered", user: "job-8", type: GRANTS.jwt },
   { way: "a company's identity provider", user: "ada", type: GRANTS.jwt },
 ];
 
