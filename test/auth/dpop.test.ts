@@ -16,7 +16,7 @@ function proofOf({ headers }: AuthReceived): Proof | undefined {
 }
 
 function schemeOf({ headers }: AuthReceived): string | undefined {
-  return headers["authorization"]?.split(" ")[0];
+  return headers["authorization"]?.toString().split(" ")[0];
 }
 
 /** The requests that came with a token, at the server. */
