@@ -1,4 +1,3 @@
-import { homedir } from "node:os";
 import type { AuthProvider } from "@modelcontextprotocol/client";
 import type { Account } from "./auth/account.ts";
 import { createMemoryCredentials } from "./auth/credentials.ts";
@@ -22,6 +21,7 @@ import type { AnswerServer } from "./interact/answers.ts";
 import { interactCapabilities } from "./interact/interact.ts";
 import type { Interact } from "./interact/interact.ts";
 import { EventStream } from "./lib/event-stream.ts";
+import { homeFolder } from "./lib/folders.ts";
 import type { Environment } from "./lib/folders.ts";
 import type { Capabilities } from "./servers/envelope.ts";
 import type { JsonRpcAnswer, Progress } from "./servers/lane.ts";
@@ -140,7 +140,7 @@ export class Engine {
     });
     this.servers = new ServerSet(config, {
       env,
-      home: env["HOME"] || homedir(),
+      home: homeFolder(env),
       secrets: options.secrets ?? (async (name) => env[name]),
       processes: () => (this.#processes ??= this.#openProcesses(stateFolder)),
       gate: new StartGate(config.settings.startConcurrency ?? 8),

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, relative, sep } from "node:path";
+import { PlugboardError } from "../errors.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -26,7 +27,7 @@ export function platformFolders(
   project: string | undefined,
   platform: NodeJS.Platform = process.platform,
 ): Folders {
-  const home = env["HOME"] || homedir();
+  const home = homeFolder(env);
   const ignored: string[] = [];
   const pick = (variable: string, fallback: string): string => {
     const value = env[variable];
@@ -58,6 +59,17 @@ export function platformFolders(
     managed: mac ? "/Library/Application Support/plugboard" : "/etc/plugboard",
     ignored,
   };
+}
+
+/** `HOME`, else what the system knows: in a container it may know nothing about its user. */
+export function homeFolder(env: Environment): string {
+  try {
+    return env["HOME"] || homedir();
+  } catch (error) {
+    const message = "There is no home folder: HOME is not set, and the system does not know this user.";
+    const hint = "Set HOME to a folder in which configuration and state may be kept.";
+    throw new PlugboardError("value-missing", message, { data: { variable: "HOME" }, hint, cause: error });
+  }
 }
 
 export function isInside(folder: string, path: string): boolean {
