@@ -111,6 +111,26 @@ describe("plugboard login", () => {
     expect(code).toBe(0);
   });
 
+  it("can be done anew while the key of the old one is out of reach; every other record stays", async () => {
+    const { auth, box } = await open();
+    box.env["PLUGBOARD_VAULT_PASSPHRASE"] = "canary passphrase";
+    expect((await paste(box)).code).toBe(0);
+    expect((await paste(box, "--profile", "work")).code).toBe(0);
+    const { PLUGBOARD_VAULT_PASSPHRASE: passphrase, ...env } = box.env;
+    const call = ["call", "issues.add", "a=1", "b=2"];
+    box.env = env;
+    expect((await box.cli(call)).err).toContain("was sealed with a passphrase");
+    expect(await paste(box)).toMatchObject({
+      code: 0,
+      err: expect.not.stringContaining("passphrase") as string,
+    });
+    expect((await box.cli(call)).code).toBe(0);
+    box.env = { ...env, PLUGBOARD_VAULT_PASSPHRASE: passphrase ?? "" };
+    for (const profile of ["default", "work"])
+      expect((await box.cli([...call, "--profile", profile])).code).toBe(0);
+    expect(auth.stats).toMatchObject({ authorizations: 3, refreshes: 0 });
+  });
+
   it("leaves no token, code or secret in clear: not on a screen, not in JSON, not in a file", async () => {
     const { auth, box, secrets } = await open();
     const runs = [await paste(box), await box.cli(["call", "issues.add", "a=1", "b=2", "--json"])];

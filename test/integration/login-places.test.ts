@@ -32,7 +32,7 @@ describe.runIf(hasKeychain)("M72 a login, as the keychain comes and goes", () =>
     expect(await run("unlocked", call())).toMatchObject(answered);
     auth.expireAccessTokens();
     const before = vault();
-    for (const words of [call(), ["login", "issues", "--no-browser"], ["logout", "issues"]]) {
+    for (const words of [call(), ["logout", "issues"]]) {
       const refused = await run(session, words);
       expect([refused.code, refused.out]).toEqual([5, ""]);
       expect(refused.err).toContain(message);
@@ -59,6 +59,18 @@ describe.runIf(hasKeychain)("M72 a login, as the keychain comes and goes", () =>
       expect(await run("unlocked", call(server))).toMatchObject(answered);
     expect(places()).toEqual(["file", "keychain", "keychain", "keychain"]);
     expect(auth.stats).toMatchObject({ authorizations: 2, refreshes: 2, reuses: 0 });
+  });
+
+  it.each(["locked", "absent"] as const)("can be made anew while the keychain is %s", async (session) => {
+    const { auth, run, login, places } = await openScene();
+    await login("unlocked");
+    await login("unlocked", "work");
+    expect(await login(session)).toMatchObject({ code: 0 });
+    expect(places()).toEqual(["file", "file", "keychain", "keychain"]);
+    expect(await run(session, call())).toMatchObject(answered);
+    for (const server of ["issues", "work"])
+      expect(await run("unlocked", call(server))).toMatchObject(answered);
+    expect(auth.stats).toMatchObject({ authorizations: 3, refreshes: 0 });
   });
 
   it("can be had a second time while the keychain is away, as another profile", async () => {
@@ -94,12 +106,15 @@ describe.runIf(hasBubblewrap)("M72 a home that cannot be written", () => {
     expect(auth.stats).toMatchObject({ authorizations: 1, refreshes: 1, reuses: 0 });
   });
 
-  it("says of a new login that it ends with the process, and takes no secret", async () => {
-    const { box, run, login } = await openScene({ VALUE: "canary-value" });
+  it("takes no new login and no secret, and says so before anybody opens a browser", async () => {
+    const { auth, box, run, login } = await openScene({ VALUE: "canary-value" });
     const set = await run("absent", ["secret", "set", "A", "--from-env", "VALUE"], readOnly);
     expect([set.code, set.out]).toEqual([5, ""]);
     expect(set.err).toContain("The secret could not be kept.");
-    expect((await login("absent", "issues", readOnly)).err).toContain("is forgotten when this process ends");
+    const refused = await login("absent", "issues", readOnly);
+    expect([refused.code, refused.out]).toEqual([5, ""]);
+    expect(refused.err).toContain('A login to "issues" could not be kept.');
+    expect(auth.received).toEqual([]);
     expect(readdirSync(box.home).sort()).toEqual([".config", "project"]);
     const after = await run("absent", call(), readOnly);
     expect(after.code).toBe(6);
@@ -116,6 +131,21 @@ describe("M72 no home at all", () => {
     expect(await run("absent", call(), wrap)).toMatchObject(answered);
     expect(await run("absent", call())).toMatchObject(answered);
   });
+
+  it.runIf(hasBubblewrap)(
+    "and none that the system knows: says what to set, and helps all the same",
+    async () => {
+      const { box, run } = await openScene();
+      const nobody = [...readOnly, "--unshare-user", "--uid", "54321", "--unsetenv", "HOME"];
+      const refused = await run("absent", ["list"], nobody);
+      expect([refused.code, refused.out]).toEqual([3, ""]);
+      expect(refused.err).toMatch(/There is no home folder[^]*Set HOME to a folder/);
+      for (const words of [["--version"], ["--help"], ["call", "--help"]])
+        expect(await run("absent", words, nobody)).toMatchObject({ code: 0, err: "" });
+      const known = await run("absent", ["list"], [...nobody, "--setenv", "HOME", box.home]);
+      expect(known).toMatchObject({ code: 0, out: expect.stringContaining("issues") as string });
+    },
+  );
 
   it.each([
     ["where the home is no folder", { HOME: "/dev/null" }, []],

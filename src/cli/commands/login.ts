@@ -1,4 +1,6 @@
 import type { Command } from "commander";
+import { PlugboardError } from "../../index.ts";
+import type { Vault } from "../../index.ts";
 import { accountLine } from "../account-view.ts";
 import { waysToLogIn } from "../log-in.ts";
 import { narrow } from "../narrow.ts";
@@ -36,7 +38,8 @@ export function command(terminal: Terminal): Command {
     .action(async (name: string, options: Options) =>
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
-        workspace.require(config, name);
+        const { config: entry } = workspace.require(config, name);
+        if (entry?.url !== undefined) await assertWritable(await workspace.vault(), name);
         const use = { config: narrow(config, [name]), tolerant: true };
         await withHub(terminal, use, workspace, async (hub, signal) => {
           const { profile } = options;
@@ -51,4 +54,20 @@ export function command(terminal: Terminal): Command {
         });
       }),
     );
+}
+
+/** More than what a login and its client take. */
+const mostBytes = 32_768;
+
+/** A login that cannot be kept would end with this command, so nobody is sent to a browser for it. */
+async function assertWritable(vault: Vault, server: string): Promise<void> {
+  const name = "probe/login";
+  const place = await vault.set(name, " ".repeat(mostBytes));
+  await vault.delete(name);
+  if (place !== "memory") return;
+  throw new PlugboardError("store-unavailable", `A login to "${server}" could not be kept.`, {
+    server,
+    data: { reason: "unwritable", path: vault.path },
+    hint: "Make the vault's folder writable and log in then; nothing was sent.",
+  });
 }
