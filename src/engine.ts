@@ -136,6 +136,8 @@ export class Engine {
       interact,
       isMachine: (server) => this.#isMachine(server),
       profileOf: (server) => this.servers.profile(server),
+      scopesOf: (server, profile) =>
+        this.signIn.account(server, this.servers.chosenProfile(server, profile))?.scopes ?? [],
       logIn: (server, asked) => this.#logIn(server, asked),
     });
     this.servers = new ServerSet(config, {

@@ -10,6 +10,8 @@ export interface LoginOnDemandSettings {
   isMachine(server: string): boolean;
   /** The account that is used where nobody chose one. */
   profileOf(server: string): string;
+  /** The rights of the login that is used now. */
+  scopesOf(server: string, profile: string | undefined): readonly string[];
   logIn(server: string, options: LoginOptions): Promise<Account>;
 }
 
@@ -114,7 +116,10 @@ export class LoginOnDemand {
     const more = scopes.length > 0 ? scopes.map((scope) => `+${scope}`) : undefined;
     const asked = { profile: chosen, scopes: more, signal };
     if (isMachine(server)) return more && logIn(server, asked);
-    const question = { kind: "log-in", id: crypto.randomUUID(), server, profile, scopes, because } as const;
+    const has = this.#settings.scopesOf(server, chosen);
+    const missing = scopes.filter((scope) => !has.includes(scope));
+    const id = crypto.randomUUID();
+    const question = { kind: "log-in", id, server, profile, scopes: missing, because } as const;
     const ways = await interact.logIn?.(question, signal);
     return ways && logIn(server, { ...asked, ...ways });
   }

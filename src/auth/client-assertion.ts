@@ -32,6 +32,25 @@ export function clientAssertion({ server, clientId, audience, privateKey, now }:
   return `${signed}.${signature.toString("base64url")}`;
 }
 
+export interface SigningClient {
+  server: string;
+  oauth: { clientId?: string | undefined; privateKey?: string | undefined };
+  client: { client_id: string };
+  issuer: string;
+  now(): number;
+}
+
+/** Puts the signature into a form; nothing where the client has no key. */
+export function clientSignature({ server, oauth, client, issuer: audience, now }: SigningClient) {
+  const { privateKey, clientId } = oauth;
+  if (privateKey === undefined || clientId !== client.client_id) return undefined;
+  return (_headers: unknown, form: URLSearchParams) => {
+    form.set("client_id", clientId);
+    form.set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
+    form.set("client_assertion", clientAssertion({ server, clientId, audience, privateKey, now: now() }));
+  };
+}
+
 function encode(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }

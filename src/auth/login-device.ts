@@ -4,6 +4,7 @@ import { PlugboardError } from "../errors.ts";
 import type { DevicePrompt } from "../lib/login-ways.ts";
 import { isRecord } from "../lib/record.ts";
 import type { LoginAttempt } from "./login.ts";
+import { clientSignature } from "./client-assertion.ts";
 import { chooseClient, deviceGrant } from "./oauth-client.ts";
 import { authFailed, explanation, oauthCode, requestFailed, shown, shownCode } from "./oauth-errors.ts";
 import { postForm } from "./oauth-post.ts";
@@ -65,13 +66,15 @@ function denied(server: string, reason: string | undefined): PlugboardError | un
 }
 
 async function post(
-  { fetch, found, server }: LoginAttempt,
+  attempt: LoginAttempt,
   client: OAuthClient,
   address: string,
   form: Record<string, string>,
 ): Promise<{ ok: boolean; body: Fields }> {
-  const methods = found.metadata.token_endpoint_auth_methods_supported;
-  const { ok, text } = await postForm(fetch, address, form, { client, methods });
+  const { fetch, found, server } = attempt;
+  const { issuer, token_endpoint_auth_methods_supported: methods } = found.metadata;
+  const sign = clientSignature({ ...attempt, client, issuer });
+  const { ok, text } = await postForm(fetch, address, form, { client, methods, sign });
   try {
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return { ok, body: value };

@@ -44,8 +44,9 @@ export async function logIn(settings: LoginSettings, options: LoginOptions): Pro
   const key = (oauth.dpop ?? found.wantsDpop) ? newDpopKey() : undefined;
   const dpop = key && (await openDpopSession(key));
   const keep = async (client: OAuthClient, tokens: OAuthTokens): Promise<Login> => {
-    const login = await describe(settings, found, client, tokens, scopes);
     const isBound = tokens.token_type.toLowerCase() === "dpop";
+    const own = dpop && isBound ? { ...settings, fetch: await provingFetch(fetch, dpop, tokens) } : settings;
+    const login = await describe(own, found, client, tokens, scopes);
     const kept = { ...login, ...(key && isBound && { dpop: key }) };
     await (await settings.credentials.vault()).set(loginName(settings.key), kept);
     return kept;
@@ -89,6 +90,16 @@ async function scopesFor(
   const wanted = [scopes, found.challenged, oauth.scopes, found.offered].find((list) => list?.length) ?? [];
   const renewable = found.metadata.scopes_supported?.includes("offline_access") && wanted.length > 0;
   return [...new Set([...wanted, ...(renewable && !scopes ? ["offline_access"] : [])])];
+}
+
+/** For what is asked with the new token itself: it is worth nothing without a proof. */
+async function provingFetch(
+  fetch: FetchLike,
+  dpop: DpopSession,
+  { access_token: token }: OAuthTokens,
+): Promise<FetchLike> {
+  const { withDpop } = await import("@modelcontextprotocol/client");
+  return withDpop(dpop, () => token)(fetch);
 }
 
 async function describe(

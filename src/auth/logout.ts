@@ -1,4 +1,5 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
+import { clientSignature } from "./client-assertion.ts";
 import { forgetRegistration } from "./oauth-client.ts";
 import { postForm } from "./oauth-post.ts";
 import { loginName } from "./oauth-record.ts";
@@ -15,7 +16,7 @@ export interface LogoutResult {
 
 /** Revokes what can be revoked and removes it all the same: a login must not stay because a server is away. */
 export async function logOut(
-  settings: Pick<RefreshSettings, "key" | "credentials" | "withFetch">,
+  settings: Pick<RefreshSettings, "server" | "key" | "oauth" | "credentials" | "withFetch" | "now">,
 ): Promise<LogoutResult> {
   const { key, credentials, withFetch } = settings;
   return credentials.lock(`renew/${loginName(key)}`, async () => {
@@ -24,21 +25,27 @@ export async function logOut(
     const wasLoggedIn = await (await credentials.vault()).delete(loginName(key));
     if (!login) return { wasLoggedIn, revoked: false };
     await forgetRegistration(credentials, key, login.issuer);
-    const revoked = await withFetch((fetch) => revoke(login, fetch)).catch(() => false);
+    const revoked = await withFetch((fetch) => revoke(settings, login, fetch)).catch(() => false);
     return { wasLoggedIn, revoked };
   });
 }
 
-async function revoke(login: Login, fetch: FetchLike): Promise<boolean> {
+async function revoke(
+  settings: Pick<RefreshSettings, "server" | "oauth" | "now">,
+  login: Login,
+  fetch: FetchLike,
+): Promise<boolean> {
   const { revocation_endpoint: address } = login.endpoints;
   if (address === undefined) return false;
   const methods = login.endpoints.token_endpoint_auth_methods_supported;
   const { access_token, refresh_token } = login.tokens;
+  const { client, issuer } = login;
   const answers = await Promise.all(
     Object.entries({ refresh_token, access_token }).map(async ([hint, token]) => {
       if (token === undefined) return true;
       const form = { token, token_type_hint: hint };
-      return (await postForm(fetch, address, form, { client: login.client, methods })).ok;
+      const sign = clientSignature({ ...settings, client, issuer });
+      return (await postForm(fetch, address, form, { client, methods, sign })).ok;
     }),
   );
   return answers.every(Boolean);

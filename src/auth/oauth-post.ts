@@ -1,4 +1,5 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
+import type { clientSignature } from "./client-assertion.ts";
 import type { OAuthClient } from "./oauth-record.ts";
 
 /** A form to an endpoint of an authorization server, in the client's name. */
@@ -6,7 +7,15 @@ export async function postForm(
   fetch: FetchLike,
   address: string,
   form: Record<string, string>,
-  { client, methods = [] }: { client: OAuthClient; methods?: readonly string[] | undefined },
+  {
+    client,
+    methods = [],
+    sign,
+  }: {
+    client: OAuthClient;
+    methods?: readonly string[] | undefined;
+    sign?: ReturnType<typeof clientSignature>;
+  },
 ): Promise<{ ok: boolean; status: number; text: string }> {
   const { selectClientAuthMethod } = await import("@modelcontextprotocol/client");
   const { client_id, client_secret, token_endpoint_auth_method: registered } = client;
@@ -21,7 +30,9 @@ export async function postForm(
     ...(registered !== undefined && { token_endpoint_auth_method: registered }),
   };
   const method = selectClientAuthMethod(known, [...methods]);
-  if (method === "client_secret_basic" && client_secret !== undefined) {
+  if (sign) {
+    sign(headers, body);
+  } else if (method === "client_secret_basic" && client_secret !== undefined) {
     headers["authorization"] = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString("base64")}`;
   } else {
     body.set("client_id", client_id);

@@ -39,7 +39,7 @@ export class LoginProvider implements AuthProvider {
 
   secrets(): string[] {
     const { tokens, client } = this.#login ?? {};
-    const { clientSecret, privateKey, assertion } = this.#settings.oauth;
+    const { clientSecret, privateKey, assertion, identityProvider } = this.#settings.oauth;
     const all = [
       tokens?.access_token,
       tokens?.refresh_token,
@@ -48,6 +48,7 @@ export class LoginProvider implements AuthProvider {
       clientSecret,
       privateKey,
       assertion,
+      identityProvider?.clientSecret,
     ];
     return all.filter((secret) => secret !== undefined);
   }

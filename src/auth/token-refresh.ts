@@ -107,6 +107,7 @@ async function renew(
     const renewed: Login = {
       ...login,
       tokens: { access_token, refresh_token },
+      dpop: tokens.token_type.toLowerCase() === "dpop" ? login.dpop : undefined,
       scopes: scope?.split(/\s+/).filter(Boolean) ?? login.scopes,
       obtainedAt: at,
       expiresAt: expiryOf(tokens, at),

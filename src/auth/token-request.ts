@@ -1,5 +1,5 @@
 import type { DpopSession, FetchLike, OAuthClientProvider, OAuthTokens } from "@modelcontextprotocol/client";
-import { clientAssertion } from "./client-assertion.ts";
+import { clientSignature } from "./client-assertion.ts";
 import type { OAuthConfig } from "./oauth-client.ts";
 import type { Discovery } from "./oauth-discovery.ts";
 import { checkTokens } from "./oauth-tokens.ts";
@@ -24,7 +24,7 @@ export async function requestTokens(
 ): Promise<OAuthTokens> {
   const { server, found, client, dpop, fetch } = request;
   const { fetchToken } = await import("@modelcontextprotocol/client");
-  const signed = signature(request);
+  const signed = clientSignature({ ...request, issuer: found.metadata.issuer });
   // What this needs of a provider, and no more: everything else of a login is ours.
   const provider: Partial<OAuthClientProvider> = {
     clientMetadata: { redirect_uris: [] },
@@ -40,15 +40,4 @@ export async function requestTokens(
     fetchFn: fetch,
   });
   return checkTokens(server, tokens, dpop !== undefined);
-}
-
-function signature({ server, oauth, found, client, now }: TokenRequest) {
-  const { privateKey, clientId } = oauth;
-  if (privateKey === undefined || clientId !== client.client_id) return undefined;
-  const audience = found.metadata.issuer;
-  return (_headers: Headers, form: URLSearchParams) => {
-    form.set("client_id", clientId);
-    form.set("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
-    form.set("client_assertion", clientAssertion({ server, clientId, audience, privateKey, now: now() }));
-  };
 }

@@ -209,6 +209,7 @@ describe("calls that wait for one login", () => {
       interact: { logIn: async () => ({}) },
       isMachine: () => false,
       profileOf: () => "default",
+      scopesOf: () => [],
       logIn: async (_server, { scopes = [], signal = AbortSignal.abort() }) => {
         const { promise, resolve, reject } = Promise.withResolvers<void>();
         signal.addEventListener("abort", () => reject(new Error("given up")));
