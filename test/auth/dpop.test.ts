@@ -95,6 +95,25 @@ describe("a login whose tokens are bound to a key", () => {
     expect(keysOf([...tokenRequests(scene.auth), ...withToken(scene)])).toHaveLength(1);
   });
 
+  it("is asked for its owner with a proof, too", async () => {
+    const scene = await openBound();
+    expect(await scene.login.account("issues")).toMatchObject({ user: "ada" });
+    const asked = scene.auth.received.filter(({ endpoint }) => endpoint === "userinfo");
+    expect(asked.map(schemeOf)).toEqual(["DPoP"]);
+  });
+
+  it("goes on without proofs where a renewal says that the new token is bound to nothing", async () => {
+    let isBound = true;
+    const token = (answer: Record<string, unknown>) =>
+      isBound ? answer : { ...answer, token_type: "Bearer" };
+    const scene = await openBound({ alter: { token } });
+    await add(scene.login);
+    isBound = false;
+    scene.auth.expireAccessTokens();
+    await add(scene.login).catch(() => undefined);
+    expect(schemeOf(withToken(scene).at(-1) ?? expect.fail("nothing was sent"))).toBe("Bearer");
+  });
+
   it("is used and renewed with the same key by other programs that share the vault", async () => {
     const scene = await openBound();
     const others = await Promise.all([scene.hub(), scene.hub()]);

@@ -72,6 +72,13 @@ describe("a call that needs more rights than the login has", () => {
     expect(asked).toHaveLength(1);
   });
 
+  it("says what is missing, and not what is there already", async () => {
+    const scene = await openStepUp({ protect: { requires: { tools: { add: ["read", "write"] } } } });
+    expect(await add(scene.logged)).toEqual({ sum: 3 });
+    expect(scene.asked).toMatchObject([{ scopes: ["write"] }]);
+    expect(asksFor(scene.opened[0])).toEqual(["read", "write"]);
+  });
+
   it("leaves the calls alone that are under way", async () => {
     const script: Script = {
       on: [{ when: { tool: "echo" }, do: [{ waitFor: { tool: "add" } }, { default: true }] }],
