@@ -2,7 +2,7 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import { clientSignature } from "./client-assertion.ts";
 import { forgetRegistration } from "./oauth-client.ts";
 import { postForm } from "./oauth-post.ts";
-import { loginName } from "./oauth-record.ts";
+import { loginLock, loginName } from "./oauth-record.ts";
 import type { Login } from "./oauth-record.ts";
 import { readLogin } from "./token-refresh.ts";
 import type { RefreshSettings } from "./token-refresh.ts";
@@ -19,7 +19,7 @@ export async function logOut(
   settings: Pick<RefreshSettings, "server" | "key" | "oauth" | "credentials" | "withFetch" | "now">,
 ): Promise<LogoutResult> {
   const { key, credentials, withFetch } = settings;
-  return credentials.lock(`renew/${loginName(key)}`, async () => {
+  return credentials.lock(loginLock(key), async () => {
     // The record of an issuer that is no longer configured goes, too.
     const login = await readLogin({ key, credentials, oauth: {} });
     const wasLoggedIn = await (await credentials.vault()).delete(loginName(key));

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { AuthorizationServerMetadata, OAuthTokens } from "@modelcontextprotocol/client";
 import { isRecord } from "../lib/record.ts";
 import type { DpopKey } from "./dpop-key.ts";
@@ -59,6 +60,11 @@ export function loginKey(
 export function loginName({ url, profile, clientId }: LoginKey): string {
   const client = clientId === undefined ? "" : `as:${JSON.stringify(clientId)}|`;
   return `tokens/${client}${url}|${profile}`;
+}
+
+/** Who may renew or end it. The name of a lock stands in a file, and an address may hold a key. */
+export function loginLock(key: LoginKey): string {
+  return `renew/${createHash("sha256").update(loginName(key)).digest("base64url")}`;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Emit } from "../events.ts";
 import type { Credentials } from "./credentials.ts";
 import { openDpopSession } from "./dpop-key.ts";
 import type { Challenge } from "./oauth-discovery.ts";
-import { defaultProfile, expiryOf, isDue, loginName, parseLogin } from "./oauth-record.ts";
+import { defaultProfile, expiryOf, isDue, loginLock, loginName, parseLogin } from "./oauth-record.ts";
 import type { Login, LoginKey } from "./oauth-record.ts";
 import type { OAuthConfig } from "./oauth-client.ts";
 import { loginRequired, oauthCode, requestFailed } from "./oauth-errors.ts";
@@ -42,7 +42,7 @@ export function renewLogin(
   challenge?: Challenge,
 ): Promise<Login> {
   const { key, credentials, now, server } = settings;
-  return credentials.lock(`renew/${loginName(key)}`, async (signal) => {
+  return credentials.lock(loginLock(key), async (signal) => {
     const login = await readLogin(settings);
     if (login && login.tokens.access_token !== refused && !isDue(login, now())) return login;
     if (settings.oauth.grant !== undefined) return obtainAgain(settings, challenge);
