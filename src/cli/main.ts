@@ -8,6 +8,9 @@ const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 const isTooOld = major < 22 || (major === 22 && minor < 22);
 const [first] = process.argv.slice(2);
 
+// A report that Node.js writes when it crashes is passed on to others, and the environment holds secrets.
+if (process.report) process.report.excludeEnv = true;
+
 if (isTooOld) {
   process.stderr.write(`Plugboard needs Node.js 22.22 or newer; this is ${process.versions.node}.\n`);
   process.exitCode = 1;
