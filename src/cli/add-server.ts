@@ -1,10 +1,17 @@
 import { describeOrigin } from "../index.ts";
 import type { WritableScope } from "../index.ts";
+import { keepSecret } from "./keep-secret.ts";
 import { json, safe } from "./print.ts";
 import { describeServer } from "./server-view.ts";
 import type { Terminal } from "./terminal.ts";
 import { withWorkspace } from "./verb.ts";
 import type { CommonOptions } from "./verb.ts";
+
+/** A value for a `${secret:NAME}` of the new entry. */
+export interface KeptSecret {
+  name: string;
+  value: string;
+}
 
 /** What `add` and `add-json` have in common: write, then say what was written where. */
 export async function addServer(
@@ -12,12 +19,14 @@ export async function addServer(
   written: Record<string, unknown>,
   options: CommonOptions & { scope: WritableScope; force?: boolean },
   terminal: Terminal,
+  secret?: KeptSecret,
 ): Promise<void> {
   await withWorkspace(terminal, options, async (workspace) => {
     const origin = await workspace.add(name, written, {
       scope: options.scope,
       force: options.force ?? false,
     });
+    if (secret) await keepSecret(await workspace.vault(), secret.name, secret.value);
     const entry = (await workspace.load()).servers.get(name);
     if (options.json) {
       terminal.out(json({ added: name, ...origin, server: entry && describeServer(entry) }));

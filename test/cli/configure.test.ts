@@ -66,6 +66,28 @@ describe("M05 add, list, get, remove", () => {
       { command: "cmd", args: ["/c", "npx", "-y", "package"] },
     ],
   ];
+  it("takes a client's secret from a variable and keeps it in the vault, in no file in clear", async () => {
+    const box = createSandbox();
+    const secret = "s3cret-of-the-client";
+    box.env["MCP_CLIENT_SECRET"] = secret;
+    const args = ["--client-id", "abc", "--client-secret", "issues", "https://issues.example/mcp"];
+    const run = await box.cli(["add", ...args]);
+    expect(run.code, run.err).toBe(0);
+    expect(run.out + run.err).not.toContain(secret);
+    const { json } = await box.cli(["secret", "list", "--json"]);
+    expect(json["secrets"]).toMatchObject([{ name: "ISSUES_CLIENT_SECRET" }]);
+  });
+
+  it("asks for a client's secret at a terminal, and says how to set it where nobody is there", async () => {
+    const box = createSandbox();
+    const args = ["add", "--client-id", "abc", "--client-secret", "issues", "https://issues.example/mcp"];
+    const alone = await box.cli(args);
+    expect(alone.code, alone.err).toBe(0);
+    expect(alone.err).toContain("plugboard secret set ISSUES_CLIENT_SECRET");
+    const { json } = await box.cli(["secret", "list", "--json"]);
+    expect(json["secrets"]).toEqual([]);
+  });
+
   it.each(claudeLines)("takes the command line %j", async (args, expected) => {
     const box = createSandbox();
     box.env["T"] = "t";

@@ -3,7 +3,9 @@ import { Option } from "commander";
 import { PlugboardError } from "../../index.ts";
 import type { WritableScope } from "../../index.ts";
 import { addServer } from "../add-server.ts";
+import type { KeptSecret } from "../add-server.ts";
 import { safe } from "../print.ts";
+import { readSecretValue } from "../secret-value.ts";
 import type { Terminal } from "../terminal.ts";
 import { collect, scopeOption, verb } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
@@ -36,7 +38,7 @@ export function command(terminal: Terminal): Command {
     .option("--client-id <id>", "the OAuth client registered for you")
     .option(
       "--client-secret",
-      "the client has a secret; it is read from ${secret:…}, never from the command line",
+      "the client has a secret: asked for without being shown, or taken from MCP_CLIENT_SECRET",
     )
     .option("--callback-port <port>", "a fixed port for the login's callback", parsePort)
     .option("--force", "replace a server of that name")
@@ -49,10 +51,10 @@ export function command(terminal: Terminal): Command {
           hint: "For instance: plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .",
         });
       }
-      const written = isRemote(target, options)
-        ? remote(name, target, args, options, terminal)
-        : local(target, args, options);
-      await addServer(name, written, options, terminal);
+      if (!isRemote(target, options)) return addServer(name, local(target, args, options), options, terminal);
+      const written = remote(name, target, args, options);
+      const secret = options.clientSecret ? await readClientSecret(name, terminal) : undefined;
+      await addServer(name, written, options, terminal, secret);
     });
 }
 
@@ -84,13 +86,7 @@ function local(program: string, args: string[], options: AddOptions): Record<str
   };
 }
 
-function remote(
-  name: string,
-  url: string,
-  args: string[],
-  options: AddOptions,
-  terminal: Terminal,
-): Record<string, unknown> {
+function remote(name: string, url: string, args: string[], options: AddOptions): Record<string, unknown> {
   const [extra] = args;
   if (extra !== undefined) {
     throw new PlugboardError("usage-invalid", `A URL takes no arguments, but "${extra}" follows it.`);
@@ -98,20 +94,33 @@ function remote(
   if (options.env.length > 0)
     throw new PlugboardError("usage-invalid", "--env is for commands; a URL has no environment.");
   const headers = Object.fromEntries(options.header.map((pair) => splitPair(pair, ":", "-H 'Name: value'")));
-  const secretName = `${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}_CLIENT_SECRET`;
   const oauth = {
     ...(options.clientId === undefined ? {} : { clientId: options.clientId }),
-    ...(options.clientSecret ? { clientSecret: `\${secret:${secretName}}` } : {}),
+    ...(options.clientSecret ? { clientSecret: `\${secret:${clientSecretName(name)}}` } : {}),
     ...(options.callbackPort === undefined ? {} : { callbackPort: options.callbackPort }),
   };
-  if (options.clientSecret)
-    terminal.err(`note: the client secret is read from the secret or variable ${safe(secretName)}.\n`);
   return {
     type: options.transport ?? "http",
     url,
     ...(options.header.length > 0 ? { headers } : {}),
     ...(Object.keys(oauth).length > 0 ? { oauth } : {}),
   };
+}
+
+function clientSecretName(server: string): string {
+  return `${server.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}_CLIENT_SECRET`;
+}
+
+/** What is kept as the client's secret; nothing where nobody can be asked, who is then told what to do. */
+async function readClientSecret(server: string, terminal: Terminal): Promise<KeptSecret | undefined> {
+  const name = clientSecretName(server);
+  const fromEnv = terminal.env["MCP_CLIENT_SECRET"] ? "MCP_CLIENT_SECRET" : undefined;
+  if (fromEnv === undefined && !terminal.ask) {
+    const words = `note: keep the client secret with \`plugboard secret set ${name}\`, or set the variable ${name}.`;
+    terminal.err(`${safe(words)}\n`);
+    return undefined;
+  }
+  return { name, value: await readSecretValue(name, { input: [], fromEnv }, terminal) };
 }
 
 function splitPair(pair: string, separator: string, form: string): [string, string] {

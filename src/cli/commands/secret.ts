@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { PlugboardError, isSecretName, secretName } from "../../index.ts";
 import type { VaultPlace } from "../../index.ts";
+import { keepSecret } from "../keep-secret.ts";
 import { count, json, painter, safe, table } from "../print.ts";
 import { readSecretValue } from "../secret-value.ts";
 
@@ -42,8 +43,7 @@ function setCommand(terminal: Terminal): Command {
         const value = await readSecretValue(name, { input, fromEnv: options.fromEnv }, terminal);
         await withWorkspace(terminal, options, async (workspace) => {
           const vault = await workspace.vault();
-          const place = await vault.set(secretName(name), value);
-          if (place === "memory") throw notKept(vault.path);
+          const place = await keepSecret(vault, name, value);
           if (options.json) return terminal.out(json({ set: name, vault: vault.path, key: place }));
           const words = `the encrypted vault ${vault.path}, whose key is in ${keyWords[place]}`;
           terminal.out(`Kept ${name} in ${safe(words)}.\nUse it as \${secret:${name}}.\n`);
@@ -121,10 +121,3 @@ const keyWords: Record<VaultPlace, string> = {
   file: "vault.key beside it",
   memory: "memory",
 };
-
-function notKept(path: string): PlugboardError {
-  return new PlugboardError("store-unavailable", "The secret could not be kept.", {
-    data: { reason: "unwritable", path },
-    hint: "Make the vault's folder writable, or put the value into the variable of that name instead.",
-  });
-}
