@@ -12,6 +12,8 @@ export async function main(argv: string[]): Promise<void> {
   process.stdout.on("error", ignoreClosedPipe);
   process.stderr.on("error", ignoreClosedPipe);
   process.exitCode = await runCli(argv, processTerminal());
+  // Whoever interrupted us does not wait for a server that never answers; all that is to be kept is kept by now.
+  if (process.exitCode > 128) process.exit();
 }
 
 /** `plugboard list | head` is no error. */

@@ -27,7 +27,7 @@ describe("a client with a key instead of a secret", () => {
     expect(await add(hub)).toEqual({ sum: 3 });
     expect(await hub.logout("issues")).toEqual({ wasLoggedIn: true, revoked: true });
     const signed = auth.received
-      .map(({ body }) => new URLSearchParams(String(body ?? "")).get("client_assertion"))
+      .map(({ body }) => new URLSearchParams(body).get("client_assertion"))
       .filter((one) => one !== null);
     expect(signed).toHaveLength(4);
     expect(new Set(signed).size).toBe(4);
