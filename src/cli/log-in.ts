@@ -31,21 +31,22 @@ export function waysToLogIn(server: string, way: LoginWay, terminal: Terminal): 
       askRedirect: (_url, signal) => paste(signal),
     };
   }
-  let isOpened = true;
+  const opening = Promise.withResolvers<boolean>();
   return {
     openUrl: async (url) => {
       const words = `Opening the login of ${safe(server)} in the browser. If that does not work, open it yourself:`;
       await say(`${words}\n\n  ${safe(url.href)}\n\n`);
-      isOpened = await opens(url, terminal);
-      if (isOpened) return;
+      const isOpened = await opens(url, terminal);
       const elsewhere = terminal.ask
         ? ""
         : `; plugboard login ${safe(server)} --no-browser lets you use one elsewhere`;
-      await say(`No browser could be opened here${elsewhere}.\n`);
+      if (!isOpened) await say(`No browser could be opened here${elsewhere}.\n`);
+      opening.resolve(isOpened);
     },
     // A browser on another machine cannot come back to this one, but its address can be carried here.
     ...(terminal.ask && {
-      askRedirect: (_url, signal) => (isOpened ? untilAborted(signal) : paste(signal)),
+      askRedirect: async (_url, signal) =>
+        (await opening.promise) || signal.aborted ? untilAborted(signal) : paste(signal),
     }),
   };
 }

@@ -1,8 +1,7 @@
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { waysToLogIn } from "../../src/cli/log-in.ts";
 import { Interrupted } from "../../src/cli/signals.ts";
-import type { Terminal } from "../../src/cli/terminal.ts";
+import { redirectOf } from "../auth/oauth-fixture.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 import { startAuthServer, startProtectedMcp } from "../servers/auth/index.ts";
@@ -125,7 +124,7 @@ describe.runIf(process.platform === "linux")("a login that is missing, at a term
     expect([code, out]).toEqual([0, expect.stringContaining("3")]);
     expect(asked.filter((line) => line.endsWith("?"))).toEqual([
       "Log in to issues now?",
-      "Log in to issues again, for read write?",
+      "Log in to issues again, for write?",
     ]);
   });
 
@@ -155,16 +154,23 @@ describe.runIf(process.platform === "linux")("a login that is missing, at a term
   });
 
   it("takes the address of a browser elsewhere where none can be opened", async () => {
-    const { box } = await open();
-    const said: string[] = [];
-    const env = { ...box.env, PATH: box.path("home/nowhere") };
-    const ask = { text: async () => "http://127.0.0.1:1/callback?code=1" };
-    const terminal = { err: (text: string) => said.push(text), env, ask } as unknown as Terminal;
-    const url = new URL("https://login.example/authorize");
-    const ways = waysToLogIn("issues", {}, terminal);
-    await ways.openUrl?.(url);
-    expect(said.join("")).toContain("https://login.example/authorize");
-    expect(said.at(-1)).toBe("No browser could be opened here.\n");
-    expect(await ways.askRedirect?.(url, new AbortController().signal)).toContain("code=1");
+    const { box, opened } = await open();
+    box.env["PATH"] = box.path("home/nowhere");
+    const page = Promise.withResolvers<URL>();
+    const pasted = page.promise.then(redirectOf) as unknown as string;
+    const { code, out, err, asked } = await box.cli(call, {
+      forms: [true, pasted],
+      onErr: (text) => {
+        const address = /http\S+\/authorize\?\S+/.exec(text)?.[0];
+        if (address !== undefined) page.resolve(new URL(address));
+      },
+    });
+    expect([code, out]).toEqual([0, expect.stringContaining("3")]);
+    expect(err).toContain("No browser could be opened here.\n");
+    expect(asked.slice(-2)).toEqual([
+      "Log in to issues now?",
+      "Paste the address that the browser ends at (it may show an error there)",
+    ]);
+    expect(opened()).toEqual([]);
   });
 });
