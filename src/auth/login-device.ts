@@ -9,7 +9,7 @@ import { chooseClient, deviceGrant } from "./oauth-client.ts";
 import { authFailed, explanation, oauthCode, requestFailed, shown, shownCode } from "./oauth-errors.ts";
 import { postForm } from "./oauth-post.ts";
 import type { Login, OAuthClient } from "./oauth-record.ts";
-import { isSafeAddress } from "./oauth-url.ts";
+import { allowsLocal, isSafeAddress } from "./oauth-url.ts";
 import { requestTokens } from "./token-request.ts";
 
 type Fields = Record<string, unknown>;
@@ -31,7 +31,7 @@ export async function logInByDevice(
   const { device_code: deviceCode, user_code: code, verification_uri: url } = given;
   if (!ok || typeof deviceCode !== "string" || typeof code !== "string" || typeof url !== "string")
     throw refused(server, given);
-  if (!isSafeAddress(url))
+  if (!isSafeAddress(url, allowsLocal(attempt.url, attempt.oauth.issuer)))
     throw authFailed(server, `"${server}" wants its code typed in at ${shown(url)}, which is not opened.`);
   const expiresInMs = Math.min(Number(given["expires_in"]) * 1000 || 600_000, 1_800_000);
   await show({ url, code: shown(code), expiresInMs });

@@ -2,7 +2,7 @@ import type { AuthorizationServerMetadata, FetchLike } from "@modelcontextprotoc
 import type { PlugboardError } from "../errors.ts";
 import { authFailed, formFault, operatorHint, ourCause, ownTokenHint, shown } from "./oauth-errors.ts";
 import { readResourceMetadata } from "./oauth-resource.ts";
-import { isSafeAddress, whyUnsafe } from "./oauth-url.ts";
+import { allowsLocal, isSafeAddress, whyUnsafe } from "./oauth-url.ts";
 
 export interface Challenge {
   resourceMetadataUrl?: URL | undefined;
@@ -46,7 +46,7 @@ export async function discover(settings: DiscoverySettings, challenge: Challenge
   if (described === undefined && about !== undefined) throw noLogin(server, address);
   const metadata = described ?? assumedMetadata(url.origin);
   if (pinned !== undefined && metadata.issuer !== pinned) throw otherIssuer(server, pinned, metadata.issuer);
-  checkEndpoints(server, metadata);
+  checkEndpoints(settings, metadata);
   return {
     issuer: metadata.issuer,
     address,
@@ -88,11 +88,14 @@ export function canBind(metadata: Record<string, unknown>): boolean {
 function chooseServer({ server, url, issuer }: DiscoverySettings, named: string[]): string {
   const first = named[0] ?? issuer ?? url.origin;
   const address = issuer !== undefined && named.includes(issuer) ? issuer : first;
-  if (isSafeAddress(address)) return address;
-  const message = `"${server}" names the authorization server ${shown(address)} (authorization_servers), which ${whyUnsafe(address)}.`;
+  const localAllowed = allowsLocal(url, issuer);
+  if (isSafeAddress(address, localAllowed)) return address;
+  const message = `"${server}" names the authorization server ${shown(address)} (authorization_servers), which ${whyUnsafe(address, localAllowed)}.`;
   throw authFailed(server, message, {
     data: { reason: "unsafe-address" },
-    hint: operatorHint,
+    hint: isSafeAddress(address)
+      ? "Only if you run that authorization server yourself: set `oauth.issuer` to exactly that name."
+      : operatorHint,
   });
 }
 
@@ -158,13 +161,20 @@ const endpoints = [
   "device_authorization_endpoint",
 ] as const;
 
-function checkEndpoints(server: string, metadata: AuthorizationServerMetadata): void {
+function checkEndpoints(
+  { server, url, issuer }: DiscoverySettings,
+  metadata: AuthorizationServerMetadata,
+): void {
+  const localAllowed = allowsLocal(url, issuer);
   const all: Record<string, unknown> = metadata;
   for (const name of endpoints) {
     const address = all[name];
-    if (address === undefined || (typeof address === "string" && isSafeAddress(address))) continue;
+    if (address === undefined || (typeof address === "string" && isSafeAddress(address, localAllowed)))
+      continue;
     const what =
-      typeof address === "string" ? `${shown(address)}, which ${whyUnsafe(address)}` : "in a wrong form";
+      typeof address === "string"
+        ? `${shown(address)}, which ${whyUnsafe(address, localAllowed)}`
+        : "in a wrong form";
     const message = `The authorization server ${shown(metadata.issuer)} of "${server}" has the ${name} ${what}.`;
     throw authFailed(server, message, {
       data: { reason: "unsafe-address", endpoint: name },

@@ -1,21 +1,29 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { isPlugboardError } from "../errors.ts";
 import { authFailed, operatorHint, ourCause, shown } from "./oauth-errors.ts";
-import { isSafeUrl } from "./oauth-url.ts";
+import { isSafeUrl, whyUnsafe } from "./oauth-url.ts";
 
 const longestBytes = 1_048_576;
 const limitMs = 30_000;
+
+/** Where a login may go. */
+export interface Bounds {
+  /** The server's own address. */
+  own: URL;
+  /** Whether services on this machine may be asked, see `allowsLocal`. */
+  localAllowed: boolean;
+}
 
 /**
  * For everything that is not a message to the server itself: https or this machine only, never to another origin by a
  * redirect, never longer than a document of this kind can be. What it refuses it says in words of ours.
  */
-export function guardFetch(server: string, own: URL, fetch: FetchLike): FetchLike {
+export function guardFetch(server: string, { own, localAllowed }: Bounds, fetch: FetchLike): FetchLike {
   return async (input, init = {}) => {
     const url = new URL(input);
     const method = (init.method ?? "GET").toUpperCase();
     const isOwnDocument = method === "GET" && url.origin === own.origin;
-    if (!isSafeUrl(url) && !isOwnDocument) throw unsafe(server, url);
+    if (!isSafeUrl(url, localAllowed) && !isOwnDocument) throw unsafe(server, url, localAllowed);
     const signal = AbortSignal.any([AbortSignal.timeout(limitMs), ...(init.signal ? [init.signal] : [])]);
     let response: Response;
     try {
@@ -28,6 +36,12 @@ export function guardFetch(server: string, own: URL, fetch: FetchLike): FetchLik
     if (response.status >= 300 && response.status < 400 && location !== null)
       assertSameOrigin(server, url, location, response.status);
     if (Number(response.headers.get("content-length") ?? 0) > longestBytes) throw tooLong(server, url);
+    const wantsEvents = (new Headers(init.headers).get("accept") ?? "").includes("text/event-stream");
+    if (isEventStream(response) && !wantsEvents) {
+      // A stream has no length to check, and a document is none.
+      await response.body?.cancel().catch(() => undefined);
+      throw notADocument(server, url);
+    }
     return response;
   };
 }
@@ -42,10 +56,19 @@ function assertSameOrigin(server: string, url: URL, location: string, status: nu
   throw authFailed(server, message, { data: { reason: "redirect" }, hint: operatorHint });
 }
 
-function unsafe(server: string, url: URL): Error {
+function unsafe(server: string, url: URL, localAllowed: boolean): Error {
   const where = shown(url.protocol.startsWith("http") ? url.origin : url.protocol);
-  const message = `The login of "${server}" would go to ${where}, which is neither https nor on this machine; nothing was sent.`;
+  const message = `The login of "${server}" would go to ${where}, which ${whyUnsafe(url.href, localAllowed)}; nothing was sent.`;
   return authFailed(server, message, { data: { reason: "unsafe-address" }, hint: operatorHint });
+}
+
+function isEventStream({ ok, headers }: Response): boolean {
+  return ok && /^\s*text\/event-stream\b/i.test(headers.get("content-type") ?? "");
+}
+
+function notADocument(server: string, url: URL): Error {
+  const message = `${url.origin} answered the login of "${server}" with an event stream, where a document should be.`;
+  return authFailed(server, message, { data: { reason: "event-stream" }, hint: operatorHint });
 }
 
 function tooLong(server: string, url: URL): Error {

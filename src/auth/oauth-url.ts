@@ -1,26 +1,46 @@
-/** What may be opened and sent to: https, or plain http on this machine; never credentials in an address. */
-export function isSafeUrl(url: URL): boolean {
+import { BlockList, isIP } from "node:net";
+
+const ownAddresses = new BlockList();
+ownAddresses.addSubnet("127.0.0.0", 8, "ipv4");
+ownAddresses.addAddress("0.0.0.0", "ipv4");
+ownAddresses.addAddress("::1", "ipv6");
+ownAddresses.addAddress("::", "ipv6");
+
+/**
+ * What may be opened and sent to: https, or plain http on this machine; never credentials in an address. Without
+ * `localAllowed` nothing on this machine at all.
+ */
+export function isSafeUrl(url: URL, localAllowed = true): boolean {
   if (url.username !== "" || url.password !== "") return false;
-  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
+  if (isOnThisMachine(url)) return localAllowed && /^https?:$/.test(url.protocol);
+  return url.protocol === "https:";
 }
 
-function isLoopback(host: string): boolean {
-  return (
-    host === "localhost" ||
-    host.endsWith(".localhost") ||
-    host === "[::1]" ||
-    /^127\.\d+\.\d+\.\d+$/.test(host)
-  );
+export function isSafeAddress(text: string, localAllowed = true): boolean {
+  const url = URL.parse(text);
+  return url !== null && isSafeUrl(url, localAllowed);
+}
+
+/**
+ * Whether a login may go to this machine. A server elsewhere has no business with the services here, unless the
+ * configuration itself names one of them.
+ */
+export function allowsLocal(own: URL, ...configured: (string | undefined)[]): boolean {
+  const named = configured.map((address) => (address === undefined ? null : URL.parse(address)));
+  return [own, ...named].some((url) => url !== null && isOnThisMachine(url));
 }
 
 /** What is wrong with an address that is not safe, for behind its name. */
-export function whyUnsafe(text: string): string {
+export function whyUnsafe(text: string, localAllowed = true): string {
   const url = URL.parse(text);
   if (url && (url.username !== "" || url.password !== "")) return "has a user name or password in it";
+  if (url && !localAllowed && isOnThisMachine(url)) return "is on this machine, and the server is not";
   return "is neither https nor on this machine";
 }
 
-export function isSafeAddress(text: string): boolean {
-  const url = URL.parse(text);
-  return url !== null && isSafeUrl(url);
+function isOnThisMachine({ hostname }: URL): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const version = isIP(host);
+  if (version !== 0) return ownAddresses.check(host, version === 4 ? "ipv4" : "ipv6");
+  return host === "localhost" || host.endsWith(".localhost");
 }

@@ -1,5 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { documentLimits, guardFetch } from "../auth/oauth-fetch.ts";
+import { allowsLocal } from "../auth/oauth-url.ts";
 import type { Environment } from "../lib/folders.ts";
 import { readNetwork } from "./network-files.ts";
 import type { HttpTarget } from "./target.ts";
@@ -7,7 +8,7 @@ import type { HttpTarget } from "./target.ts";
 /** Lends a fetch for logging in: the server's own way out, guarded. Its sockets end with the work. */
 export async function withAuthFetch<T>(
   server: string,
-  { url, headers, network }: Pick<HttpTarget, "url" | "headers" | "network">,
+  { url, headers, network, credentials }: Pick<HttpTarget, "url" | "headers" | "network" | "credentials">,
   env: Environment,
   work: (fetch: FetchLike) => Promise<T>,
 ): Promise<T> {
@@ -21,8 +22,10 @@ export async function withAuthFetch<T>(
     env,
     limits: documentLimits,
   });
+  const oauth = credentials.kind === "login" ? credentials.oauth : {};
+  const localAllowed = allowsLocal(url, oauth.issuer, oauth.identityProvider?.issuer);
   try {
-    return await work(guardFetch(server, url, createHttpFetch(client)));
+    return await work(guardFetch(server, { own: url, localAllowed }, createHttpFetch(client)));
   } finally {
     await client.close();
   }
