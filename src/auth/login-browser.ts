@@ -64,11 +64,11 @@ async function untilBack(
   { openUrl, askRedirect }: LoginOptions,
   { received, signal }: { received: Promise<Callback>; signal: AbortSignal },
 ): Promise<Callback> {
+  if (signal.aborted) throw notFinished(server, signal);
   const over = new AbortController();
   const { promise: ended, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(notFinished(server, signal));
   signal.addEventListener("abort", onAbort, { once: true });
-  if (signal.aborted) onAbort();
   try {
     // Whoever shows it may take as long as the person does.
     void Promise.resolve(openUrl?.(url)).catch(() => undefined);
@@ -121,7 +121,7 @@ function assertProtected(
   throw authFailed(server, message, { data: { reason: "pkce" }, hint: operatorHint });
 }
 
-function notFinished(server: string, signal: AbortSignal): PlugboardError {
+export function notFinished(server: string, signal: AbortSignal): PlugboardError {
   const isLate = signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
   const why = isLate ? "was not finished in time" : "was not finished";
   return new PlugboardError("auth-required", `The login to "${server}" ${why}.`, { server });

@@ -1,7 +1,7 @@
 import type { DpopSession, FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
 import type { LoginWays } from "../lib/login-ways.ts";
 import { newDpopKey, openDpopSession } from "./dpop-key.ts";
-import { logInByBrowser } from "./login-browser.ts";
+import { logInByBrowser, notFinished } from "./login-browser.ts";
 import { logInByDevice } from "./login-device.ts";
 import { logInByGrant } from "./machine-grant.ts";
 import type { ClientSettings } from "./oauth-client.ts";
@@ -34,10 +34,24 @@ export interface LoginSettings extends ClientSettings {
 const patienceMs = 300_000;
 
 /** The whole of a login: who to ask, as whom, the person's consent, the tokens; kept before anybody hears of it. */
-export async function logIn(settings: LoginSettings, options: LoginOptions): Promise<Login> {
-  const { server, url, oauth, fetch } = settings;
+export async function logIn(own: LoginSettings, options: LoginOptions): Promise<Login> {
   const deadline = AbortSignal.timeout(options.timeoutMs ?? patienceMs);
   const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
+  const settings = { ...own, fetch: fetchUntil(own, signal) };
+  try {
+    return await attemptLogin(settings, options, signal);
+  } catch (error) {
+    // Whatever it was busy with then says something else.
+    throw signal.aborted ? notFinished(own.server, signal) : error;
+  }
+}
+
+async function attemptLogin(
+  settings: LoginSettings,
+  options: LoginOptions,
+  signal: AbortSignal,
+): Promise<Login> {
+  const { server, url, oauth, fetch } = settings;
   const challenge = options.challenge ?? (await askForChallenge(url, fetch));
   const found = await discover({ server, url, issuer: oauth.issuer, fetch }, challenge);
   const scopes = await scopesFor(found, settings, options);
@@ -53,7 +67,25 @@ export async function logIn(settings: LoginSettings, options: LoginOptions): Pro
   };
   const attempt: LoginAttempt = { ...settings, found, scopes, dpop, signal, keep };
   if (oauth.grant !== undefined) return logInByGrant(attempt);
-  return options.device ? logInByDevice(attempt, options.device) : logInByBrowser(attempt, options);
+  const { device } = options;
+  if (!device) return logInByBrowser(attempt, options);
+  return logInByDevice(attempt, (prompt) => {
+    signal.throwIfAborted();
+    return device(prompt);
+  });
+}
+
+/** Nothing is sent for a login that was given up, and what is on its way is left. */
+function fetchUntil({ server, fetch }: LoginSettings, signal: AbortSignal): FetchLike {
+  return async (url, init = {}) => {
+    if (signal.aborted) throw notFinished(server, signal);
+    const signals = init.signal ? [signal, init.signal] : [signal];
+    try {
+      return await fetch(url, { ...init, signal: AbortSignal.any(signals) });
+    } catch (error) {
+      throw signal.aborted ? notFinished(server, signal) : error;
+    }
+  };
 }
 
 /** What the ways of a login have in common, once it is known who is asked for what. */
@@ -89,7 +121,7 @@ async function scopesFor(
   const scopes = asked && [...kept, ...asked.map((scope) => scope.replace(/^\+/, ""))];
   const wanted = [scopes, found.challenged, oauth.scopes, found.offered].find((list) => list?.length) ?? [];
   const renewable = found.metadata.scopes_supported?.includes("offline_access") && wanted.length > 0;
-  return [...new Set([...wanted, ...(renewable && !scopes ? ["offline_access"] : [])])];
+  return [...new Set([...wanted, ...(renewable && (!scopes || isMore) ? ["offline_access"] : [])])];
 }
 
 /** For what is asked with the new token itself: it is worth nothing without a proof. */

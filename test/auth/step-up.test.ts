@@ -170,6 +170,24 @@ describe("a call that needs more rights than the login has", () => {
     expect(scene.asked).toHaveLength(logins);
   });
 
+  it("leaves a login renewable whose authorization server does not name the right to that among the others", async () => {
+    const offline = "offline_access";
+    const hide = (answer: Record<string, unknown>) => ({
+      ...answer,
+      scope: String(answer["scope"]).replace(` ${offline}`, ""),
+    });
+    const options: AuthOptions = {
+      refreshTokens: offline,
+      scopes: ["read", "write", offline],
+      alter: { token: hide },
+    };
+    const scene = await openStepUp({ protect: writes, options });
+    expect(await scene.logged.account("issues")).toMatchObject({ renewable: true, scopes: ["read"] });
+    expect(await add(scene.logged)).toEqual({ sum: 3 });
+    expect(await scene.logged.account("issues")).toMatchObject({ renewable: true });
+    expect(asksFor(scene.opened[0])).toEqual([offline, "read", "write"]);
+  });
+
   it("ends with its signal, and the question with it", async () => {
     const stop = new AbortController();
     const scene = await openScene({}, writes);
