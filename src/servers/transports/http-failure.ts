@@ -45,7 +45,7 @@ export function httpFailure(error: unknown, context: FailureContext): PlugboardE
   return new PlugboardError("connection-lost", message, { server, cause: error });
 }
 
-function insufficientScope(server: string, required: string): PlugboardError {
+export function insufficientScope(server: string, required: string): PlugboardError {
   const scopes = required.split(/\s+/).filter((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/.test(scope));
   const more = scopes.map((scope) => `+${scope}`).join(" ");
   const which = scopes.length > 0 ? `: ${scopes.join(" ")}` : "";

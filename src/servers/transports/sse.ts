@@ -1,4 +1,5 @@
 import {
+  extractWWWAuthenticateParams,
   type FetchLike,
   type JSONRPCMessage,
   SdkHttpError,
@@ -14,7 +15,7 @@ import { Lane } from "../lane.ts";
 import { HttpClient } from "./http-client.ts";
 import { signing } from "./http-credentials.ts";
 import type { StreamEvent } from "./http-event-stream.ts";
-import { httpFailure } from "./http-failure.ts";
+import { httpFailure, insufficientScope } from "./http-failure.ts";
 import { createHttpFetch } from "./http-fetch.ts";
 import { readableLength, statusError, unexpected } from "./http-status.ts";
 import type { HttpTransportOptions } from "./http.ts";
@@ -124,9 +125,11 @@ export class SseTransport implements Transport {
       const response = await fetch(url, init);
       const isEvents = (response.headers.get("content-type") ?? "").startsWith("text/event-stream");
       const isMine = isStream || isMessage(init.body);
-      if (!isMine || response.status === 401 || response.status === 403) return response;
+      if (!isMine || response.status === 401) return response;
       if (response.ok && (!isStream || isEvents)) return response;
       const { server, redact } = this.#client;
+      const { error, scope = "" } = response.status === 403 ? extractWWWAuthenticateParams(response) : {};
+      if (error === "insufficient_scope") throw insufficientScope(server, redact(scope));
       const { status, headers } = response;
       const contentType = redact(headers.get("content-type") ?? "") || undefined;
       const text = redact((await response.text()).slice(0, readableLength));
