@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PlugboardError } from "../errors.ts";
+import { isResponseTo } from "./login-response.ts";
 
 export interface CallbackServer {
   redirectUri: string;
@@ -19,13 +20,21 @@ export interface Callback {
 
 const path = "/callback";
 
-/** Listens on this machine only, for one response. `ports` are tried in order; 0 is any free one. */
-export async function startCallbackServer(server: string, ports: number[]): Promise<CallbackServer> {
+/**
+ * Listens on this machine only, for the one response that has the state; whoever else comes to the door ends nothing.
+ * `ports` are tried in order; 0 is any free one.
+ */
+export async function startCallbackServer(
+  server: string,
+  state: string,
+  ports: number[],
+): Promise<CallbackServer> {
   const { promise, resolve } = Promise.withResolvers<Callback>();
   let isDone = false;
   const http = createServer((request, response) => {
     const url = URL.parse(request.url ?? "", "http://127.0.0.1");
     if (request.method !== "GET" || url?.pathname !== path) return respond(response, 404, nothingHere);
+    if (!isResponseTo(url.searchParams, state)) return respond(response, 400, notThisOne);
     if (isDone) return respond(response, 410, isOver);
     isDone = true;
     resolve({
@@ -82,6 +91,10 @@ const mayClose = "You can close this page.";
 const nothingHere = {
   title: "Nothing is here",
   text: ["Only a login comes back to this address.", mayClose],
+};
+const notThisOne = {
+  title: "Not the login that is waited for",
+  text: ["What came back belongs to another login, or to none. It was not used.", mayClose],
 };
 const isOver = {
   title: "This login is over",

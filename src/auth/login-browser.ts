@@ -17,12 +17,12 @@ export async function logInByBrowser(attempt: LoginAttempt, options: LoginOption
   assertProtected(server, found.metadata);
   const fixed = oauth.callbackPort ?? undefined;
   const known = await knownPort(attempt, found.issuer);
-  const callback = await startCallbackServer(server, fixed ? [fixed] : known ? [known, 0] : [0]);
+  const state = randomBytes(32).toString("base64url");
+  const callback = await startCallbackServer(server, state, fixed ? [fixed] : known ? [known, 0] : [0]);
   try {
     const { redirectUri } = callback;
     const client = await chooseClient(attempt, found, redirectUri);
     const { startAuthorization } = await import("@modelcontextprotocol/client");
-    const state = randomBytes(32).toString("base64url");
     const { authorizationUrl, codeVerifier } = await startAuthorization(found.address, {
       metadata: found.metadata,
       clientInformation: client,

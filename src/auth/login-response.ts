@@ -47,6 +47,11 @@ export function readAuthorizationResponse(params: URLSearchParams, expected: Exp
   return code;
 }
 
+/** Whether it answers the login of that state; what else it has may still be wrong. */
+export function isResponseTo(params: URLSearchParams, state: string): boolean {
+  return params.getAll("state").some((one) => isEqual(one, state));
+}
+
 function isEqual(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -3,10 +3,13 @@ import { isPlugboardError } from "../../src/index.ts";
 import { openCommand } from "../../src/auth/open-url.ts";
 import { hostile, startAuthServer, startHostile } from "../servers/auth/index.ts";
 import type { Hostile, HostileName } from "../servers/auth/index.ts";
-import { add, browser, hubAt, openScene } from "./oauth-fixture.ts";
+import { add, browser, hubAt, openScene, redirectOf, refusal } from "./oauth-fixture.ts";
 
 const names = Object.keys(hostile) as HostileName[];
-const stopping = (step: Hostile["stopsAt"]) => names.filter((name) => hostile[name].stopsAt === step);
+/** Responses that are not to the login that waits: nothing comes of them, and the right one may still come. */
+const strangers: HostileName[] = ["state-missing", "state-wrong"];
+const stopping = (step: Hostile["stopsAt"]) =>
+  names.filter((name) => hostile[name].stopsAt === step && !strangers.includes(name));
 
 /** The default hint is about tokens of one's own, which is no help here. */
 const unhelpful = "Check the configured token or header";
@@ -59,6 +62,24 @@ describe("a hostile authorization server", () => {
     expect(opened).toHaveLength(1);
     expect(elsewhere).toEqual([]);
     expect(asked("token")).toBe(0);
+  });
+
+  it.each(strangers)("%s: is turned away at the door, and refused where it is pasted", async (name) => {
+    const servers = await startHostile(name);
+    onTestFinished(() => servers.close());
+    const hub = await hubAt(servers.server.url);
+    const stop = new AbortController();
+    const pages: { status: number; text: string }[] = [];
+    const openUrl = async (url: URL) => {
+      const response = await fetch(url);
+      pages.push({ status: response.status, text: await response.text() });
+      stop.abort();
+    };
+    const error = await refusal(hub.login("issues", { openUrl, signal: stop.signal }));
+    expect(error.code).toBe("auth-required");
+    expect(pages).toMatchObject([{ status: 400, text: expect.stringContaining("belongs to another login") }]);
+    expectReason(name, await refusal(hub.login("issues", { askRedirect: redirectOf })));
+    expect(servers.auth.received.filter(({ endpoint }) => endpoint === "token")).toEqual([]);
   });
 
   it.each(stopping("token"))("%s: nothing is kept or sent elsewhere", async (name) => {
