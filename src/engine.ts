@@ -149,7 +149,6 @@ export class Engine {
       memory: new ServerMemory(async () => store),
       capabilities: { ...interactCapabilities(interact), ...options.capabilities },
       authProvider: (server, target, profile) => this.signIn.provider(server, target, profile),
-      hasNewLogin: (server, profile) => this.signIn.hasNewLogin(server, profile),
       inProcess: (name) => this.inProcess.get(name),
       paramHeaders: (server, params, other) => this.#paramHeaders(server, params, other),
       eager: options.eager ?? false,
@@ -211,8 +210,7 @@ export class Engine {
     const profile = servers.chosenProfile(server, options.profile);
     const account = await signIn.login(server, await servers.target(server), { ...options, profile });
     // What is connected goes on with the new rights, and so do the calls that are under way.
-    if (servers.connection(server, { profile }).session) await signIn.reread(server, profile);
-    else await servers.disconnectAccount(server, profile);
+    await servers.takeLogin(server, profile);
     return account;
   }
 

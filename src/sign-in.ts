@@ -11,6 +11,7 @@ import { readLogin, wantsLogin } from "./auth/token-refresh.ts";
 import { PlugboardError, isPlugboardError } from "./errors.ts";
 import type { Emit } from "./events.ts";
 import type { Environment } from "./lib/folders.ts";
+import type { KeptLogin } from "./servers/connection.ts";
 import type { HttpTarget, ServerAuth, Target } from "./servers/target.ts";
 
 export interface SignInSettings {
@@ -38,7 +39,7 @@ export class SignIn {
   }
 
   /** `profile` is an account that was chosen, instead of the one that the server's own entry names. */
-  provider(server: string, target: HttpTarget, profile?: string): ServerAuth | undefined {
+  provider(server: string, target: HttpTarget, profile?: string): (ServerAuth & KeptLogin) | undefined {
     const { credentials: wanted } = target;
     const key = providerKey(server, profile);
     this.#providers.delete(key);
@@ -53,16 +54,6 @@ export class SignIn {
         : new ChosenLogin(settings, async () => (await this.stored(server, target, {})) !== undefined);
     this.#providers.set(key, provider);
     return provider;
-  }
-
-  /** Whether there is another login by now than the one that was last tried. */
-  async hasNewLogin(server: string, profile?: string): Promise<boolean> {
-    return (await this.#providers.get(providerKey(server, profile))?.hasNewLogin()) ?? false;
-  }
-
-  /** Lets a connection use what is kept now. */
-  async reread(server: string, profile?: string): Promise<void> {
-    await this.#providers.get(providerKey(server, profile))?.reread();
   }
 
   /** The login that a connection uses. */
@@ -135,7 +126,8 @@ export class SignIn {
   }
 
   #supplied(server: string, id: string): AuthProvider {
-    const provider = this.#settings.authProviders[id];
+    const { authProviders } = this.#settings;
+    const provider = Object.hasOwn(authProviders, id) ? authProviders[id] : undefined;
     if (provider) return provider;
     const message = `"${server}" wants the credentials "${id}", which this program does not supply.`;
     const hint = "Set `auth` to `oauth` or `none`, or supply it: createHub(config, { authProviders }).";

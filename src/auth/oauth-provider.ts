@@ -22,6 +22,7 @@ export class LoginProvider implements AuthProvider {
   readonly #settings: RefreshSettings & { url: URL };
   #login: Login | undefined;
   #isRead = false;
+  #version = 0;
   #renewing: Promise<Login> | undefined;
   #renewedAt = -Infinity;
   #signing: { key: DpopKey; session: Promise<DpopSession> } | undefined;
@@ -35,6 +36,11 @@ export class LoginProvider implements AuthProvider {
   /** What is in use now. */
   get login(): Login | undefined {
     return this.#login;
+  }
+
+  /** Another one when another token came into use. */
+  get version(): number {
+    return this.#version;
   }
 
   secrets(): string[] {
@@ -138,14 +144,19 @@ export class LoginProvider implements AuthProvider {
   }
 
   async #read(): Promise<void> {
-    this.#login = await readLogin(this.#settings);
+    this.#use(await readLogin(this.#settings));
     this.#isRead = true;
+  }
+
+  #use(login: Login | undefined): void {
+    if (login?.tokens.access_token !== this.#login?.tokens.access_token) this.#version++;
+    this.#login = login;
   }
 
   #renew(refused: string | undefined): Promise<Login> {
     this.#renewing ??= renewLogin(this.#settings, refused, this.#challenge)
       .then((login) => {
-        this.#login = login;
+        this.#use(login);
         this.#renewedAt = this.#settings.now();
         return login;
       })

@@ -37,8 +37,18 @@ export interface ConnectionSettings {
       ) => Promise<Record<string, unknown>>)
     | undefined;
   onNotification?: ((method: string, params: Record<string, unknown>) => void) | undefined;
-  /** Whether somebody has logged in since a login was found missing: then it is worth another try. */
-  hasNewLogin?: (() => Promise<boolean>) | undefined;
+  /** What the newest session shows the server. */
+  login?: (() => KeptLogin | undefined) | undefined;
+}
+
+/** A login that other processes, and other connections, may replace. Other credentials have none of these. */
+export interface KeptLogin {
+  /** Another one when another token came into use. */
+  readonly version?: number;
+  /** Whether somebody has logged in since: then it is worth another try. */
+  hasNewLogin?(): Promise<boolean>;
+  /** Uses what is kept now. */
+  reread?(): Promise<void>;
 }
 
 export interface SessionHooks {
@@ -104,7 +114,10 @@ export class Connection {
     if (this.#opening) return abortable(this.#opening.promise, signal, this.name);
     if (state.name === "disabled" || state.name === "closed") throw unusable(this.name, state);
     if (state.name === "needs-auth" || state.name === "needs-registration") {
-      const isWorthIt = await this.#settings.hasNewLogin?.().catch(() => false);
+      const isWorthIt = await this.#settings
+        .login?.()
+        ?.hasNewLogin?.()
+        .catch(() => false);
       if (this.#state !== state) return this.ready(signal);
       if (!isWorthIt) throw state.error;
     }
@@ -119,7 +132,7 @@ export class Connection {
 
   /**
    * Sends a request. It is repeated once, and only when the server certainly did nothing with it: a session that it
-   * no longer knows, or a connection that broke before the request left.
+   * no longer knows, a connection that broke before the request left, or rights that somebody has got meanwhile.
    */
   async request(
     method: string,
@@ -127,6 +140,8 @@ export class Connection {
     options: ConnectionRequest,
   ): Promise<JsonRpcAnswer> {
     const session = this.#current(options.signal) ?? (await this.ready(options.signal));
+    const login = this.#settings.login?.();
+    const version = login?.version;
     this.counts.requests++;
     try {
       const answer = await session.request(method, params, options);
@@ -134,11 +149,28 @@ export class Connection {
       return answer;
     } catch (error) {
       this.#learn(session, error);
-      if (!wasNotExecuted(error) || options.signal?.aborted) throw error;
+      if (options.signal?.aborted) throw error;
+      if (login && lacksRights(error) && (await this.#findsOther(login, version)))
+        return (await this.ready(options.signal)).request(method, params, options);
+      if (!wasNotExecuted(error)) throw error;
       const fresh = await this.ready(options.signal);
       if (fresh === session) throw error;
       return fresh.request(method, params, options);
     }
+  }
+
+  /** Whether there is another login by now than when a request was sent; it is in use then. */
+  async #findsOther(login: KeptLogin, version: number | undefined): Promise<boolean> {
+    const isNew = await login.hasNewLogin?.().catch(() => false);
+    if (isNew) await login.reread?.();
+    return login.version !== version;
+  }
+
+  /** Uses the login that is kept now. Nothing that is under way ends; what has failed is tried anew with its next use. */
+  async takeLogin(): Promise<void> {
+    if (!isBroken(this.#state)) return this.#settings.login?.()?.reread?.();
+    this.#stopWaiting();
+    this.#signal({ type: "disconnect" });
   }
 
   /** The session that is there already: most requests need not wait even for a promise. */
@@ -322,10 +354,8 @@ export class Connection {
   }
 
   async #leave(): Promise<void> {
-    clearTimeout(this.#retry);
+    this.#stopWaiting();
     this.#listening?.abort();
-    this.#waits.abort();
-    this.#waits = new AbortController();
     if (this.#state.name === "closed") this.#changes.close();
     const { promise, abort } = this.#opening ?? {};
     const session = this.#session;
@@ -335,6 +365,12 @@ export class Connection {
     for (const old of [...this.#retiring, ...(session ? [session] : [])]) this.#track(old.close());
     if (promise) this.#track(promise);
     await Promise.all(this.#leaving);
+  }
+
+  #stopWaiting(): void {
+    clearTimeout(this.#retry);
+    this.#waits.abort();
+    this.#waits = new AbortController();
   }
 
   #track(work: Promise<unknown>): void {
@@ -359,4 +395,12 @@ export class Connection {
       at: now(),
     });
   }
+}
+
+export function isBroken({ name }: ConnectionState): boolean {
+  return name === "waiting" || name === "failed" || name === "needs-auth" || name === "needs-registration";
+}
+
+function lacksRights(error: unknown): boolean {
+  return isPlugboardError(error) && error.data?.["reason"] === "insufficient-scope";
 }

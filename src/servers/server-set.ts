@@ -4,7 +4,8 @@ import type { PlugboardEvent } from "../events.ts";
 import { diffConfig } from "../config/diff.ts";
 import type { ConfigDiff } from "../config/diff.ts";
 import type { LoadedConfig, ServerEntry } from "../config/model.ts";
-import { Connection } from "./connection.ts";
+import { Connection, isBroken } from "./connection.ts";
+import type { KeptLogin } from "./connection.ts";
 import { gone, unusable } from "./connection-errors.ts";
 import { createOpener, resolveTarget } from "./opener.ts";
 import type { OpenerContext } from "./opener.ts";
@@ -29,9 +30,12 @@ export interface ServerSetSettings extends Omit<OpenerContext, "policy" | "authP
   emit(event: PlugboardEvent): void;
   /** `profile` as `chosenProfile` says it. */
   authProvider?:
-    | ((server: string, target: HttpTarget, profile: string | undefined) => ServerAuth | undefined)
+    | ((
+        server: string,
+        target: HttpTarget,
+        profile: string | undefined,
+      ) => (ServerAuth & KeptLogin) | undefined)
     | undefined;
-  hasNewLogin?: ((server: string, profile: string | undefined) => Promise<boolean>) | undefined;
   /** `other` is the account of a connection that is not the server's own. */
   paramHeaders?:
     | ((server: string, params: Record<string, unknown>, other: string | undefined) => Record<string, string>)
@@ -145,9 +149,12 @@ export class ServerSet {
 
   /** The same for the connections of one account only. */
   async disconnectAccount(name: string, profile: string | undefined): Promise<void> {
-    const other = this.otherProfile(name, profile);
-    const theirs = branchesOf(this.#member(name)).filter((branch) => branch.other === other);
-    await Promise.all(theirs.map(({ connection }) => connection.disconnect()));
+    await Promise.all(this.#connectionsAs(name, profile).map((connection) => connection.disconnect()));
+  }
+
+  /** Lets every connection of an account use the login that is kept now. */
+  async takeLogin(name: string, profile: string | undefined): Promise<void> {
+    await Promise.all(this.#connectionsAs(name, profile).map((connection) => connection.takeLogin()));
   }
 
   /** Forgets failures and tries anew: everything, or only what failed. */
@@ -228,6 +235,12 @@ export class ServerSet {
     });
   }
 
+  #connectionsAs(name: string, profile: string | undefined): Connection[] {
+    const other = this.otherProfile(name, profile);
+    const theirs = branchesOf(this.#member(name)).filter((branch) => branch.other === other);
+    return theirs.map(({ connection }) => connection);
+  }
+
   #join(entry: ServerEntry): void {
     this.#members.set(entry.name, {
       entry,
@@ -276,10 +289,10 @@ export class ServerSet {
     initial: ConnectionState,
     other: string | undefined,
   ): Connection {
-    const { now, random, onQuestion, onNotification, hasNewLogin, authProvider, paramHeaders } =
-      this.#settings;
+    const { now, random, onQuestion, onNotification, authProvider, paramHeaders } = this.#settings;
     const { name } = entry;
     const profile = other ?? chosenIn(this.#config, name);
+    let login: KeptLogin | undefined;
     const connection: Connection = new Connection({
       name,
       eager,
@@ -294,10 +307,14 @@ export class ServerSet {
       open: createOpener(entry, {
         ...this.#settings,
         policy: this.#config.policy,
-        authProvider: (server, target) => authProvider?.(server, target, profile),
+        authProvider: (server, target) => {
+          const auth = authProvider?.(server, target, profile);
+          login = auth;
+          return auth;
+        },
         paramHeaders: (server, params) => paramHeaders?.(server, params, other) ?? {},
       }),
-      ...(hasNewLogin && { hasNewLogin: () => hasNewLogin(name, profile) }),
+      login: () => login,
       ...(onNotification && {
         onNotification: (method, params) => onNotification(name, method, params, other),
       }),
@@ -329,10 +346,6 @@ function chosenIn({ servers, settings }: LoadedConfig, name: string): string | u
   const { profiles = {} } = settings;
   const isRemote = servers.get(name)?.config?.url !== undefined;
   return isRemote && Object.hasOwn(profiles, name) ? profiles[name] : undefined;
-}
-
-function isBroken({ name }: ConnectionState): boolean {
-  return name === "waiting" || name === "failed" || name === "needs-auth" || name === "needs-registration";
 }
 
 function initialState({ status }: ServerEntry): ConnectionState {
