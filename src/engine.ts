@@ -136,9 +136,12 @@ export class Engine {
       interact,
       isMachine: (server) => this.#isMachine(server),
       profileOf: (server) => this.servers.profile(server),
-      scopesOf: (server, profile) =>
-        this.signIn.account(server, this.servers.chosenProfile(server, profile))?.scopes ?? [],
+      accountOf: (server, profile) =>
+        this.signIn.account(server, this.servers.chosenProfile(server, profile)),
       logIn: (server, asked) => this.#logIn(server, asked),
+      disconnect: (server, profile) =>
+        this.servers.disconnectAccount(server, this.servers.chosenProfile(server, profile)),
+      now: clock,
     });
     this.servers = new ServerSet(config, {
       env,
@@ -262,6 +265,7 @@ export class Engine {
   }
 
   async close(): Promise<void> {
+    this.onDemand.close();
     for (const subscriptions of this.#subscriptions.values()) subscriptions.close();
     const closing = this.servers.close();
     const processes = await this.#processes;

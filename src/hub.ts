@@ -54,9 +54,9 @@ export class Hub extends View {
         status.reason !== "untrusted" &&
         status.reason !== "config",
     );
-    if (impossible) await this.connect(impossible.name);
+    if (impossible) await this.#connectUnasked(impossible.name);
     const starts = names.map((name) =>
-      this.connect(name).then(
+      this.#connectUnasked(name).then(
         () => ({ name, error: undefined }),
         (error: unknown) => ({ name, error }),
       ),
@@ -103,9 +103,10 @@ export class Hub extends View {
 
   /** Lets a person log in to a server, and keeps that. What waited for it connects with the next use. */
   async login(name: string, options: LoginOptions = {}): Promise<Account> {
-    const { servers, signIn } = this.engine;
+    const { servers, signIn, onDemand } = this.engine;
     const profile = servers.chosenProfile(name, options.profile);
     const account = await signIn.login(name, await servers.target(name), { ...options, profile });
+    onDemand.forgive(name);
     await servers.disconnectAccount(name, profile);
     return account;
   }
@@ -221,8 +222,13 @@ export class Hub extends View {
     }
     const eager = new Set(engine.servers.eagerNames());
     for (const name of [...added, ...touched].filter((one) => eager.has(one))) {
-      this.connect(name).catch(() => undefined);
+      this.#connectUnasked(name).catch(() => undefined);
     }
+  }
+
+  /** What starts by itself asks nobody to log in: ten servers must not mean ten pages. */
+  async #connectUnasked(name: string): Promise<void> {
+    await this.engine.servers.connection(name).ready();
   }
 
   #reportStartup(results: { name: string; error: unknown }[]): void {

@@ -7,6 +7,7 @@ import { logInByGrant } from "./machine-grant.ts";
 import type { ClientSettings } from "./oauth-client.ts";
 import { discover, readChallenge } from "./oauth-discovery.ts";
 import type { Challenge, Discovery } from "./oauth-discovery.ts";
+import { authFailed, shown } from "./oauth-errors.ts";
 import { expiryOf, loginName } from "./oauth-record.ts";
 import type { Login, OAuthClient } from "./oauth-record.ts";
 import { accountOf } from "./oauth-tokens.ts";
@@ -118,10 +119,26 @@ async function scopesFor(
   const isMore = asked?.some((scope) => scope.startsWith("+")) ?? false;
   const before = isMore ? await readLogin(settings) : undefined;
   const kept = before?.issuer === found.issuer ? before.scopes : [];
-  const scopes = asked && [...kept, ...asked.map((scope) => scope.replace(/^\+/, ""))];
-  const wanted = [scopes, found.challenged, oauth.scopes, found.offered].find((list) => list?.length) ?? [];
+  const named = asked?.map((scope) => scope.replace(/^\+/, ""));
+  // Nobody is there to say no to a server that wants more.
+  const most = oauth.grant !== undefined && oauth.scopes?.length ? oauth.scopes : undefined;
+  const isAllowed = (scope: string) => most?.includes(scope) ?? true;
+  const beyond = named?.filter((scope) => !isAllowed(scope)) ?? [];
+  if (beyond.length > 0) throw notAllowed(settings.server, beyond);
+  const scopes = named && [...kept, ...named];
+  const lists = [scopes, found.challenged, oauth.scopes, found.offered];
+  const wanted = lists.map((list) => list?.filter(isAllowed) ?? []).find(({ length }) => length > 0) ?? [];
   const renewable = found.metadata.scopes_supported?.includes("offline_access") && wanted.length > 0;
-  return [...new Set([...wanted, ...(renewable && (!scopes || isMore) ? ["offline_access"] : [])])];
+  const also = renewable && (!scopes || isMore) ? ["offline_access"].filter(isAllowed) : [];
+  return [...new Set([...wanted, ...also])];
+}
+
+function notAllowed(server: string, scopes: string[]) {
+  const message = `"${server}" wants more rights than its \`oauth.scopes\` allow: ${shown(scopes.join(" "))}.`;
+  return authFailed(server, message, {
+    data: { reason: "insufficient-scope", scopes },
+    hint: "If it may have that, add it to `oauth.scopes` of the server.",
+  });
 }
 
 /** For what is asked with the new token itself: it is worth nothing without a proof. */
