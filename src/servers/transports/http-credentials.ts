@@ -1,4 +1,4 @@
-import type { FetchLike, OAuthClientProvider } from "@modelcontextprotocol/client";
+import { type FetchLike, type OAuthClientProvider, withDpopFromProvider } from "@modelcontextprotocol/client";
 import type { ServerAuth } from "../target.ts";
 import type { TokenSource } from "./http-lane.ts";
 
@@ -8,6 +8,12 @@ export type HttpCredentials = ServerAuth | OAuthClientProvider;
 /** The fetch of a server whose credentials sign every request; the SDK does that for providers of its own kind. */
 export function signing(provider: HttpCredentials | undefined, fetch: FetchLike): FetchLike {
   return provider && "wrapFetch" in provider ? (provider.wrapFetch?.(fetch) ?? fetch) : fetch;
+}
+
+/** The same for requests that do not go through the SDK: proofs for its own kind of provider as well. */
+export function proving(provider: HttpCredentials | undefined, fetch: FetchLike): FetchLike {
+  const isTheirs = provider !== undefined && "tokens" in provider;
+  return isTheirs ? withDpopFromProvider(provider)(fetch) : signing(provider, fetch);
 }
 
 /** What may be wrong with what was refused. */

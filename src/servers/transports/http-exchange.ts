@@ -215,7 +215,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function mediaType(header: string | string[] | undefined): string {
+export function mediaType(header: string | string[] | undefined): string {
   const value = Array.isArray(header) ? (header[0] ?? "") : (header ?? "");
   return (value.split(";", 1)[0] ?? "").trim().toLowerCase();
 }

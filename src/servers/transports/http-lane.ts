@@ -1,3 +1,4 @@
+import type { FetchLike } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../../errors.ts";
 import { isRecord } from "../../lib/record.ts";
 import { Lane, type LaneRequest } from "../lane.ts";
@@ -31,6 +32,8 @@ export interface HttpLaneSettings {
     | undefined;
   /** Leaves everything to `reissue`, for credentials that sign every request. */
   alwaysReissue(): boolean;
+  /** Signs as those credentials do, for what cannot go through `reissue`. */
+  fetch: FetchLike;
 }
 
 const cancelTimeoutMs = 5_000;
@@ -79,7 +82,7 @@ export class HttpLane {
       pass,
       report,
       reissue: (call) => this.#reissue(call),
-      resume: isModern ? undefined : (call) => resumeCall(call, client, () => this.#headers()),
+      resume: isModern ? undefined : (call) => this.#resume(call),
       finished: (id) => this.#open.delete(id),
     });
     this.#open.set(request.id, call);
@@ -153,6 +156,13 @@ export class HttpLane {
     return true;
   }
 
+  #resume(call: HttpCall): void {
+    const { client, alwaysReissue, fetch } = this.#settings;
+    // What the call began with may have been replaced meanwhile by credentials that sign.
+    const signed = () => (alwaysReissue() ? fetch : undefined);
+    resumeCall(call, { client, headers: () => this.#headers(), signed });
+  }
+
   #cancel(id: string, reason: string): void {
     const call = this.#open.get(id);
     if (call === undefined) return;
@@ -163,11 +173,17 @@ export class HttpLane {
   }
 
   async #notifyCancelled(requestId: string, reason: string): Promise<void> {
-    const { client } = this.#settings;
+    const { client, alwaysReissue, fetch } = this.#settings;
     const params = { requestId, reason };
     const body = JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params });
     try {
       const headers = { ...(await this.#headers()), ...postHeaders };
+      if (alwaysReissue()) {
+        const signal = AbortSignal.timeout(cancelTimeoutMs);
+        const response = await fetch(client.url, { method: "POST", headers, body, signal });
+        await response.body?.cancel();
+        return;
+      }
       await new Promise<void>((resolve) => {
         const done = () => resolve();
         const receiver: Receiver = { head: done, data() {}, end: done, failed: done };

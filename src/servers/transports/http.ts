@@ -13,6 +13,7 @@ import { HttpClient, type HttpClientConfig } from "./http-client.ts";
 import {
   explainRefusal,
   type HttpCredentials,
+  proving,
   signing,
   signsRequests,
   tokenSource,
@@ -55,6 +56,7 @@ export class HttpTransport implements Transport {
     const { authProvider, paramHeaders, sdk = {} } = options;
     this.#credentials = authProvider;
     this.#client = new HttpClient(options);
+    const fetch = createHttpFetch(this.#client);
     this.#sdk = new StreamableHTTPClientTransport(this.#client.url, {
       reconnectionOptions: {
         initialReconnectionDelay: 1_000,
@@ -64,7 +66,7 @@ export class HttpTransport implements Transport {
       },
       ...sdk,
       ...(authProvider && { authProvider }),
-      fetch: signing(authProvider, createHttpFetch(this.#client)),
+      fetch: signing(authProvider, fetch),
       reconnectionScheduler: (reconnect, delayMs) => this.#timers.schedule(reconnect, delayMs),
     });
     this.#httpLane = new HttpLane({
@@ -76,6 +78,7 @@ export class HttpTransport implements Transport {
       report: (error) => this.#report(error),
       reissue: authProvider && ((request, headers, signal) => this.#reissue(request, headers, signal)),
       alwaysReissue: () => signsRequests(authProvider),
+      fetch: proving(authProvider, fetch),
     });
     const listeners: Pick<Transport, "onmessage" | "onerror"> = {
       onmessage: (message) => {
