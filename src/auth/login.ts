@@ -8,7 +8,7 @@ import type { ClientSettings } from "./oauth-client.ts";
 import { discover, readChallenge } from "./oauth-discovery.ts";
 import type { Challenge, Discovery } from "./oauth-discovery.ts";
 import { authFailed, shown } from "./oauth-errors.ts";
-import { expiryOf, loginName } from "./oauth-record.ts";
+import { expiryOf, loginLock, loginName } from "./oauth-record.ts";
 import type { Login, OAuthClient } from "./oauth-record.ts";
 import { accountOf } from "./oauth-tokens.ts";
 import { readLogin } from "./token-refresh.ts";
@@ -63,7 +63,10 @@ async function attemptLogin(
     const own = dpop && isBound ? { ...settings, fetch: await provingFetch(fetch, dpop, tokens) } : settings;
     const login = await describe(own, found, client, tokens, scopes);
     const kept = { ...login, ...(key && isBound && { dpop: key }) };
-    await (await settings.credentials.vault()).set(loginName(settings.key), kept);
+    const { credentials, key: name } = settings;
+    const write = async () => (await credentials.vault()).set(loginName(name), kept);
+    // A renewal that is under way must not come after it. Machines log in during one, which holds the lock.
+    await (oauth.grant === undefined ? credentials.lock(loginLock(name), write) : write());
     return kept;
   };
   const attempt: LoginAttempt = { ...settings, found, scopes, dpop, signal, keep };
