@@ -3,20 +3,26 @@ import { authFailed, operatorHint } from "./oauth-errors.ts";
 import { isRecord } from "../lib/record.ts";
 import { readClaims } from "./token-claims.ts";
 
+/** Whether a token is to be bound to a key: a server may ask for that, the configuration can insist on it. */
+export type Binding = "none" | "wanted" | "required";
+
 /** A token that fits into a header and is meant for one; anything else is not kept. */
-export function checkTokens(server: string, tokens: OAuthTokens, isBound: boolean): OAuthTokens {
-  const type = tokens.token_type.toLowerCase();
-  const what =
-    type !== "bearer" && !(isBound && type === "dpop")
-      ? "of a type that nobody asked for (token_type)"
-      : /^[\x21-\x7e]+$/.test(tokens.access_token)
-        ? undefined
-        : "that fits in no header (access_token)";
+export function checkTokens(server: string, tokens: OAuthTokens, binding: Binding): OAuthTokens {
+  const what = tokenFault(tokens, binding);
   if (what === undefined) return tokens;
   throw authFailed(server, `The authorization server of "${server}" gave a token ${what}.`, {
     data: { reason: "token" },
     hint: operatorHint,
   });
+}
+
+function tokenFault({ token_type, access_token }: OAuthTokens, binding: Binding): string | undefined {
+  const type = token_type.toLowerCase();
+  if (type === "bearer" && binding === "required")
+    return "that is not bound to a key (token_type), as `oauth.dpop` demands";
+  if (type !== "bearer" && !(type === "dpop" && binding !== "none"))
+    return "of a type that nobody asked for (token_type)";
+  return /^[\x21-\x7e]+$/.test(access_token) ? undefined : "that fits in no header (access_token)";
 }
 
 /** Who it is, as the authorization server says: only to be shown, so a failure means no more than not knowing. */

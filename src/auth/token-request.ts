@@ -1,7 +1,9 @@
 import type { DpopSession, FetchLike, OAuthClientProvider, OAuthTokens } from "@modelcontextprotocol/client";
+import type { PlugboardError } from "../errors.ts";
 import { clientSignature } from "./client-assertion.ts";
 import type { OAuthConfig } from "./oauth-client.ts";
 import type { Discovery } from "./oauth-discovery.ts";
+import { authFailed } from "./oauth-errors.ts";
 import { checkTokens } from "./oauth-tokens.ts";
 import { nobody } from "./oauth-record.ts";
 import type { OAuthClient } from "./oauth-record.ts";
@@ -22,7 +24,9 @@ export async function requestTokens(
   request: TokenRequest,
   grant: Record<string, string>,
 ): Promise<OAuthTokens> {
-  const { server, found, client, dpop, fetch } = request;
+  const { server, oauth, found, client, dpop, fetch } = request;
+  // From before it was demanded; to renew it would use it up for a token that is refused.
+  if (oauth.dpop === true && dpop === undefined) throw notBound(server);
   const { fetchToken } = await import("@modelcontextprotocol/client");
   const signed = clientSignature({ ...request, issuer: found.metadata.issuer });
   // What this needs of a provider, and no more: everything else of a login is ours.
@@ -39,5 +43,13 @@ export async function requestTokens(
     metadata: found.metadata,
     fetchFn: fetch,
   });
-  return checkTokens(server, tokens, dpop !== undefined);
+  return checkTokens(server, tokens, oauth.dpop === true ? "required" : dpop ? "wanted" : "none");
+}
+
+function notBound(server: string): PlugboardError {
+  const message = `The login to "${server}" is not bound to a key, as \`oauth.dpop\` demands.`;
+  return authFailed(server, message, {
+    data: { reason: "token" },
+    hint: `Log in again: \`plugboard login ${server}\`.`,
+  });
 }

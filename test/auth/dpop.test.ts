@@ -221,9 +221,12 @@ describe("whether tokens are bound", () => {
     { when: "it is configured", dpop: true, options: { dpop: "supported" }, is: bound },
     { when: "it is configured against", dpop: false, options: { dpop: "supported" }, is: free },
     {
-      when: "the authorization server answers with another kind",
-      dpop: true,
-      options: { dpop: "off" },
+      when: "the server asks for it, and the authorization server answers with another kind",
+      options: {
+        dpop: "off",
+        alter: { metadata: (own) => ({ ...own, dpop_signing_alg_values_supported: ["ES256"] }) },
+      },
+      protect: { metadata: (own) => ({ ...own, dpop_bound_access_tokens_required: true }) },
       is: free,
     },
   ])("$when: $is.scheme", async ({ dpop, options, protect, is }) => {
@@ -236,6 +239,28 @@ describe("whether tokens are bound", () => {
     scene.auth.expireAccessTokens();
     expect(await add(hub)).toEqual({ sum: 3 });
     expect(scene.auth.stats).toMatchObject({ refreshes: 1, reuses: 0 });
+  });
+
+  it("is not decided by an answer where it is configured: a token that is not bound is refused", async () => {
+    const scene = await openScene({ dpop: "off" });
+    const hub = await scene.hub({ oauth: { dpop: true } });
+    const error = await refusal(hub.login("issues", browser()));
+    expect(error).toMatchObject({ code: "auth-failed", data: { reason: "token" } });
+    expect(error.message).toContain("not bound to a key (token_type), as `oauth.dpop` demands");
+    expect(await hub.account("issues")).toBeUndefined();
+  });
+
+  it("is demanded of an earlier login as well: it is not renewed, and not used up", async () => {
+    const scene = await openScene({ dpop: "supported" });
+    await (await scene.hub()).login("issues", browser());
+    scene.auth.expireAccessTokens();
+    const hub = await scene.hub({ oauth: { dpop: true } });
+    const error = await refusal(add(hub));
+    expect(error).toMatchObject({ code: "auth-failed", hint: "Log in again: `plugboard login issues`." });
+    expect(scene.auth.stats.refreshes).toBe(0);
+    await hub.login("issues", browser());
+    expect(await add(hub)).toEqual({ sum: 3 });
+    expect(schemeOf(withToken(scene).at(-1) ?? expect.fail())).toBe("DPoP");
   });
 
   it("is not left to a server that wants none of it: the login does not help there", async () => {
