@@ -1,6 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { clientSignature } from "./client-assertion.ts";
-import { forgetRegistration } from "./oauth-client.ts";
+import { forgetRegistration, forgetRegistrations } from "./oauth-client.ts";
 import { postForm } from "./oauth-post.ts";
 import { loginLock, loginName } from "./oauth-record.ts";
 import type { Login } from "./oauth-record.ts";
@@ -18,13 +18,18 @@ export interface LogoutResult {
 export async function logOut(
   settings: Pick<RefreshSettings, "server" | "key" | "oauth" | "credentials" | "withFetch" | "now">,
 ): Promise<LogoutResult> {
-  const { key, credentials, withFetch } = settings;
+  const { key, oauth, credentials, withFetch } = settings;
   return credentials.lock(loginLock(key), async () => {
     // The record of an issuer that is no longer configured goes, too.
     const login = await readLogin({ key, credentials, oauth: {} });
     const wasLoggedIn = await (await credentials.vault()).delete(loginName(key));
+    const issuer = login?.issuer ?? oauth.issuer;
+    // Machines have none.
+    if (oauth.grant === undefined) {
+      if (issuer === undefined) await forgetRegistrations(credentials, key);
+      else await forgetRegistration(credentials, key, issuer);
+    }
     if (!login) return { wasLoggedIn, revoked: false };
-    await forgetRegistration(credentials, key, login.issuer);
     const revoked = await withFetch((fetch) => revoke(settings, login, fetch)).catch(() => false);
     return { wasLoggedIn, revoked };
   });

@@ -8,6 +8,7 @@ import type { Discovery } from "./oauth-discovery.ts";
 import { authFailed, explanation, ourCause, ownTokenHint, shown } from "./oauth-errors.ts";
 import type { LoginKey, OAuthClient } from "./oauth-record.ts";
 import type { VaultProblem } from "./vault-error.ts";
+import type { Vault } from "./vault.ts";
 
 export type OAuthConfig = NonNullable<ServerConfig["oauth"]>;
 
@@ -79,8 +80,22 @@ export async function forgetRegistration(credentials: Credentials, key: LoginKey
   await (await credentials.vault()).delete(registrationName(key, issuer));
 }
 
-function registrationName({ url, profile }: LoginKey, issuer: string): string {
-  return `client/${url}|${issuer}|${profile}`;
+/** All of them, for an address and an account that nothing else is known about. */
+export async function forgetRegistrations(credentials: Credentials, key: LoginKey): Promise<void> {
+  if (key.clientId !== undefined) return;
+  const vault: Records & Partial<Pick<Vault, "list">> = await credentials.vault();
+  const prefix = registrationPrefix(key);
+  const { entries = [] } = (await vault.list?.(prefix)) ?? {};
+  const names = entries.map(({ name }) => name).filter((name) => !name.startsWith(`${prefix}registered|`));
+  for (const name of names) if (name.endsWith(`|${key.profile}`)) await vault.delete(name);
+}
+
+function registrationPrefix({ url }: LoginKey): string {
+  return `client/${url}|`;
+}
+
+function registrationName(key: LoginKey, issuer: string): string {
+  return `${registrationPrefix(key)}${issuer}|${key.profile}`;
 }
 
 function parseRegistration(value: unknown, now: number) {
@@ -94,7 +109,7 @@ function parseRegistration(value: unknown, now: number) {
 /** A client that was registered beforehand belongs to one issuer: a server that names another one does not get it. */
 async function bindToIssuer(settings: ClientSettings, issuer: string, clientId: string): Promise<void> {
   const { server, key, oauth, credentials } = settings;
-  const name = `client/${key.url}|registered|${clientId}`;
+  const name = `${registrationPrefix(key)}registered|${clientId}`;
   const vault = await credentials.vault();
   const bound = await vault.get(name).catch((error: unknown) => {
     if (!isOutOfReach(error)) throw error;

@@ -6,6 +6,7 @@ import { openDpopSession } from "./dpop-key.ts";
 import type { Challenge } from "./oauth-discovery.ts";
 import { defaultProfile, expiryOf, isDue, loginLock, loginName, parseLogin } from "./oauth-record.ts";
 import type { Login, LoginKey } from "./oauth-record.ts";
+import { forgetRegistration } from "./oauth-client.ts";
 import type { OAuthConfig } from "./oauth-client.ts";
 import { loginRequired, oauthCode, requestFailed } from "./oauth-errors.ts";
 import { requestTokens } from "./token-request.ts";
@@ -117,6 +118,9 @@ async function renew(
     return kept;
   } catch (error) {
     const code = oauthCode(error);
+    // Unknown there by now: whoever logs in next registers anew.
+    if (code === "invalid_client" || code === "unauthorized_client")
+      await forgetRegistration(settings.credentials, settings.key, login.issuer);
     if (code !== "invalid_grant") {
       const secrets = [refreshToken, login.tokens.access_token, client.client_secret ?? ""];
       throw requestFailed(error, { server, step: "the renewal of the login", secrets });
