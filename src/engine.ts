@@ -130,7 +130,7 @@ export class Engine {
     });
     this.#store = store;
     const { credentials = createMemoryCredentials(), authProviders = {} } = options;
-    const target = (server: string) => this.servers.target(server);
+    const target = (server: string, signal?: AbortSignal) => this.servers.target(server, signal);
     this.signIn = new SignIn({ credentials, authProviders, env, target, now: clock, emit });
     this.onDemand = new LoginOnDemand({
       interact,

@@ -5,7 +5,8 @@ import type { Credentials } from "./auth/credentials.ts";
 import { HelperHeaders } from "./auth/headers-helper.ts";
 import type { LoginOptions } from "./auth/login.ts";
 import type { LogoutResult } from "./auth/logout.ts";
-import { loginKey } from "./auth/oauth-record.ts";
+import { defaultProfile, loginKey, loginName } from "./auth/oauth-record.ts";
+import type { LoginKey } from "./auth/oauth-record.ts";
 import { LoginProvider } from "./auth/oauth-provider.ts";
 import { readLogin, wantsLogin } from "./auth/token-refresh.ts";
 import { PlugboardError, isPlugboardError } from "./errors.ts";
@@ -19,7 +20,7 @@ export interface SignInSettings {
   authProviders: Readonly<Record<string, AuthProvider>>;
   env: Environment;
   /** A server as it is configured now, every value filled in anew. */
-  target(server: string): Promise<Target>;
+  target(server: string, signal?: AbortSignal): Promise<Target>;
   now(): number;
   emit: Emit;
 }
@@ -46,6 +47,7 @@ export class SignIn {
     if (wanted.kind === "provider") return this.#supplied(server, wanted.id);
     if (wanted.kind === "helper") return new HelperHeaders({ ...wanted, server, env: this.#settings.env });
     if (!isLogin(target)) return undefined;
+    assertAccount(server, target, profile);
     const { url } = target;
     const settings = { ...this.#common(server, target, profile), url };
     const provider =
@@ -83,6 +85,7 @@ export class SignIn {
 
   async #login(server: string, target: Target, options: LoginOptions): Promise<Account> {
     assertLogin(server, target);
+    assertAccount(server, target, options.profile);
     const { now, emit } = this.#settings;
     const { withFetch, ...common } = this.#common(server, target, options.profile);
     const { logIn } = await import("./auth/login.ts");
@@ -110,14 +113,21 @@ export class SignIn {
       const { withAuthFetch } = await import("./servers/auth-fetch.ts");
       return withAuthFetch(server, target, env, work);
     };
+    const keyFor = (url: URL, theirs: typeof oauth) =>
+      loginKey(url, { ...theirs, profile: profile ?? theirs.profile }, server);
+    const key = keyFor(target.url, oauth);
     return {
       server,
-      key: loginKey(target.url, { ...oauth, profile: profile ?? oauth.profile }),
+      key,
       oauth,
       credentials,
-      again: async () => {
-        const now = await this.#settings.target(server);
-        return "credentials" in now && isLogin(now) ? now.credentials.oauth : oauth;
+      again: async (signal: AbortSignal) => {
+        const current = await this.#settings.target(server, signal);
+        if (!("credentials" in current) || !isLogin(current)) return undefined;
+        const { oauth: theirs } = current.credentials;
+        const found = { oauth: theirs, key: keyFor(current.url, theirs) };
+        // The name may mean something else by now, whose secrets are not for this authorization server.
+        return isSameClient(found, { oauth, key }) ? found : undefined;
       },
       withFetch,
       now,
@@ -166,6 +176,19 @@ class ChosenLogin extends LoginProvider {
   }
 }
 
+interface Configured {
+  oauth: LoginTarget["credentials"]["oauth"];
+  key: LoginKey;
+}
+
+/** Whether the same authorization server is asked in the same way; for whom may differ. */
+function isSameClient(one: Configured, other: Configured): boolean {
+  const [a, b] = [one, other].map(({ oauth: { grant, identityProvider }, key }) =>
+    JSON.stringify([grant, identityProvider?.issuer, loginName({ ...key, machine: undefined })]),
+  );
+  return a === b;
+}
+
 function providerKey(server: string, profile: string | undefined): string {
   return profile === undefined ? server : `${server}\0${profile}`;
 }
@@ -177,6 +200,15 @@ interface Choice {
 
 function isLogin(target: HttpTarget): target is LoginTarget {
   return target.credentials.kind === "login";
+}
+
+/** Who a machine is, its entry says: there is nobody who could log in as somebody else. */
+function assertAccount(server: string, { credentials: { oauth } }: LoginTarget, profile?: string): void {
+  if (oauth.grant === undefined || profile === undefined) return;
+  if (profile === (oauth.profile ?? defaultProfile)) return;
+  const message = `There is no login "${profile}" to "${server}", which logs in without a person.`;
+  const hint = "Leave the profile out, or add an entry of its own for the other account.";
+  throw new PlugboardError("auth-required", message, { server, hint });
 }
 
 function assertLogin(server: string, target: Target): asserts target is LoginTarget {

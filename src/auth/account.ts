@@ -22,18 +22,21 @@ export interface Account {
 /** The login that is kept for an address, without filling in or asking anything. */
 export async function storedAccount({
   url,
+  server,
   oauth,
   credentials,
   now = Date.now,
 }: {
   url: string;
+  /** The entry's name. */
+  server?: string;
   oauth: OAuthConfig;
   credentials: Credentials;
   now?: () => number;
 }): Promise<Account | undefined> {
   const address = URL.parse(url);
   if (!address) return undefined;
-  const login = await readLogin({ key: loginKey(address, oauth), oauth, credentials });
+  const login = await readLogin({ key: loginKey(address, oauth, server), oauth, credentials });
   return login && describeLogin(login, now());
 }
 

@@ -5,7 +5,7 @@ import type { DpopKey } from "./dpop-key.ts";
 import { readChallenge } from "./oauth-discovery.ts";
 import type { Challenge } from "./oauth-discovery.ts";
 import { readResourceMetadata } from "./oauth-resource.ts";
-import { hasExpired, isDue } from "./oauth-record.ts";
+import { hasExpired, isDue, keyOf } from "./oauth-record.ts";
 import type { Login } from "./oauth-record.ts";
 import { explainTime, explainToken } from "./token-claims.ts";
 import { readLogin, renewLogin, wantsLogin } from "./token-refresh.ts";
@@ -19,7 +19,7 @@ const echoMs = 5_000;
  * is refused. Opens no browser: without a login it says which command is needed.
  */
 export class LoginProvider implements AuthProvider {
-  readonly #settings: RefreshSettings & { url: URL };
+  #settings: RefreshSettings & { url: URL };
   #login: Login | undefined;
   #isRead = false;
   #version = 0;
@@ -157,6 +157,8 @@ export class LoginProvider implements AuthProvider {
     this.#renewing ??= renewLogin(this.#settings, refused, this.#challenge)
       .then((login) => {
         this.#use(login);
+        // A workload's new token may be for somebody else, whose login is kept elsewhere.
+        this.#settings = { ...this.#settings, key: keyOf(login) };
         this.#renewedAt = this.#settings.now();
         return login;
       })

@@ -2,13 +2,19 @@ import { createHash } from "node:crypto";
 import type { AuthorizationServerMetadata, OAuthTokens } from "@modelcontextprotocol/client";
 import { isRecord } from "../lib/record.ts";
 import type { DpopKey } from "./dpop-key.ts";
+import type { OAuthConfig } from "./oauth-client.ts";
+import { readClaims } from "./token-claims.ts";
 
-/** Whose login it is: a record never answers for another address, another account or another configured client. */
+/** Whose login it is: a record never answers for another address, account, configured client, machine or issuer. */
 export interface LoginKey {
   url: string;
   profile: string;
   /** Absent where we register ourselves. */
   clientId?: string | undefined;
+  /** How a machine logs in, and as whom; absent for people. */
+  machine?: string | undefined;
+  /** The only issuer that is accepted, where one is configured. */
+  onlyIssuer?: string | undefined;
 }
 
 export interface OAuthClient {
@@ -47,19 +53,41 @@ export type LoginEndpoints = Pick<AuthorizationServerMetadata, "token_endpoint">
 
 export const defaultProfile = "default";
 
-export function loginKey(
-  url: URL,
-  { profile = defaultProfile, clientId }: { profile?: string | undefined; clientId?: string | undefined },
-): LoginKey {
+/** `server` tells machines apart that nothing else does. */
+export function loginKey(url: URL, oauth: OAuthConfig, server = ""): LoginKey {
+  const { profile = defaultProfile, clientId, issuer } = oauth;
   const bare = new URL(url);
   bare.hash = "";
-  return { url: bare.href, profile, ...(clientId !== undefined && { clientId }) };
+  const machine = machineOf(oauth, server);
+  return {
+    url: bare.href,
+    profile,
+    ...(clientId !== undefined && { clientId }),
+    ...(machine !== undefined && { machine }),
+    ...(issuer !== undefined && { onlyIssuer: issuer }),
+  };
 }
 
-/** An address never begins with `as:`, so no account's name can be taken for a client's. */
-export function loginName({ url, profile, clientId }: LoginKey): string {
-  const client = clientId === undefined ? "" : `as:${JSON.stringify(clientId)}|`;
-  return `tokens/${client}${url}|${profile}`;
+/** The key of a login, from the login. */
+export function keyOf({ url, profile, clientId, machine, onlyIssuer }: LoginKey): LoginKey {
+  return { url, profile, clientId, machine, onlyIssuer };
+}
+
+/** What vouches for a machine changes all the time; for whom it does, rarely. */
+function machineOf({ grant, assertion, identityProvider }: OAuthConfig, server: string): string | undefined {
+  if (grant === undefined || grant === "client-credentials") return grant;
+  const { iss, sub } = readClaims(assertion) ?? {};
+  const who = typeof sub === "string" ? { iss, sub } : { server };
+  const all = JSON.stringify({ ...who, provider: identityProvider?.issuer });
+  return `${grant} ${createHash("sha256").update(all).digest("base64url")}`;
+}
+
+/** An address never begins with `as:`, `by:` or `at:`, so no account's name can be taken for one of these. */
+export function loginName({ url, profile, clientId, machine, onlyIssuer }: LoginKey): string {
+  const marks = Object.entries({ as: clientId, by: machine, at: onlyIssuer })
+    .filter(([, value]) => value !== undefined)
+    .map(([mark, value]) => `${mark}:${JSON.stringify(value)}|`);
+  return `tokens/${marks.join("")}${url}|${profile}`;
 }
 
 /** Who may renew or end it. The name of a lock stands in a file, and an address may hold a key. */
@@ -67,13 +95,14 @@ export function loginLock(key: LoginKey): string {
   return `renew/${createHash("sha256").update(loginName(key)).digest("base64url")}`;
 }
 
+const keyFields = ["url", "profile", "clientId", "machine", "onlyIssuer"] as const;
+
 /**
- * A record as it is, or nothing when it is not about this address, this account, this client and, where one is set,
- * this issuer.
+ * A record as it is, or nothing when it is not about this address, this account, this client or machine and, where
+ * one is set, this issuer.
  */
 export function parseLogin(value: unknown, key: LoginKey, issuer: string | undefined): Login | undefined {
-  if (!isRecord(value) || value["url"] !== key.url || value["profile"] !== key.profile) return undefined;
-  if (value["clientId"] !== key.clientId) return undefined;
+  if (!isRecord(value) || keyFields.some((field) => value[field] !== key[field])) return undefined;
   const { client, tokens, endpoints, scopes } = value;
   const isWhole =
     typeof value["issuer"] === "string" &&

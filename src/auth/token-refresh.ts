@@ -21,8 +21,8 @@ export interface RefreshSettings {
   withFetch<T>(work: (fetch: FetchLike) => Promise<T>): Promise<T>;
   now(): number;
   emit: Emit;
-  /** What is configured now, every value filled in anew: tokens of workloads change. */
-  again?: (() => Promise<OAuthConfig>) | undefined;
+  /** What is configured now, every value filled in anew: tokens of workloads change, and so may who they are for. */
+  again?: ((signal: AbortSignal) => Promise<{ oauth: OAuthConfig; key: LoginKey } | undefined>) | undefined;
 }
 
 export async function readLogin(
@@ -46,7 +46,7 @@ export function renewLogin(
   return credentials.lock(loginLock(key), async (signal) => {
     const login = await readLogin(settings);
     if (login && login.tokens.access_token !== refused && !isDue(login, now())) return login;
-    if (settings.oauth.grant !== undefined) return obtainAgain(settings, challenge);
+    if (settings.oauth.grant !== undefined) return obtainAgain(settings, refused, challenge, signal);
     if (!login) throw wantsLogin(settings, `"${server}" wants a login.`);
     if (login.tokens.refresh_token === undefined || login.ended)
       throw wantsLogin(settings, `The login to "${server}" has expired.`);
@@ -70,12 +70,18 @@ async function assertReplaceable({ server, key, credentials }: RefreshSettings):
 /** Where nobody has to be asked, a new login is as good as a renewed one. */
 async function obtainAgain(
   settings: RefreshSettings & { url: URL },
+  refused: string | undefined,
   challenge: Challenge | undefined,
+  signal: AbortSignal,
 ): Promise<Login> {
   const { server, emit, now } = settings;
   const { logIn } = await import("./login.ts");
-  const oauth = (await settings.again?.()) ?? settings.oauth;
-  const login = await settings.withFetch((fetch) => logIn({ ...settings, oauth, fetch }, { challenge }));
+  const current = { ...settings, ...(await settings.again?.(signal)) };
+  if (loginName(current.key) !== loginName(settings.key)) {
+    const kept = await readLogin(current);
+    if (kept && kept.tokens.access_token !== refused && !isDue(kept, now())) return kept;
+  }
+  const login = await settings.withFetch((fetch) => logIn({ ...current, fetch }, { challenge, signal }));
   emit({ type: "auth-changed", server, change: "refresh", at: now() });
   return login;
 }

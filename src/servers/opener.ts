@@ -47,12 +47,7 @@ export function createOpener(
 ): (hooks: SessionHooks) => Promise<Session> {
   const sent = new Set<string>();
   return async (hooks) => {
-    const limitMs = entry.config?.startupTimeoutMs ?? startMs;
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(valuesTooSlow(entry.name, limitMs)), limitMs);
-    const signal = AbortSignal.any([hooks.signal, deadline.signal]);
-    const resolved = resolveTarget(entry, { ...context, signal });
-    const { target, sensitive } = await untilAborted(resolved, signal).finally(() => clearTimeout(timer));
+    const { target, sensitive } = await resolveInTime(entry, context, hooks.signal);
     const authProvider = "credentials" in target ? context.authProvider?.(entry.name, target) : undefined;
     const redaction = new Redaction(sensitive, () => authProvider?.secrets?.() ?? [], sent);
     const credentials = { authProvider, redaction };
@@ -60,12 +55,32 @@ export function createOpener(
   };
 }
 
-export async function resolveTarget(
+type Values = Pick<OpenerContext, "env" | "home" | "secrets" | "policy" | "inProcess">;
+
+interface Resolved {
+  target: Target;
+  sensitive: readonly string[];
+}
+
+/** Where a server is; its values have as long as its start. */
+export async function resolveInTime(
   entry: ServerEntry,
-  context: Pick<OpenerContext, "env" | "home" | "secrets" | "policy" | "inProcess"> & {
-    signal?: AbortSignal;
-  },
-): Promise<{ target: Target; sensitive: readonly string[] }> {
+  context: Values,
+  outer?: AbortSignal,
+): Promise<Resolved> {
+  const limitMs = entry.config?.startupTimeoutMs ?? startMs;
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(valuesTooSlow(entry.name, limitMs)), limitMs);
+  const signal = AbortSignal.any([deadline.signal, ...(outer ? [outer] : [])]);
+  return untilAborted(resolveTarget(entry, { ...context, signal }), signal).finally(() =>
+    clearTimeout(timer),
+  );
+}
+
+async function resolveTarget(
+  entry: ServerEntry,
+  context: Values & { signal: AbortSignal },
+): Promise<Resolved> {
   const { name } = entry;
   const server = context.inProcess(name);
   if (server) return { target: { kind: "memory", name, server }, sensitive: [] };

@@ -7,7 +7,7 @@ import type { LoadedConfig, ServerEntry } from "../config/model.ts";
 import { Connection, isBroken } from "./connection.ts";
 import type { KeptLogin } from "./connection.ts";
 import { gone, unusable } from "./connection-errors.ts";
-import { createOpener, resolveTarget } from "./opener.ts";
+import { createOpener, resolveInTime } from "./opener.ts";
 import type { OpenerContext } from "./opener.ts";
 import { reportServer } from "./server-report.ts";
 import type { ServerReport } from "./server-report.ts";
@@ -95,10 +95,11 @@ export class ServerSet {
   }
 
   /** Where a server is, with every value filled in; what is switched off or not allowed has no such place. */
-  async target(name: string): Promise<Target> {
+  async target(name: string, signal?: AbortSignal): Promise<Target> {
     const { entry, connection } = this.#member(name);
     if (connection.state.name === "disabled") throw unusable(name, connection.state);
-    return (await resolveTarget(entry, { ...this.#settings, policy: this.#config.policy })).target;
+    const context = { ...this.#settings, policy: this.#config.policy };
+    return (await resolveInTime(entry, context, signal)).target;
   }
 
   /** The account that was chosen, for this use or by the settings; absent where the server's own entry decides. */
