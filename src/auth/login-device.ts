@@ -34,28 +34,45 @@ export async function logInByDevice(
   if (!isSafeAddress(url, allowsLocal(attempt.url, attempt.oauth.issuer)))
     throw authFailed(server, `"${server}" wants its code typed in at ${shown(url)}, which is not opened.`);
   const expiresInMs = Math.min(Number(given["expires_in"]) * 1000 || 600_000, 1_800_000);
-  await show({ url, code: shown(code), expiresInMs });
+  await show({ ...whoAsks(found.issuer, url), url, code: shown(code), expiresInMs });
   let pauseMs = Math.min(Math.max(Number(given["interval"]) || 5, 1), 60) * 1000;
+  let lost: PlugboardError | undefined;
   for (const until = performance.now() + expiresInMs; performance.now() < until;) {
     await sleep(pauseMs, undefined, { signal }).catch(() => {
       throw new PlugboardError("auth-required", `The login to "${server}" was not finished.`, { server });
     });
     let tokens: OAuthTokens | undefined;
+    lost = undefined;
     try {
       const grant = { grant_type: deviceGrant, device_code: deviceCode };
       tokens = await requestTokens({ ...attempt, client }, grant);
     } catch (error) {
       const reason = oauthCode(error);
       if (reason === "slow_down") pauseMs += 5_000;
-      else if (reason !== "authorization_pending")
-        throw (
-          denied(server, reason) ??
-          requestFailed(error, { server, step: "the device code", secrets: [deviceCode] })
-        );
+      else if (reason !== "authorization_pending") {
+        const step = "the device code";
+        lost = denied(server, reason) ?? requestFailed(error, { server, step, secrets: [deviceCode] });
+        if (!isPassing(lost)) throw lost;
+        // Section 3.5 wants it asked less often from then on.
+        pauseMs = Math.max(pauseMs, Math.min(pauseMs * 2, 60_000));
+      }
     }
     if (tokens) return attempt.keep(client, tokens);
   }
-  throw authFailed(server, `The code for the login to "${server}" has expired.`);
+  throw lost ?? authFailed(server, `The code for the login to "${server}" has expired.`);
+}
+
+/** Nothing was said about the code: the person may be busy with it, and the next time may go better. */
+function isPassing({ code, data }: PlugboardError): boolean {
+  if (code === "not-responding" || code === "connection-lost") return true;
+  return data?.["error"] === "server_error" || data?.["error"] === "temporarily_unavailable";
+}
+
+function whoAsks(issuer: string, url: string): Pick<DevicePrompt, "issuer" | "warning"> {
+  const [own, there] = [new URL(issuer).host, new URL(url).host];
+  if (own === there) return { issuer: own };
+  const warning = `The page is at ${there}, not at ${own}, who asks: go on only if you know that they belong together.`;
+  return { issuer: own, warning };
 }
 
 function denied(server: string, reason: string | undefined): PlugboardError | undefined {

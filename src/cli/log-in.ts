@@ -21,7 +21,10 @@ export function waysToLogIn(server: string, way: LoginWay, terminal: Terminal): 
   const say = (text: string) => alone(async () => terminal.err(text));
   if (device) {
     return {
-      device: ({ url, code }) => say(`Open ${safe(url)} on any device and type in the code ${safe(code)}\n`),
+      device: ({ url, code, issuer, warning }) => {
+        const words = `Open ${safe(url)} on any device to log in at ${safe(issuer)}, and type in the code ${safe(code)}\n`;
+        return say(warning === undefined ? words : `${words}${safe(warning)}\n`);
+      },
     };
   }
   const paste = (signal: AbortSignal) => alone(() => askRedirect(terminal, signal));

@@ -10,9 +10,13 @@ export interface LoginWays {
 
 /** What a person does on another device. */
 export interface DevicePrompt {
+  /** The host of the authorization server: who asks. */
+  issuer: string;
   /** Where to go; safe to open. */
   url: string;
   /** What to type there. */
   code: string;
   expiresInMs: number;
+  /** What a person should look at before they go there. */
+  warning?: string | undefined;
 }

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import type { DevicePrompt } from "../../src/index.ts";
+import { waysToLogIn } from "../../src/cli/log-in.ts";
+import type { Terminal } from "../../src/cli/terminal.ts";
+import type { Fault } from "../servers/auth/index.ts";
+import { openScene, refusal, tokenRequests } from "./oauth-fixture.ts";
+import type { Scene } from "./oauth-fixture.ts";
+
+/** What somebody is shown, who then gives up. */
+async function shown({ hub: open }: Scene): Promise<DevicePrompt | undefined> {
+  const hub = await open();
+  const stop = new AbortController();
+  let shown: DevicePrompt | undefined;
+  const device = (prompt: DevicePrompt) => {
+    shown = prompt;
+    stop.abort();
+  };
+  expect((await refusal(hub.login("issues", { device, signal: stop.signal }))).code).toBe("auth-required");
+  return shown;
+}
+
+function codeAt(verification_uri: string) {
+  const body = { device_code: "d", user_code: "ABCD-EFGH", verification_uri, expires_in: 600, interval: 1 };
+  return { faults: { "device-authorization": { answer: { body } } } };
+}
+
+describe("a login by device code", () => {
+  it("outlives a question that gets lost, and an answer that is not about the code", async () => {
+    const faults: Fault[] = [
+      { drop: "before" },
+      { answer: { status: 502, body: "<h1>Bad gateway</h1>" } },
+      { answer: { status: 500, body: { error: "server_error" } } },
+    ];
+    // Side by side: between two questions lie whole seconds.
+    const outcomes = faults.map(async (fault) => {
+      const { auth, hub: open } = await openScene({ deviceIntervalMs: 1 });
+      const hub = await open();
+      auth.set({ faults: { token: { times: 1, ...fault } } });
+      const { user } = await hub.login("issues", { device: ({ code }) => auth.approveDevice(code) });
+      return [user, tokenRequests(auth).length];
+    });
+    expect(await Promise.all(outcomes)).toEqual(faults.map(() => ["ada", 2]));
+  }, 60_000);
+
+  it("says what was wrong when the code has expired meanwhile", async () => {
+    const { auth, hub: open } = await openScene({ deviceIntervalMs: 1, deviceMs: 1000 });
+    const hub = await open();
+    auth.set({ faults: { token: { answer: { status: 503, body: "away" } } } });
+    const error = await refusal(hub.login("issues", { device: () => undefined }));
+    expect(error).toMatchObject({ code: "not-responding", data: { status: 503 } });
+  });
+
+  it("ends at an answer that is about the code", async () => {
+    const { auth, hub: open } = await openScene({ deviceIntervalMs: 1 });
+    const hub = await open();
+    auth.set({ faults: { token: { answer: { status: 400, body: { error: "invalid_grant" } } } } });
+    const error = await refusal(hub.login("issues", { device: () => undefined }));
+    expect(error).toMatchObject({ code: "auth-failed", data: { error: "invalid_grant" } });
+    expect(tokenRequests(auth)).toHaveLength(1);
+  });
+
+  it("shows who asks, and warns of a page that is elsewhere", async () => {
+    const scene = await openScene();
+    const { host } = new URL(scene.auth.issuer);
+    const usual = await shown(scene);
+    expect(usual).toMatchObject({ issuer: host });
+    expect(usual?.warning).toBeUndefined();
+    scene.auth.set(codeAt("https://other.example/device"));
+    const odd = await shown(scene);
+    expect(odd).toMatchObject({ issuer: host, url: "https://other.example/device", code: "ABCD-EFGH" });
+    expect(odd?.warning).toContain(`at other.example, not at ${host}`);
+  });
+
+  it("says both at a terminal", async () => {
+    let text = "";
+    const terminal = { env: {}, err: (words: string) => void (text += words) } as unknown as Terminal;
+    const { device } = waysToLogIn("issues", { device: true }, terminal);
+    const prompt = { issuer: "login.example", url: "https://other.example/device", code: "ABCD-EFGH" };
+    await device?.({ ...prompt, expiresInMs: 1, warning: "Look twice." });
+    expect(text).toBe(
+      "Open https://other.example/device on any device to log in at login.example, and type in the code ABCD-EFGH\nLook twice.\n",
+    );
+  });
+});
