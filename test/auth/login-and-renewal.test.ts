@@ -7,7 +7,7 @@ function browserOf(name: string): LoginOptions {
   return {
     openUrl: (url) => {
       url.searchParams.set("login_hint", name);
-      browser().openUrl?.(url);
+      return browser().openUrl?.(url);
     },
   };
 }

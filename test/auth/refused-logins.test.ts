@@ -25,7 +25,7 @@ function browserOf(name: string): LoginOptions {
   return {
     openUrl: (url) => {
       url.searchParams.set("login_hint", name);
-      browser().openUrl?.(url);
+      return browser().openUrl?.(url);
     },
   };
 }
@@ -87,7 +87,7 @@ it("A right that the authorization server does not give is asked for once", asyn
   const onlyRead: LoginOptions = {
     openUrl: (url) => {
       url.searchParams.set("scope", "read");
-      browser().openUrl?.(url);
+      return browser().openUrl?.(url);
     },
   };
   const { hub, asked } = await openAsked(async () => onlyRead);
