@@ -68,7 +68,10 @@ function parse(server: string, url: URL, text: string): ResourceMetadata {
   };
 }
 
-/** The same origin, and the same path or one above it, at a slash. */
+/**
+ * The same origin, and the same path or one above it, at a slash. Above it, because a document at the root of the
+ * origin names the origin (the conformance suite has that); hosts with tenants keep them apart by their own documents.
+ */
 function covers(resource: string, url: URL): boolean {
   const named = URL.parse(resource);
   if (named?.origin !== url.origin || named.hash !== "") return false;
