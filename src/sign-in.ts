@@ -8,7 +8,7 @@ import type { LogoutResult } from "./auth/logout.ts";
 import { defaultProfile, loginKey, loginName } from "./auth/oauth-record.ts";
 import type { LoginKey } from "./auth/oauth-record.ts";
 import { LoginProvider } from "./auth/oauth-provider.ts";
-import { readLogin, wantsLogin } from "./auth/token-refresh.ts";
+import { findKey, readLogin, wantsLogin } from "./auth/token-refresh.ts";
 import { PlugboardError, isPlugboardError } from "./errors.ts";
 import type { Emit } from "./events.ts";
 import type { Environment } from "./lib/folders.ts";
@@ -101,7 +101,8 @@ export class SignIn {
     assertLogin(server, target);
     const { now, emit } = this.#settings;
     const { logOut } = await import("./auth/logout.ts");
-    const result = await logOut(this.#common(server, target, profile));
+    const common = this.#common(server, target, profile);
+    const result = await logOut({ ...common, key: await findKey(common) });
     if (result.wasLoggedIn) emit({ type: "auth-changed", server, change: "logout", at: now() });
     return result;
   }

@@ -5,7 +5,7 @@ import type { DpopKey } from "./dpop-key.ts";
 import { readChallenge } from "./oauth-discovery.ts";
 import type { Challenge } from "./oauth-discovery.ts";
 import { readResourceMetadata } from "./oauth-resource.ts";
-import { hasExpired, isDue, keyOf } from "./oauth-record.ts";
+import { hasExpired, isDue } from "./oauth-record.ts";
 import type { Login } from "./oauth-record.ts";
 import { explainTime, explainToken } from "./token-claims.ts";
 import { readLogin, renewLogin, wantsLogin } from "./token-refresh.ts";
@@ -158,7 +158,7 @@ export class LoginProvider implements AuthProvider {
       .then((login) => {
         this.#use(login);
         // A workload's new token may be for somebody else, whose login is kept elsewhere.
-        this.#settings = { ...this.#settings, key: keyOf(login) };
+        this.#settings = { ...this.#settings, key: { ...this.#settings.key, machine: login.machine } };
         this.#renewedAt = this.#settings.now();
         return login;
       })

@@ -4,7 +4,7 @@ import type { Emit } from "../events.ts";
 import type { Credentials } from "./credentials.ts";
 import { openDpopSession } from "./dpop-key.ts";
 import type { Challenge } from "./oauth-discovery.ts";
-import { defaultProfile, expiryOf, isDue, loginLock, loginName, parseLogin } from "./oauth-record.ts";
+import { defaultProfile, expiryOf, isDue, keyOf, loginLock, loginName, parseLogin } from "./oauth-record.ts";
 import type { Login, LoginKey } from "./oauth-record.ts";
 import { forgetRegistration } from "./oauth-client.ts";
 import type { OAuthConfig } from "./oauth-client.ts";
@@ -29,7 +29,20 @@ export async function readLogin(
   settings: Pick<RefreshSettings, "key" | "oauth" | "credentials">,
 ): Promise<Login | undefined> {
   const { key, oauth, credentials } = settings;
-  return parseLogin(await (await credentials.vault()).get(loginName(key)), key, oauth.issuer);
+  const vault = await credentials.vault();
+  const own = parseLogin(await vault.get(loginName(key)), key, oauth.issuer);
+  if (own || key.onlyIssuer === undefined) return own;
+  // One from before the issuer was configured is as good, if it is this issuer's.
+  const before = { ...key, onlyIssuer: undefined };
+  return parseLogin(await vault.get(loginName(before)), before, key.onlyIssuer);
+}
+
+/** Where the login is kept that these settings find, or where it would be. */
+export async function findKey(
+  settings: Pick<RefreshSettings, "key" | "oauth" | "credentials">,
+): Promise<LoginKey> {
+  const login = settings.key.onlyIssuer === undefined ? undefined : await readLogin(settings);
+  return login ? keyOf(login) : settings.key;
 }
 
 /**
@@ -37,11 +50,12 @@ export async function readLogin(
  * machine one asks for it; the others find it when it is their turn. What cannot be renewed stays as it is, unless
  * the authorization server says that it is over.
  */
-export function renewLogin(
-  settings: RefreshSettings & { url: URL },
+export async function renewLogin(
+  asked: RefreshSettings & { url: URL },
   refused: string | undefined,
   challenge?: Challenge,
 ): Promise<Login> {
+  const settings = { ...asked, key: await findKey(asked) };
   const { key, credentials, now, server } = settings;
   return credentials.lock(loginLock(key), async (signal) => {
     const login = await readLogin(settings);

@@ -121,4 +121,21 @@ describe("entries for one address that accept one authorization server each", ()
     expect(await hub.account("two")).toBeUndefined();
     expect(await hub.account("one")).toMatchObject({ issuer: scene.auth.issuer });
   });
+
+  it("use the one from before that was configured, if it is from there, and renew and end it in its place", async () => {
+    const scene = await openScene();
+    const { auth } = scene;
+    const any = await scene.hub();
+    await any.login("issues", browser());
+    const one = await scene.hub({ oauth: { issuer: auth.issuer } });
+    const other = await scene.hub({ oauth: { issuer: "https://elsewhere.example" } });
+    auth.expireAccessTokens();
+    expect(await add(one)).toEqual({ sum: 3 });
+    expect(await add(any)).toEqual({ sum: 3 });
+    expect(auth.stats.refreshes).toBe(1);
+    expect(await other.account("issues")).toBeUndefined();
+    expect(await other.logout("issues")).toMatchObject({ wasLoggedIn: false });
+    expect(await one.logout("issues")).toEqual({ wasLoggedIn: true, revoked: true });
+    expect(await any.account("issues")).toBeUndefined();
+  });
 });
