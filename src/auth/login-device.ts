@@ -51,7 +51,7 @@ export async function logInByDevice(
       if (reason === "slow_down") pauseMs += 5_000;
       else if (reason !== "authorization_pending") {
         const step = "the device code";
-        lost = denied(server, reason) ?? requestFailed(error, { server, step, secrets: [deviceCode] });
+        lost = denied(server, error) ?? requestFailed(error, { server, step, secrets: [deviceCode] });
         if (!isPassing(lost)) throw lost;
         // Section 3.5 wants it asked less often from then on.
         pauseMs = Math.max(pauseMs, Math.min(pauseMs * 2, 60_000));
@@ -75,10 +75,13 @@ function whoAsks(issuer: string, url: string): Pick<DevicePrompt, "issuer" | "wa
   return { issuer: own, warning };
 }
 
-function denied(server: string, reason: string | undefined): PlugboardError | undefined {
-  if (reason !== "access_denied") return undefined;
-  return authFailed(server, `The login to "${server}" was denied.`, {
+function denied(server: string, error: unknown): PlugboardError | undefined {
+  const reason = oauthCode(error);
+  if (reason !== "access_denied" || !(error instanceof Error)) return undefined;
+  const why = error.message === reason ? "" : `: ${explanation(error.message)}`;
+  return authFailed(server, `The login to "${server}" was denied${why}.`, {
     data: { reason: "refused", error: reason },
+    hint: `Start again: \`plugboard login ${server}\`.`,
   });
 }
 

@@ -59,6 +59,19 @@ describe("a login by device code", () => {
     expect(tokenRequests(auth)).toHaveLength(1);
   });
 
+  it("is over when somebody says no, in the words of the authorization server", async () => {
+    const { auth, hub: open } = await openScene({ deviceIntervalMs: 1 });
+    const hub = await open();
+    const body = { error: "access_denied", error_description: "the user said no" };
+    auth.set({ faults: { token: { answer: { status: 400, body } } } });
+    expect(await refusal(hub.login("issues", { device: () => undefined }))).toMatchObject({
+      code: "auth-failed",
+      message: 'The login to "issues" was denied: the user said no.',
+      hint: "Start again: `plugboard login issues`.",
+      data: { reason: "refused", error: "access_denied" },
+    });
+  });
+
   it("shows who asks, and warns of a page that is elsewhere", async () => {
     const scene = await openScene();
     const { host } = new URL(scene.auth.issuer);

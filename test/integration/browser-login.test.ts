@@ -72,7 +72,7 @@ describe("plugboard login in a real browser", () => {
     await page.waitForURL(/\/callback\?/);
     expect(await page.title()).toBe("Not logged in to issues");
     expect(await page.innerText("body")).toBe(
-      "Not logged in to issues\n\nSomething went wrong. The terminal says what.\n\nYou can close this page.\n\nPlugboard",
+      "Not logged in to issues\n\nIt was not agreed to.\n\nYou can close this page.\n\nPlugboard",
     );
     const { code, out, err } = await login.ended;
     expect([code, out]).toEqual([6, ""]);
