@@ -49,12 +49,12 @@ export function command(terminal: Terminal): Command {
 /** The login that is kept; a vault that cannot be read now is no reason to show nothing else. */
 async function accountOf(
   { credentials }: Workspace,
-  { config }: ServerEntry,
+  { name: server, config }: ServerEntry,
   profile: string | undefined,
 ): Promise<Account | undefined> {
   const { url = "", oauth = {} } = config ?? {};
   try {
-    return await storedAccount({ url, oauth: { ...oauth, profile }, credentials });
+    return await storedAccount({ url, server, oauth: { ...oauth, profile }, credentials });
   } catch {
     return undefined;
   }
