@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
-import { homedir } from "node:os";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -125,7 +125,7 @@ describe.runIf(hasBubblewrap)("M72 a home that cannot be written", () => {
 describe("M72 no home at all", () => {
   it.runIf(hasBubblewrap)("takes the one that the system knows", async () => {
     const { box, run, login } = await openScene();
-    const wrap = [...readOnly, "--bind", box.home, homedir(), "--unsetenv", "HOME"];
+    const wrap = [...readOnly, "--bind", box.home, userInfo().homedir, "--unsetenv", "HOME"];
     expect(await login("absent", "issues", wrap)).toMatchObject({ code: 0 });
     expect(existsSync(join(box.folders.state, "vault", "vault.json"))).toBe(true);
     expect(await run("absent", call(), wrap)).toMatchObject(answered);
