@@ -1,7 +1,5 @@
-import type { AuthProvider } from "@modelcontextprotocol/client";
 import type { Account } from "./auth/account.ts";
 import { createMemoryCredentials } from "./auth/credentials.ts";
-import type { Credentials } from "./auth/credentials.ts";
 import type { LoginOptions } from "./auth/login.ts";
 import type { CallContext, CallOptions, CallResult } from "./calls/call-tool.ts";
 import type * as Calls from "./calls/calling.ts";
@@ -12,8 +10,6 @@ import { Catalog } from "./catalog/catalog.ts";
 import type { Narrowing } from "./catalog/catalog.ts";
 import { paramHeaderValues } from "./catalog/param-headers.ts";
 import { Snapshots } from "./catalog/snapshot.ts";
-import type { ToolEntry } from "./catalog/tool-entry.ts";
-import type { SecretSource } from "./config/expand.ts";
 import type { LoadedConfig } from "./config/model.ts";
 import type { PlugboardEvent } from "./events.ts";
 import { createAnswers } from "./interact/answers.ts";
@@ -23,8 +19,7 @@ import type { Interact } from "./interact/interact.ts";
 import { EventStream } from "./lib/event-stream.ts";
 import { homeFolder } from "./lib/folders.ts";
 import type { Environment } from "./lib/folders.ts";
-import type { Capabilities } from "./servers/envelope.ts";
-import type { JsonRpcAnswer, Progress } from "./servers/lane.ts";
+import type { JsonRpcAnswer } from "./servers/lane.ts";
 import type { ProcessTree } from "./servers/process-tree.ts";
 import { ServerMemory } from "./servers/server-memory.ts";
 import { ServerSet } from "./servers/server-set.ts";
@@ -32,48 +27,9 @@ import { StartGate } from "./servers/start-gate.ts";
 import type { InProcessServer } from "./servers/transports/memory.ts";
 import { createMemoryStore } from "./store/memory.ts";
 import type { Store } from "./store/store.ts";
+import type { HubOptions, RequestOptions } from "./hub-options.ts";
 import { LoginOnDemand } from "./login-on-demand.ts";
 import { SignIn } from "./sign-in.ts";
-
-/** Everything from outside enters here. */
-export interface HubOptions {
-  env?: Environment;
-  /** Where `${secret:NAME}` is looked up; the variable NAME when absent. */
-  secrets?: SecretSource;
-  /** Where logins are kept; in memory when absent. */
-  credentials?: Credentials;
-  /** Credentials of the host program's own, by the id that a server's `auth` names. */
-  authProviders?: Readonly<Record<string, AuthProvider>>;
-  /** Durable state; in memory when absent. The hub does not close it. */
-  store?: Store;
-  /** Where running servers are recorded, so that a later start can end what a killed one left behind. */
-  stateFolder?: string;
-  /** Start all servers at once and keep them up, instead of when they are needed. */
-  eager?: boolean;
-  /** Whoever answers what servers and approvals ask. */
-  interact?: Interact;
-  /** What else we tell servers that we can do, for instance extensions. */
-  capabilities?: Capabilities;
-  /** Hides tools for which it returns false. */
-  toolFilter?: (tool: ToolEntry) => boolean;
-  clock?: () => number;
-  random?: () => number;
-}
-
-export interface RequestOptions {
-  server: string;
-  /** Who asks; matters for servers with `isolation: caller`. */
-  caller?: string | undefined;
-  /** As which account, instead of the configured one. */
-  profile?: string | undefined;
-  signal?: AbortSignal | undefined;
-  onProgress?: ((progress: Progress) => void) | undefined;
-  /** How long the server may be silent. */
-  timeoutMs?: number | undefined;
-  maxTimeoutMs?: number | undefined;
-  /** The capabilities of whoever asks, where they differ from the hub's. */
-  capabilities?: Capabilities | undefined;
-}
 
 type Calling = typeof Calls;
 

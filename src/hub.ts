@@ -5,7 +5,7 @@ import { fromLiteral } from "./config/literal.ts";
 import type { ConfigLiteral } from "./config/literal.ts";
 import type { LoadedConfig } from "./config/model.ts";
 import { Engine } from "./engine.ts";
-import type { HubOptions } from "./engine.ts";
+import type { HubOptions } from "./hub-options.ts";
 import { PlugboardError } from "./errors.ts";
 import type { EventOf, EventType, PlugboardEvent } from "./events.ts";
 import type { ServerReport } from "./servers/server-report.ts";

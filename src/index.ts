@@ -3,7 +3,7 @@ export type { ErrorCode, ErrorDetails } from "./errors.ts";
 export type * from "./events.ts";
 
 export { Hub, createHub } from "./hub.ts";
-export type { HubOptions, RequestOptions } from "./engine.ts";
+export type { HubOptions, RequestOptions } from "./hub-options.ts";
 export { View } from "./view.ts";
 export type { ListOptions, ListState, PromptCommand } from "./view.ts";
 export type { CallOptions, CallResult } from "./calls/call-tool.ts";

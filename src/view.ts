@@ -7,10 +7,11 @@ import type { ListedEntry, Narrowing } from "./catalog/catalog.ts";
 import type { ListKind } from "./catalog/server-lists.ts";
 import { toolId } from "./catalog/names.ts";
 import type { ToolEntry } from "./catalog/tool-entry.ts";
-import type { Engine, RequestOptions } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import { PlugboardError } from "./errors.ts";
 import { explainTool } from "./explain-tool.ts";
 import type { ToolExplanation } from "./explain-tool.ts";
+import type { RequestOptions } from "./hub-options.ts";
 import { nearest } from "./lib/suggest.ts";
 import type { JsonRpcAnswer } from "./servers/lane.ts";
 

@@ -14,7 +14,7 @@ import { describeOrigin, isEditable, onlyPlace, writableFile } from "./config/pl
 import type { WritableScope } from "./config/places.ts";
 import { policyRefusal } from "./config/policy.ts";
 import { fingerprint, settingsFingerprint } from "./config/trust.ts";
-import type { HubOptions } from "./engine.ts";
+import type { HubOptions } from "./hub-options.ts";
 import { PlugboardError } from "./errors.ts";
 import { canonicalJson } from "./lib/canonical.ts";
 import type { Environment, Folders } from "./lib/folders.ts";

@@ -3,7 +3,6 @@ import { isPlugboardError } from "../errors.ts";
 import type { PlugboardError } from "../errors.ts";
 import type { PlugboardEvent } from "../events.ts";
 import { Refusal } from "../interact/answers.ts";
-import { isRecord } from "../lib/record.ts";
 import { abortable, waitCancelled } from "./abortable.ts";
 import { decide, defaultBackoff } from "./backoff.ts";
 import type { BackoffSettings } from "./backoff.ts";
@@ -11,7 +10,7 @@ import { asPlugboardError, gone, notYet, summarise, unusable, wasNotExecuted } f
 import { ChangeNotices } from "./change-notices.ts";
 import type { Capabilities } from "./envelope.ts";
 import type { JsonRpcAnswer, LaneOptions } from "./lane.ts";
-import { keepListening } from "./listening.ts";
+import { changesToldBy, keepListening } from "./listening.ts";
 import { toEvent } from "./notices.ts";
 import type { Session } from "./session.ts";
 import { describeState, failuresOf, isUp, transition } from "./state.ts";
@@ -340,14 +339,7 @@ export class Connection {
   /** In the modern era changes are told only to those who ask; the question is asked again whenever its stream ends. */
   #listen(session: Session): void {
     if (session.greeting.era !== "modern") return;
-    const { capabilities } = session.greeting;
-    const tells = (kind: string) =>
-      isRecord(capabilities[kind]) && capabilities[kind]["listChanged"] === true;
-    const filter = {
-      ...(tells("tools") && { toolsListChanged: true }),
-      ...(tells("prompts") && { promptsListChanged: true }),
-      ...(tells("resources") && { resourcesListChanged: true }),
-    };
+    const filter = changesToldBy(session.greeting.capabilities);
     if (Object.keys(filter).length === 0) return;
     this.#listening = new AbortController();
     this.#track(keepListening(session, filter, this.#listening.signal, this.#settings.random));

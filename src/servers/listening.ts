@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isRecord } from "../lib/record.ts";
 import type { Session } from "./session.ts";
 
 const firstPauseMs = 1_000;
@@ -29,4 +30,14 @@ export async function keepListening(
     await sleep(pauseMs * (0.5 + random() / 2), undefined, { signal, ref: false }).catch(() => undefined);
     pauseMs = Math.min(longestPauseMs, pauseMs * 2);
   }
+}
+
+/** The changes that a server says it tells of, as the question for them. */
+export function changesToldBy(capabilities: Record<string, unknown>): Record<string, boolean> {
+  const tells = (kind: string) => isRecord(capabilities[kind]) && capabilities[kind]["listChanged"] === true;
+  return {
+    ...(tells("tools") && { toolsListChanged: true }),
+    ...(tells("prompts") && { promptsListChanged: true }),
+    ...(tells("resources") && { resourcesListChanged: true }),
+  };
 }
