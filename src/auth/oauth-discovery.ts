@@ -44,12 +44,14 @@ export async function discover(settings: DiscoverySettings, challenge: Challenge
   if (described && !about && pinned === undefined && URL.parse(described.issuer)?.origin !== url.origin)
     throw otherIssuer(server, url.origin, described.issuer);
   if (described === undefined && about !== undefined) throw noLogin(server, address);
-  const metadata = described ?? assumedMetadata(url.origin);
-  if (pinned !== undefined && metadata.issuer !== pinned) throw otherIssuer(server, pinned, metadata.issuer);
+  const said = described ?? assumedMetadata(url.origin);
+  if (pinned !== undefined && said.issuer !== pinned) throw otherIssuer(server, pinned, said.issuer);
+  const own = pinned === undefined || pinned === address ? undefined : await readOwn(settings, pinned);
+  const metadata = own ?? said;
   checkEndpoints(settings, metadata);
   return {
     issuer: metadata.issuer,
-    address,
+    address: own && pinned !== undefined ? pinned : address,
     metadata,
     resource: about?.resource ?? url.origin + url.pathname + url.search,
     challenged: challenge.scope?.split(/\s+/).filter(Boolean) ?? [],
@@ -97,6 +99,15 @@ function chooseServer({ server, url, issuer }: DiscoverySettings, named: string[
       ? "Only if you run that authorization server yourself: set `oauth.issuer` to exactly that name."
       : operatorHint,
   });
+}
+
+/** What the configured issuer says of itself: nobody else speaks in its name, unless it says nothing at all. */
+async function readOwn(
+  settings: DiscoverySettings,
+  pinned: string,
+): Promise<AuthorizationServerMetadata | undefined> {
+  const metadata = await readMetadata(settings, pinned, true);
+  return metadata?.issuer === pinned ? metadata : undefined;
 }
 
 async function readMetadata(

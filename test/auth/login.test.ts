@@ -133,6 +133,25 @@ describe("logging in", () => {
     expect(await refusal(later.connect("issues"))).toMatchObject({ code: "auth-required" });
   });
 
+  it("asks the pinned issuer itself, whoever else speaks in its name", async () => {
+    const honest = await openScene();
+    const impostor = await openScene({
+      alter: { metadata: (all) => ({ ...all, issuer: honest.auth.issuer }) },
+    });
+    const hub = await impostor.hub({
+      oauth: {
+        issuer: honest.auth.issuer,
+        grant: "client-credentials",
+        clientId: "robot",
+        clientSecret: "s3cret",
+      },
+    });
+    const error = await refusal(hub.connect("issues"));
+    expect(error).toMatchObject({ code: "auth-failed" });
+    expect(impostor.auth.received.filter(({ method }) => method !== "GET")).toEqual([]);
+    expect(honest.auth.received.filter(({ endpoint }) => endpoint === "token")).toHaveLength(1);
+  });
+
   it("keeps several accounts of one server apart", async () => {
     const scene = await openScene({ users: ["ada", "bob"] });
     const hub = await scene.hub();
