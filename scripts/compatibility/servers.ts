@@ -160,7 +160,7 @@ export function candidates(folder: string): Candidate[] {
       env: { NG_CLI_ANALYTICS: "false" },
       call: { tool: "get_best_practices", arguments: {} },
       remark:
-        "`list_projects` outside a workspace leaves out fields that its own output schema requires, which is refused unless `output.check` allows it.",
+        "`list_projects` outside a workspace leaves out fields that its own output schema requires; the answer comes with a note, and with `output.check: error` it is refused.",
     },
   ];
 }
