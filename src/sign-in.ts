@@ -2,7 +2,7 @@ import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
 import { describeLogin } from "./auth/account.ts";
 import type { Account } from "./auth/account.ts";
 import type { Credentials } from "./auth/credentials.ts";
-import { HelperHeaders } from "./auth/headers-helper.ts";
+import { HelperHeaders } from "./auth/header-command.ts";
 import type { LoginOptions } from "./auth/login.ts";
 import type { LogoutResult } from "./auth/logout.ts";
 import { defaultProfile, loginKey, loginName } from "./auth/oauth-record.ts";

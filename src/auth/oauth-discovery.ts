@@ -81,7 +81,7 @@ function assumedMetadata(origin: string): AuthorizationServerMetadata {
   };
 }
 
-export function canBind(metadata: Record<string, unknown>): boolean {
+function canBind(metadata: Record<string, unknown>): boolean {
   const algorithms = metadata["dpop_signing_alg_values_supported"];
   return Array.isArray(algorithms) && algorithms.includes("ES256");
 }
