@@ -7,9 +7,9 @@ import { fork } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Pool } from "undici";
-import { HttpTransport } from "../src/servers/transports/http.ts";
-import { HttpClient } from "../src/servers/transports/http-client.ts";
-import { createHttpFetch } from "../src/servers/transports/http-fetch.ts";
+import { HttpTransport } from "../src/servers/transports/http/transport.ts";
+import { HttpClient } from "../src/servers/transports/http/client.ts";
+import { createHttpFetch } from "../src/servers/transports/http/fetch.ts";
 
 const inFlight = 32;
 const roundMs = 700;

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createHub } from "../src/index.ts";
-import { fakeStdio } from "../test/servers/fake/index.ts";
+import { fakeStdio } from "../test/fixtures/fake/index.ts";
 
 const barMb = 0.5;
 const warmUp = 5;

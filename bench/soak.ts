@@ -11,7 +11,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createHub } from "../src/index.ts";
 import type { Hub } from "../src/index.ts";
-import { fakeStdio, startFakeHttp } from "../test/servers/fake/index.ts";
+import { fakeStdio, startFakeHttp } from "../test/fixtures/fake/index.ts";
 
 interface Sample {
   at: string;

@@ -6,7 +6,7 @@ import { Validator as CfValidator } from "@cfworker/json-schema";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { compileSchema } from "../src/catalog/schema/compile.ts";
+import { compileSchema } from "../src/catalog/schema/compile/compile.ts";
 import { guardSchema } from "../src/catalog/schema/guard.ts";
 import { createValidator } from "../src/catalog/schema/validate.ts";
 

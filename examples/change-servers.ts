@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { createHub } from "../src/index.ts";
-import { fakeStdio, startFakeHttp } from "../test/servers/fake/index.ts";
+import { fakeStdio, startFakeHttp } from "../test/fixtures/fake/index.ts";
 
 const remote = await startFakeHttp();
 const hub = await createHub({ servers: { local: fakeStdio() } });

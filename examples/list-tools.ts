@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { createHub } from "../src/index.ts";
-import { fakeStdio } from "../test/servers/fake/index.ts";
+import { fakeStdio } from "../test/fixtures/fake/index.ts";
 
 const greeter = new McpServer({ name: "greeter", version: "1.0.0" });
 greeter.registerTool("greet", { inputSchema: z.object({ name: z.string() }) }, async ({ name }) => ({

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { createHub } from "../src/index.ts";
-import * as testing from "../test/servers/auth/testing.ts";
+import * as testing from "../test/fixtures/auth/testing.ts";
 
 const [robotKey, platformKey] = [testing.createKey(), testing.createKey()];
 const platform = "https://platform.example";

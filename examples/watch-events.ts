@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { createHub, isPlugboardError } from "../src/index.ts";
-import { fakeStdio } from "../test/servers/fake/index.ts";
+import { fakeStdio } from "../test/fixtures/fake/index.ts";
 
 await using hub = await createHub({ servers: { fragile: fakeStdio() } });
 const seen: string[] = [];

@@ -1,5 +1,5 @@
 import { verbs } from "../src/cli/verbs.ts";
-import type { Terminal } from "../src/cli/terminal.ts";
+import type { Terminal } from "../src/cli/terminal/terminal.ts";
 import type { Command } from "commander";
 
 /** docs/cli.md, from the help texts themselves. */

@@ -10,7 +10,7 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { shellWord } from "../src/cli/call-line.ts";
+import { shellWord } from "../src/cli/arguments/call-line.ts";
 import type { CallResult, ServerReport } from "../src/index.ts";
 import { runNode } from "../test/run-command.ts";
 import { candidates } from "./compatibility/servers.ts";

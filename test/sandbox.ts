@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { runCli } from "../src/cli/run.ts";
-import type { Terminal } from "../src/cli/terminal.ts";
+import type { Terminal } from "../src/cli/terminal/terminal.ts";
 import { scriptedAsk } from "./cli/scripted-ask.ts";
 import type { FormAnswer } from "./cli/scripted-ask.ts";
 import { platformFolders } from "../src/lib/folders.ts";

@@ -1,4 +1,4 @@
-import type { Vault } from "./vault.ts";
+import type { Vault } from "./vault/vault.ts";
 
 /** Where logins are kept, and the right to change one alone among all processes that share them. */
 export interface Credentials {

@@ -1,5 +1,5 @@
 import { PlugboardError } from "../errors.ts";
-import type { JsonRpcAnswer } from "../servers/lane.ts";
+import type { JsonRpcAnswer } from "../servers/rpc/lane.ts";
 import { withInputs } from "./input-required.ts";
 import type { AnswerInput } from "./input-required.ts";
 

@@ -1,11 +1,11 @@
-import { defaultProfile } from "../auth/oauth-record.ts";
+import { defaultProfile } from "../auth/oauth/record.ts";
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import type { Emit } from "../events.ts";
 import { canonicalJson, sha256 } from "../lib/canonical.ts";
 import { matchesAny } from "../lib/glob.ts";
 import type { Connection } from "../servers/connection.ts";
-import type { JsonRpcAnswer } from "../servers/lane.ts";
+import type { JsonRpcAnswer } from "../servers/rpc/lane.ts";
 import { entryFingerprint } from "../servers/server-memory.ts";
 import type { ServerSet, User } from "../servers/server-set.ts";
 import { defaultNaming, toolId } from "./names.ts";

@@ -1,6 +1,6 @@
 import { PlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
-import type { JsonRpcAnswer } from "../servers/lane.ts";
+import type { JsonRpcAnswer } from "../servers/rpc/lane.ts";
 
 export interface PageLimits {
   pages: number;

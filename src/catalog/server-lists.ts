@@ -1,6 +1,6 @@
 import { isPlugboardError } from "../errors.ts";
 import type { PlugboardError } from "../errors.ts";
-import type { JsonRpcAnswer } from "../servers/lane.ts";
+import type { JsonRpcAnswer } from "../servers/rpc/lane.ts";
 import { readPages } from "./pages.ts";
 
 export type ListKind = "tools" | "resources" | "resourceTemplates" | "prompts";

@@ -1,7 +1,7 @@
 import type { Hub, ToolEntry } from "../index.ts";
-import { toolWord } from "./call-line.ts";
-import { propertiesOf } from "./schema-parts.ts";
-import type { Terminal } from "./terminal.ts";
+import { toolWord } from "./arguments/call-line.ts";
+import { propertiesOf } from "./arguments/schema-parts.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 import { withWorkspace } from "./verb.ts";
 import type { CommonOptions } from "./verb.ts";
 import { withHub } from "./with-hub.ts";

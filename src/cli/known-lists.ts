@@ -1,10 +1,10 @@
 import type { Hub, ListState, View } from "../index.ts";
-import { findingLines } from "./finding.ts";
-import type { Finding } from "./finding.ts";
-import { printLines } from "./live-area.ts";
-import { count, painter } from "./print.ts";
-import type { Terminal } from "./terminal.ts";
-import { spinWhile } from "./waiting.ts";
+import { findingLines } from "./views/finding.ts";
+import type { Finding } from "./views/finding.ts";
+import { printLines } from "./terminal/live-area.ts";
+import { count, painter } from "./terminal/print.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+import { spinWhile } from "./terminal/waiting.ts";
 
 type Kind = NonNullable<Parameters<View["listStates"]>[0]>;
 
@@ -49,7 +49,7 @@ export async function prepareLists(hub: Hub, use: ListUse, terminal: Terminal): 
 
 async function failuresOf(hub: Hub, names: readonly string[]): Promise<Finding[]> {
   if (names.length === 0) return [];
-  const { listFailure } = await import("./list-failures.ts");
+  const { listFailure } = await import("./views/list-failures.ts");
   return names.map((name) => listFailure(hub, name));
 }
 

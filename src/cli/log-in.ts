@@ -1,7 +1,7 @@
 import { openUrl } from "../index.ts";
 import type { LoginOptions } from "../index.ts";
-import { safe } from "./print.ts";
-import type { Terminal } from "./terminal.ts";
+import { safe } from "./terminal/print.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 type Ways = Pick<LoginOptions, "openUrl" | "askRedirect" | "device">;
 

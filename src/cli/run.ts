@@ -1,11 +1,11 @@
 import { CommanderError } from "commander";
 import { PlugboardError, nearest, version } from "../index.ts";
 
-import { painter } from "./print.ts";
-import { reportError } from "./report.ts";
-import { Interrupted } from "./signals.ts";
-import { processTerminal } from "./terminal.ts";
-import type { Terminal } from "./terminal.ts";
+import { painter } from "./terminal/print.ts";
+import { reportError } from "./terminal/report.ts";
+import { Interrupted } from "./terminal/signals.ts";
+import { processTerminal } from "./terminal/terminal.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 import { verbs } from "./verbs.ts";
 
 export async function main(argv: string[]): Promise<void> {

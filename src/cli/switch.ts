@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { json, safe } from "./print.ts";
-import type { Terminal } from "./terminal.ts";
+import { json, safe } from "./terminal/print.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 import { verb, withWorkspace } from "./verb.ts";
 import type { CommonOptions } from "./verb.ts";
 

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { Workspace } from "../index.ts";
-import { painter } from "./print.ts";
-import type { Terminal } from "./terminal.ts";
+import { painter } from "./terminal/print.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 export interface CommonOptions {
   json?: boolean;

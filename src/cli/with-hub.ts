@@ -1,7 +1,7 @@
 import { Hub } from "../index.ts";
 import type { Interact, LoadedConfig, Workspace } from "../index.ts";
-import { painter, safe } from "./print.ts";
-import type { Terminal } from "./terminal.ts";
+import { painter, safe } from "./terminal/print.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 export interface HubUse {
   /** Part of what is configured; all of it when absent. */

@@ -1,6 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
-import { documentLimits, guardFetch } from "../auth/oauth-fetch.ts";
-import { allowsLocal } from "../auth/oauth-url.ts";
+import { documentLimits, guardFetch } from "../auth/oauth/guarded-fetch.ts";
+import { allowsLocal } from "../auth/oauth/url.ts";
 import type { Environment } from "../lib/folders.ts";
 import { readNetwork } from "./network-files.ts";
 import type { HttpTarget } from "./target.ts";
@@ -12,8 +12,8 @@ export async function withAuthFetch<T>(
   env: Environment,
   work: (fetch: FetchLike) => Promise<T>,
 ): Promise<T> {
-  const { HttpClient } = await import("./transports/http-client.ts");
-  const { createHttpFetch } = await import("./transports/http-fetch.ts");
+  const { HttpClient } = await import("./transports/http/client.ts");
+  const { createHttpFetch } = await import("./transports/http/fetch.ts");
   const client = new HttpClient({
     server,
     url,

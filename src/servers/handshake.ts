@@ -1,10 +1,10 @@
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
-import { clientInfo, legacyRevisions, modernEnvelope, modernRevision } from "./envelope.ts";
-import type { Capabilities } from "./envelope.ts";
+import { clientInfo, legacyRevisions, modernEnvelope, modernRevision } from "./rpc/envelope.ts";
+import type { Capabilities } from "./rpc/envelope.ts";
 import { judgeProbe, provesModern } from "./era.ts";
 import type { Era, EraMemory, EraPlan, ProbeOutcome } from "./era.ts";
-import type { JsonRpcAnswer } from "./lane-messages.ts";
+import type { JsonRpcAnswer } from "./rpc/lane-messages.ts";
 
 /** What a server said about itself. */
 export interface Greeting {

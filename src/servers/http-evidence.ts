@@ -2,7 +2,7 @@ import { isPlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
 import { refutesLegacy } from "./era.ts";
 import type { ProbeOutcome } from "./era.ts";
-import type { JsonRpcAnswer } from "./lane-messages.ts";
+import type { JsonRpcAnswer } from "./rpc/lane-messages.ts";
 
 /** Some refusals carry a JSON-RPC answer that says more than their status does. */
 export function answerInRefusal(error: unknown): JsonRpcAnswer {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { PlugboardError } from "../errors.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
-import type { HttpNetwork } from "./transports/http-pool.ts";
+import type { HttpNetwork } from "./transports/http/pool.ts";
 
 /** The contents of the files that a server's `network` names. */
 export async function readNetwork(

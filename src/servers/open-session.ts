@@ -1,17 +1,17 @@
-import { explainToken } from "../auth/token-claims.ts";
+import { explainToken } from "../auth/oauth/token-claims.ts";
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { Environment } from "../lib/folders.ts";
 import { untilAborted } from "./abortable.ts";
-import type { Capabilities } from "./envelope.ts";
+import type { Capabilities } from "./rpc/envelope.ts";
 import { planEra, refutesLegacy } from "./era.ts";
 import type { Era, EraMemory, EraPlan } from "./era.ts";
 import { ExitedOnProbe, shakeHands } from "./handshake.ts";
 import type { Greeting } from "./handshake.ts";
 import { answerInRefusal, httpRefusal } from "./http-evidence.ts";
 import { readNetwork } from "./network-files.ts";
-import { Peer } from "./peer.ts";
-import type { PeerHandlers } from "./peer.ts";
-import type { ProcessTree } from "./process-tree.ts";
+import { Peer } from "./rpc/peer.ts";
+import type { PeerHandlers } from "./rpc/peer.ts";
+import type { ProcessTree } from "./process/process-tree.ts";
 import type { Redaction } from "./redaction.ts";
 import { Session } from "./session.ts";
 import type { ServerTransport } from "./session.ts";
@@ -85,7 +85,7 @@ async function openHttp(options: OpenOptions, plan: EraPlan): Promise<Session> {
   try {
     return await attempt(options, "http", plan);
   } catch (error) {
-    const { shouldFallBackToSse } = await import("./transports/http.ts");
+    const { shouldFallBackToSse } = await import("./transports/http/transport.ts");
     if (options.protocol === "modern" || options.signal.aborted || !shouldFallBackToSse(error)) throw error;
     // A server of the older kind refuses a POST; when it is none of those either, the first refusal is the truth.
     return attempt(options, "sse", legacyPlan).catch(() => Promise.reject(error as Error));
@@ -164,7 +164,7 @@ async function createTransport(options: OpenOptions, kind: Kind): Promise<Server
       ? { maxLineBytes: target.maxLineBytes }
       : {};
   if (target.kind === "stdio") {
-    const { StdioTransport } = await import("./transports/stdio.ts");
+    const { StdioTransport } = await import("./transports/stdio/transport.ts");
     const processes = await options.processes();
     return new StdioTransport({ processes, program: target.program, redact, onStderr, ...limits });
   }
@@ -192,7 +192,7 @@ async function createTransport(options: OpenOptions, kind: Kind): Promise<Server
     limits: maxBodyBytes === undefined ? {} : { maxBodyBytes },
   };
   if (kind === "sse") return new (await import("./transports/sse.ts")).SseTransport(settings);
-  const { HttpTransport, encodeHeaderValue } = await import("./transports/http.ts");
+  const { HttpTransport, encodeHeaderValue } = await import("./transports/http/transport.ts");
   const paramHeaders = (method: string, params: Record<string, unknown>) => {
     if (method !== "tools/call") return {};
     const values = Object.entries(options.paramHeaders(params));
@@ -219,7 +219,7 @@ function explainConfigured(target: Target, now: number): string | undefined {
 
 async function translate(error: unknown, options: OpenOptions): Promise<PlugboardError> {
   const { server, target, authProvider, redaction } = options;
-  const { httpFailure } = await import("./transports/http.ts");
+  const { httpFailure } = await import("./transports/http/transport.ts");
   const isConfigured = "headers" in target && hasCredentials(target.headers);
   const hadCredentials = isConfigured || (authProvider !== undefined && (await hasToken(authProvider)));
   const redact = (text: string) => redaction.text(text);

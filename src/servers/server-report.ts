@@ -1,5 +1,5 @@
 import type { ConnectionStateName, DisabledReason, ErrorSummary } from "../events.ts";
-import type { Account } from "../auth/account.ts";
+import type { Account } from "../auth/oauth/account.ts";
 import type { ServerEntry } from "../config/model.ts";
 import type { Connection } from "./connection.ts";
 import { summarise } from "./connection-errors.ts";

@@ -1,4 +1,4 @@
-import { defaultProfile } from "../auth/oauth-record.ts";
+import { defaultProfile } from "../auth/oauth/record.ts";
 import { PlugboardError } from "../errors.ts";
 import type { PlugboardEvent } from "../events.ts";
 import { diffConfig } from "../config/diff.ts";

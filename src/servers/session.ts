@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Transport } from "@modelcontextprotocol/client";
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
-import { modernEnvelope } from "./envelope.ts";
-import type { Capabilities } from "./envelope.ts";
+import { modernEnvelope } from "./rpc/envelope.ts";
+import type { Capabilities } from "./rpc/envelope.ts";
 import type { Greeting } from "./handshake.ts";
-import type { JsonRpcAnswer, Lane, LaneOptions } from "./lane.ts";
-import type { Peer } from "./peer.ts";
+import type { JsonRpcAnswer, Lane, LaneOptions } from "./rpc/lane.ts";
+import type { Peer } from "./rpc/peer.ts";
 import type { Redaction } from "./redaction.ts";
 
 export type ServerTransport = Transport & {

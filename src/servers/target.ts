@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../errors.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
-import type { ServerProgram } from "./process-tree.ts";
+import type { ServerProgram } from "./process/process-tree.ts";
 import type { InProcessServer } from "./transports/memory.ts";
 
 /** Where a server is, with every value filled in. */

@@ -1,6 +1,6 @@
 import { isPlugboardError } from "../errors.ts";
 import { createMemoryStore } from "./memory.ts";
-import { openSqliteStore, type SqliteStoreOptions } from "./sqlite.ts";
+import { openSqliteStore, type SqliteStoreOptions } from "./sqlite/store.ts";
 import type { Store } from "./store.ts";
 
 /**

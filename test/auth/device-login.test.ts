@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { DevicePrompt } from "../../src/index.ts";
 import { waysToLogIn } from "../../src/cli/log-in.ts";
-import type { Terminal } from "../../src/cli/terminal.ts";
-import type { Fault } from "../servers/auth/index.ts";
+import type { Terminal } from "../../src/cli/terminal/terminal.ts";
+import type { Fault } from "../fixtures/auth/index.ts";
 import { openScene, refusal, tokenRequests } from "./oauth-fixture.ts";
 import type { Scene } from "./oauth-fixture.ts";
 

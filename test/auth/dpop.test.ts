@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AuthOptions, AuthReceived, ProtectedOptions } from "../servers/auth/index.ts";
+import type { AuthOptions, AuthReceived, ProtectedOptions } from "../fixtures/auth/index.ts";
 import { add, browser, keptToken, openScene, refusal, requestsOf, tokenRequests } from "./oauth-fixture.ts";
 import type { Scene } from "./oauth-fixture.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { LoginOptions } from "../../src/index.ts";
-import type { AuthOptions } from "../servers/auth/index.ts";
+import type { AuthOptions } from "../fixtures/auth/index.ts";
 import { browser, openScene, refusal, tokenRequests } from "./oauth-fixture.ts";
 import type { Scene } from "./oauth-fixture.ts";
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
-import { startAuthServer, startProtectedMcp } from "../servers/auth/index.ts";
-import type { AuthOptions } from "../servers/auth/index.ts";
+import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
+import type { AuthOptions } from "../fixtures/auth/index.ts";
 import { redirectOf } from "./oauth-fixture.ts";
 
 async function open(options: AuthOptions = {}) {

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createHub } from "../../src/index.ts";
 import type { ConfigLiteral } from "../../src/index.ts";
 import type { Credentials } from "../../src/auth/credentials.ts";
-import { GRANTS, createKey, startAuthServer, startProtectedMcp } from "../servers/auth/index.ts";
+import { GRANTS, createKey, startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
 import { add, browser, openScene, refusal, tokenRequests } from "./oauth-fixture.ts";
 
 const platform = "https://platform.example";

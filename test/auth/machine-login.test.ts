@@ -3,12 +3,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { clientAssertion } from "../../src/auth/client-assertion.ts";
+import { clientAssertion } from "../../src/auth/oauth/client-assertion.ts";
 import { Workspace } from "../../src/index.ts";
 import type { PlugboardError, PlugboardEvent } from "../../src/index.ts";
 import { createSandbox } from "../sandbox.ts";
-import { createKey, GRANTS, startIdentityProvider } from "../servers/auth/index.ts";
-import type { AuthOptions, AuthServer } from "../servers/auth/index.ts";
+import { createKey, GRANTS, startIdentityProvider } from "../fixtures/auth/index.ts";
+import type { AuthOptions, AuthServer } from "../fixtures/auth/index.ts";
 import { add, hubAt, openScene, refusal, requestsOf, tokenRequests } from "./oauth-fixture.ts";
 
 const platform = "https://platform.example";

@@ -10,15 +10,15 @@ import type {
 } from "../../src/index.ts";
 import { createMemoryCredentials } from "../../src/auth/credentials.ts";
 import type { Credentials } from "../../src/auth/credentials.ts";
-import { startAuthServer, startProtectedMcp } from "../servers/auth/index.ts";
+import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
 import type {
   AuthOptions,
   AuthReceived,
   AuthServer,
   ProtectedMcp,
   ProtectedOptions,
-} from "../servers/auth/index.ts";
-import type { Script } from "../servers/fake/index.ts";
+} from "../fixtures/auth/index.ts";
+import type { Script } from "../fixtures/fake/index.ts";
 
 export type Entry = ConfigLiteral["servers"][string];
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { isPlugboardError } from "../../src/index.ts";
 import { openCommand } from "../../src/auth/open-url.ts";
-import { hostile, startAuthServer, startHostile } from "../servers/auth/index.ts";
-import type { Hostile, HostileName } from "../servers/auth/index.ts";
+import { hostile, startAuthServer, startHostile } from "../fixtures/auth/index.ts";
+import type { Hostile, HostileName } from "../fixtures/auth/index.ts";
 import { add, browser, hubAt, openScene, redirectOf, refusal } from "./oauth-fixture.ts";
 
 const names = Object.keys(hostile) as HostileName[];

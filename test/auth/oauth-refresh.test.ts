@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GRANTS } from "../servers/auth/index.ts";
+import { GRANTS } from "../fixtures/auth/index.ts";
 import { add, browser, openScene } from "./oauth-fixture.ts";
 
 function tokenRequests(scene: { auth: { received: { endpoint: string; params: URLSearchParams }[] } }) {

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { startAuthServer, startProtectedMcp } from "../servers/auth/index.ts";
-import type { AuthOptions } from "../servers/auth/index.ts";
-import { json, listen } from "../servers/auth/listener.ts";
-import type { Answer } from "../servers/auth/listener.ts";
-import { forward } from "../servers/auth/proxy.ts";
+import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
+import type { AuthOptions } from "../fixtures/auth/index.ts";
+import { json, listen } from "../fixtures/auth/listener.ts";
+import type { Answer } from "../fixtures/auth/listener.ts";
+import { forward } from "../fixtures/auth/proxy.ts";
 import { add, browser, hubAt, refusal, tokenRequests } from "./oauth-fixture.ts";
 
 interface OldServer {

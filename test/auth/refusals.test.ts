@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { explainTime, explainToken } from "../../src/auth/token-claims.ts";
+import { explainTime, explainToken } from "../../src/auth/oauth/token-claims.ts";
 import { hubAt, openScene, refusal } from "./oauth-fixture.ts";
 
 const url = new URL("https://issues.example/mcp");

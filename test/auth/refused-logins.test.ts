@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { HubOptions, LoginOptions, LogInQuestion } from "../../src/index.ts";
-import type { AuthOptions, ProtectedOptions } from "../servers/auth/index.ts";
+import type { AuthOptions, ProtectedOptions } from "../fixtures/auth/index.ts";
 import { add, browser, openScene, refusal, tokenRequests } from "./oauth-fixture.ts";
 
 const writes: ProtectedOptions = { requires: { all: ["read"], tools: { add: ["write"] } } };

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Hub } from "../../src/index.ts";
-import type { ProtectedOptions } from "../servers/auth/index.ts";
-import type { Script } from "../servers/fake/index.ts";
+import type { ProtectedOptions } from "../fixtures/auth/index.ts";
+import type { Script } from "../fixtures/fake/index.ts";
 import { add, browser, openScene, refusal, requestsOf } from "./oauth-fixture.ts";
 
 const writes: ProtectedOptions = { requires: { all: ["read"], tools: { add: ["write"] } } };

@@ -1,8 +1,8 @@
 import { withDpop } from "@modelcontextprotocol/client";
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
-import { newDpopKey, openDpopSession } from "../../src/auth/dpop-key.ts";
-import { fakeHttp, open, until } from "../connections/http-fixture.ts";
+import { newDpopKey, openDpopSession } from "../../src/auth/oauth/dpop-key.ts";
+import { fakeHttp, open, until } from "../servers/http-fixture.ts";
 import { browser, openScene, refusal, requestsOf } from "./oauth-fixture.ts";
 
 type Headers = Record<string, string | string[] | undefined>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createKey } from "../servers/auth/index.ts";
+import { createKey } from "../fixtures/auth/index.ts";
 import { add, browser, openScene } from "./oauth-fixture.ts";
 import type { Scene } from "./oauth-fixture.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
 import { PlugboardError } from "../../src/index.ts";
 import type { Hub, LogInQuestion } from "../../src/index.ts";
-import { LoginOnDemand } from "../../src/login-on-demand.ts";
-import type { AuthOptions, ProtectedOptions } from "../servers/auth/index.ts";
-import type { Script } from "../servers/fake/index.ts";
+import { LoginOnDemand } from "../../src/hub/login-on-demand.ts";
+import type { AuthOptions, ProtectedOptions } from "../fixtures/auth/index.ts";
+import type { Script } from "../fixtures/fake/index.ts";
 import { add, browser, openScene, refusal, requestsOf, tokenRequests } from "./oauth-fixture.ts";
 import type { Scene } from "./oauth-fixture.ts";
 

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Keychain } from "../../src/auth/keychain.ts";
-import { createVault } from "../../src/auth/vault.ts";
-import type { Vault } from "../../src/auth/vault.ts";
+import type { Keychain } from "../../src/auth/vault/keychain.ts";
+import { createVault } from "../../src/auth/vault/vault.ts";
+import type { Vault } from "../../src/auth/vault/vault.ts";
 
 export interface OpenedVault extends Vault {
   warnings: string[];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Workspace, createHub } from "../../src/index.ts";
 import type { PlugboardEvent } from "../../src/index.ts";
-import { fakeStdio } from "../servers/fake/index.ts";
+import { fakeStdio } from "../fixtures/fake/index.ts";
 import { createSandbox } from "../sandbox.ts";
 import { filesWith } from "./vault-fixture.ts";
 

@@ -2,8 +2,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createHub } from "../../src/index.ts";
 import type { ConfigLiteral, HubOptions, PlugboardEvent } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
-import { fakeStdio, startFakeHttp } from "../servers/fake/index.ts";
-import type { Script } from "../servers/fake/index.ts";
+import { fakeStdio, startFakeHttp } from "../fixtures/fake/index.ts";
+import type { Script } from "../fixtures/fake/index.ts";
 
 async function hubOf(
   servers: ConfigLiteral["servers"],

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeBase64, formatBytes, mediaParts } from "../../src/calls/content-media.ts";
-import { contentToText } from "../../src/calls/content-text.ts";
-import type { ToolResult } from "../../src/calls/content.ts";
+import { decodeBase64, formatBytes, mediaParts } from "../../src/calls/content/media.ts";
+import { contentToText } from "../../src/calls/content/text.ts";
+import type { ToolResult } from "../../src/calls/content/parts.ts";
 
 const png = Buffer.from("89504e470d0a1a0a", "hex").toString("base64");
 const text = (value: string) => ({ type: "text", text: value });

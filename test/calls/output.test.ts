@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ToolResult } from "../../src/calls/content.ts";
-import { boundOutput, type OutputPolicy } from "../../src/calls/output.ts";
-import { weigh } from "../../src/calls/output-weigh.ts";
+import type { ToolResult } from "../../src/calls/content/parts.ts";
+import { boundOutput, type OutputPolicy } from "../../src/calls/output/output.ts";
+import { weigh } from "../../src/calls/output/weigh.ts";
 import { fastest } from "./fastest.ts";
 import { tokenSamples } from "./token-samples.ts";
 

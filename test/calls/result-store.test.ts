@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ToolResult } from "../../src/calls/content.ts";
-import { createResultStore, type ReadOptions, type ResultStore } from "../../src/calls/result-store.ts";
-import { estimateTokens } from "../../src/calls/token-estimate.ts";
+import type { ToolResult } from "../../src/calls/content/parts.ts";
+import { createResultStore, type ReadOptions, type ResultStore } from "../../src/calls/results/store.ts";
+import { estimateTokens } from "../../src/calls/output/token-estimate.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
 import { fastest } from "./fastest.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { estimateTokens, measure } from "../../src/calls/token-estimate.ts";
+import { estimateTokens, measure } from "../../src/calls/output/token-estimate.ts";
 import { fastest } from "./fastest.ts";
 import { tokenSamples } from "./token-samples.ts";
 

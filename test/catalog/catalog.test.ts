@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createHub } from "../../src/index.ts";
 import type { ConfigLiteral, HubOptions } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
-import { fakeStdio, readFakeLog, startFakeHttp } from "../servers/fake/index.ts";
+import { fakeStdio, readFakeLog, startFakeHttp } from "../fixtures/fake/index.ts";
 import { createSandbox } from "../sandbox.ts";
 
 async function hubOf(servers: ConfigLiteral["servers"], options: HubOptions = {}) {

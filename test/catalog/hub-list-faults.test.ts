@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createHub } from "../../src/index.ts";
 import type { Hub } from "../../src/index.ts";
-import { fakeStdio, startFakeHttp } from "../servers/fake/index.ts";
-import type { Script } from "../servers/fake/index.ts";
+import { fakeStdio, startFakeHttp } from "../fixtures/fake/index.ts";
+import type { Script } from "../fixtures/fake/index.ts";
 
 const object = { type: "object" };
 const tool = (name: string, extra: object = {}) => ({ name, inputSchema: object, ...extra });

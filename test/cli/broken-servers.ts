@@ -4,8 +4,8 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import type { Sandbox } from "../sandbox.ts";
-import { fakeStdio, startFakeHttp } from "../servers/fake/index.ts";
-import type { Script } from "../servers/fake/index.ts";
+import { fakeStdio, startFakeHttp } from "../fixtures/fake/index.ts";
+import type { Script } from "../fixtures/fake/index.ts";
 
 export interface BrokenServer {
   config: object;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { PlugboardError, errorTable } from "../../src/index.ts";
 import type { ErrorCode } from "../../src/index.ts";
 import { createSandbox } from "../sandbox.ts";
-import { plainHttp } from "../connections/http-fixture.ts";
+import { plainHttp } from "../servers/http-fixture.ts";
 
 const codes = Object.keys(errorTable) as ErrorCode[];
 

@@ -1,11 +1,11 @@
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Interrupted } from "../../src/cli/signals.ts";
+import { Interrupted } from "../../src/cli/terminal/signals.ts";
 import { redirectOf } from "../auth/oauth-fixture.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
-import { startAuthServer, startProtectedMcp } from "../servers/auth/index.ts";
-import type { AuthOptions, ProtectedOptions } from "../servers/auth/index.ts";
+import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
+import type { AuthOptions, ProtectedOptions } from "../fixtures/auth/index.ts";
 
 const call = ["call", "issues.add", "a=1", "b=2"];
 

@@ -3,8 +3,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 import { redirectOf } from "../auth/oauth-fixture.ts";
-import { startAuthServer, startProtectedMcp } from "../servers/auth/index.ts";
-import { fakeStdio } from "../servers/fake/index.ts";
+import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
+import { fakeStdio } from "../fixtures/fake/index.ts";
 
 const call = ["call", "issues.add", "a=1", "b=2"];
 const user = "home/.config/plugboard/config.json";

@@ -1,4 +1,4 @@
-import type { Ask } from "../../src/cli/ask.ts";
+import type { Ask } from "../../src/cli/terminal/ask.ts";
 
 /** An answer to one question; `undefined` leaves it, as Esc does, and a bare line end takes what is filled in. */
 export type FormAnswer = string | boolean | string[] | undefined;

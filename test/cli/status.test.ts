@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Interrupted } from "../../src/cli/signals.ts";
-import { displayWidth } from "../../src/cli/text-width.ts";
+import { Interrupted } from "../../src/cli/terminal/signals.ts";
+import { displayWidth } from "../../src/cli/terminal/text-width.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
-import { fakeStdio, readFakeLog, startFakeHttp } from "../servers/fake/index.ts";
+import { fakeStdio, readFakeLog, startFakeHttp } from "../fixtures/fake/index.ts";
 import { brokenServers } from "./broken-servers.ts";
 
 const user = "home/.config/plugboard/config.json";

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { estimateTokens } from "../../src/calls/token-estimate.ts";
-import { Interrupted } from "../../src/cli/signals.ts";
+import { estimateTokens } from "../../src/calls/output/token-estimate.ts";
+import { Interrupted } from "../../src/cli/terminal/signals.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
-import { fakeStdio, readFakeLog, startFakeHttp } from "../servers/fake/index.ts";
-import type { Rule, Script } from "../servers/fake/index.ts";
+import { fakeStdio, readFakeLog, startFakeHttp } from "../fixtures/fake/index.ts";
+import type { Rule, Script } from "../fixtures/fake/index.ts";
 
 const user = "home/.config/plugboard/config.json";
 const dot =

@@ -11,8 +11,8 @@ import { runNode } from "../run-command.ts";
 import type { CommandRun } from "../run-command.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
-import { startAuthServer, startProtectedMcp } from "../servers/auth/index.ts";
-import type { AuthOptions } from "../servers/auth/index.ts";
+import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
+import type { AuthOptions } from "../fixtures/auth/index.ts";
 
 const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 const patienceMs = 120_000;

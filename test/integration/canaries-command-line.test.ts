@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createHub, secretName, Workspace } from "../../src/index.ts";
 import { browser } from "../auth/oauth-fixture.ts";
-import type { AuthReceived } from "../servers/auth/index.ts";
+import type { AuthReceived } from "../fixtures/auth/index.ts";
 import { approving, CanaryCli, configured, pasting } from "./canary-cli.ts";
 import type { RunOptions } from "./canary-cli.ts";
 import { echoes, isCall, oauthEchoes, startEcho } from "./canary-echo.ts";

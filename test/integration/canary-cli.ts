@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { redirectOf } from "../auth/oauth-fixture.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
-import type { AuthServer } from "../servers/auth/index.ts";
+import type { AuthServer } from "../fixtures/auth/index.ts";
 import type { Canaries } from "./canary-scene.ts";
 
 const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
-import { startFakeHttp } from "../servers/fake/index.ts";
-import { type Answer, type AuthReceived, listen } from "../servers/auth/listener.ts";
-import { forward } from "../servers/auth/proxy.ts";
+import { startFakeHttp } from "../fixtures/fake/index.ts";
+import { type Answer, type AuthReceived, listen } from "../fixtures/auth/listener.ts";
+import { forward } from "../fixtures/auth/proxy.ts";
 
 /** How a careless server repeats what it was sent. `said` begins with the credentials. */
 export type Echo = (said: string, request: AuthReceived) => Answer;

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { createMemoryCredentials } from "../../src/auth/credentials.ts";
-import { startAuthServer, startProtectedMcp } from "../servers/auth/index.ts";
-import type { AuthOptions } from "../servers/auth/index.ts";
+import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
+import type { AuthOptions } from "../fixtures/auth/index.ts";
 import { startEcho } from "./canary-echo.ts";
 import { Canaries, openHub } from "./canary-scene.ts";
 

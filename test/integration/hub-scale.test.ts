@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Script } from "../servers/fake/index.ts";
+import type { Script } from "../fixtures/fake/index.ts";
 import {
   add,
   call,
@@ -10,8 +10,8 @@ import {
   report,
   type Servers,
   sum,
-} from "../connections/hub-fixture.ts";
-import { isAlive, until } from "../connections/stdio-fixture.ts";
+} from "../servers/hub-fixture.ts";
+import { isAlive, until } from "../servers/stdio-fixture.ts";
 
 const startupTimeoutMs = 45_000;
 const kinds: [name: string, count: number, script: Script][] = [

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createHub, Workspace } from "../../src/index.ts";
-import { WorkspaceState } from "../../src/workspace-state.ts";
+import { WorkspaceState } from "../../src/workspace/state.ts";
 import { browser } from "../auth/oauth-fixture.ts";
 import { createSandbox } from "../sandbox.ts";
-import { GRANTS, startAuthServer, startProtectedMcp } from "../servers/auth/index.ts";
+import { GRANTS, startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
 
 const cli = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 const call = ["call", "issues.add", "a=1", "b=2"];

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openKeychain } from "../../src/auth/keychain.ts";
+import { openKeychain } from "../../src/auth/vault/keychain.ts";
 import { filesWith } from "../auth/vault-fixture.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";

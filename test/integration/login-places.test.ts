@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { redirectOf } from "../auth/oauth-fixture.ts";
 import { createSandbox } from "../sandbox.ts";
-import { startAuthServer, startProtectedMcp } from "../servers/auth/index.ts";
+import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
 import { hasKeychain, sessionCommand } from "./keychain-session.ts";
 import type { Session } from "./keychain-session.ts";
 

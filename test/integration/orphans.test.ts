@@ -5,8 +5,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ProcessTree } from "../../src/servers/process-tree.ts";
-import { isAlive, nodeProgram, processesWith, programPath, until } from "../connections/stdio-fixture.ts";
+import { ProcessTree } from "../../src/servers/process/process-tree.ts";
+import { isAlive, nodeProgram, processesWith, programPath, until } from "../servers/stdio-fixture.ts";
 
 let stateFolder: string;
 beforeAll(async () => {

@@ -9,8 +9,8 @@ import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createHub, PlugboardError, Workspace } from "../../src/index.ts";
 import { add, browser, openScene as openLogin } from "../auth/oauth-fixture.ts";
 import { createSandbox } from "../sandbox.ts";
-import { GRANTS, startAuthServer, startProtectedMcp } from "../servers/auth/index.ts";
-import type { AuthOptions } from "../servers/auth/index.ts";
+import { GRANTS, startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
+import type { AuthOptions } from "../fixtures/auth/index.ts";
 
 const program = join(import.meta.dirname, "programs", "call-on-word.ts");
 const compiled = mkdtempSync(join(tmpdir(), "plugboard-compiled-"));

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { loadSqlite, withoutExperimentalWarning } from "../../src/store/sqlite-module.ts";
+import { loadSqlite, withoutExperimentalWarning } from "../../src/store/sqlite/module.ts";
 
 test("loading SQLite hides its experimental warning, lets others through and leaves no trace", () => {
   const original = Reflect.get(process, "emitWarning");

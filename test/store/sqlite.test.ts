@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openSqliteStore } from "../../src/store/sqlite.ts";
+import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Clock, Store } from "../../src/store/store.ts";
 import { storeContract } from "./contract.ts";
 import { statePath } from "./folder.ts";

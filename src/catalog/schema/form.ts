@@ -1,7 +1,7 @@
 import type { Path } from "../../config/documents/document.ts";
 import { isRecord } from "../../lib/record.ts";
-import type { Work } from "./compile-work.ts";
-import { annotationsOf, type Schema } from "./tidy.ts";
+import type { Work } from "./compile/work.ts";
+import { annotationsOf, type Schema } from "./compile/tidy.ts";
 import { typeName } from "./wording.ts";
 
 /** What a schema comes down to for targets that know neither `allOf` nor keywords beside a union or a reference. */

@@ -1,8 +1,8 @@
 import { isRecord } from "../../lib/record.ts";
-import { Inexpressible } from "./compile-work.ts";
-import { setMember } from "./merge-schemas.ts";
+import { Inexpressible } from "./compile/work.ts";
+import { setMember } from "./compile/merge-schemas.ts";
 import { subschemasOf } from "./subschemas.ts";
-import type { Schema } from "./tidy.ts";
+import type { Schema } from "./compile/tidy.ts";
 
 /** The definitions that the root needs, directly or through others. */
 export function reachable(

@@ -1,6 +1,6 @@
 import { isRecord } from "../../lib/record.ts";
-import { itemSchemas } from "./check-arrays.ts";
-import { patternsOf } from "./check-objects.ts";
+import { itemSchemas } from "./check/arrays.ts";
+import { patternsOf } from "./check/objects.ts";
 import { referenceIn, type Parts } from "./parts.ts";
 import type { Check, Run } from "./run.ts";
 

@@ -1,4 +1,4 @@
-import { createChecks } from "./checks.ts";
+import { createChecks } from "./check/checks.ts";
 import { Exhausted, Run, validationLimits, type Check, type Finding, type Mistake } from "./run.ts";
 
 export type { Mistake } from "./run.ts";

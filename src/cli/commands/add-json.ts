@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { PlugboardError, parseConfig } from "../../index.ts";
 import type { WritableScope } from "../../index.ts";
 import { addServer } from "../add-server.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { scopeOption, verb } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 

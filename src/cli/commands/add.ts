@@ -4,9 +4,9 @@ import { PlugboardError } from "../../index.ts";
 import type { WritableScope } from "../../index.ts";
 import { addServer } from "../add-server.ts";
 import type { KeptSecret } from "../add-server.ts";
-import { safe } from "../print.ts";
-import { readSecretValue } from "../secret-value.ts";
-import type { Terminal } from "../terminal.ts";
+import { safe } from "../terminal/print.ts";
+import { readSecretValue } from "../terminal/secret-value.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { collect, scopeOption, verb } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { Argument } from "commander";
 import { completionScripts } from "../completion-scripts.ts";
 import { nameCandidates } from "../completion-words.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { verb } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 import { verbs } from "../verbs.ts";

@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { configJsonSchema, describeOrigin, parseConfig, shownEntry } from "../../index.ts";
 import type { Diagnostic, LoadedConfig } from "../../index.ts";
-import { count, json, painter, safe, table } from "../print.ts";
-import { diagnosticLine } from "../report.ts";
-import type { Terminal } from "../terminal.ts";
+import { count, json, painter, safe, table } from "../terminal/print.ts";
+import { diagnosticLine } from "../terminal/report.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { describeOrigin, explainServer } from "../../index.ts";
 import type { ServerExplanation } from "../../index.ts";
-import { json, painter, safe } from "../print.ts";
-import { explainOneTool } from "../tool-explanation.ts";
-import { diagnosticLine } from "../report.ts";
-import type { Terminal } from "../terminal.ts";
+import { json, painter, safe } from "../terminal/print.ts";
+import { explainOneTool } from "../views/tool-explanation.ts";
+import { diagnosticLine } from "../terminal/report.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { PlugboardError, exportServers, formatById, formats } from "../../index.ts";
-import { json, safe } from "../print.ts";
-import type { Terminal } from "../terminal.ts";
+import { json, safe } from "../terminal/print.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { collect, verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 

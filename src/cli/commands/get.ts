@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { describeOrigin, storedAccount } from "../../index.ts";
 import type { Account, ServerEntry, Workspace } from "../../index.ts";
-import { accountLine } from "../account-view.ts";
-import { json, painter, safe } from "../print.ts";
-import { diagnosticLine } from "../report.ts";
-import { describeServer } from "../server-view.ts";
-import { asProfile, assertAccounts, profileOf, profileOption } from "../profile.ts";
-import type { ProfileOptions } from "../profile.ts";
-import type { Terminal } from "../terminal.ts";
+import { accountLine } from "../views/account-view.ts";
+import { json, painter, safe } from "../terminal/print.ts";
+import { diagnosticLine } from "../terminal/report.ts";
+import { describeServer } from "../views/server-view.ts";
+import { asProfile, assertAccounts, profileOf, profileOption } from "../arguments/profile.ts";
+import type { ProfileOptions } from "../arguments/profile.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 
 export function command(terminal: Terminal): Command {

@@ -8,9 +8,9 @@ import {
   shownEntry,
 } from "../../index.ts";
 import type { ForeignFile, LoadedConfig, PlannedServer, Workspace, WritableScope } from "../../index.ts";
-import { importView } from "../import-view.ts";
-import { count, json } from "../print.ts";
-import type { Terminal } from "../terminal.ts";
+import { importView } from "../views/import-view.ts";
+import { count, json } from "../terminal/print.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { scopeOption, verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { describeServer, stateWord } from "../server-view.ts";
-import { noServersText } from "../no-servers.ts";
-import { json, painter, table } from "../print.ts";
-import { reportDiagnostics } from "../report.ts";
-import type { Terminal } from "../terminal.ts";
-import { cutText } from "../text-width.ts";
+import { describeServer, stateWord } from "../views/server-view.ts";
+import { noServersText } from "../views/no-servers.ts";
+import { json, painter, table } from "../terminal/print.ts";
+import { reportDiagnostics } from "../terminal/report.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { cutText } from "../terminal/text-width.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 import { printable } from "../../index.ts";

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { PlugboardError } from "../../index.ts";
 import type { Vault } from "../../index.ts";
-import { accountLine } from "../account-view.ts";
+import { accountLine } from "../views/account-view.ts";
 import { waysToLogIn } from "../log-in.ts";
 import { narrow } from "../narrow.ts";
-import { json, painter, safe } from "../print.ts";
-import { profileOption } from "../profile.ts";
-import type { ProfileOptions } from "../profile.ts";
-import type { Terminal } from "../terminal.ts";
+import { json, painter, safe } from "../terminal/print.ts";
+import { profileOption } from "../arguments/profile.ts";
+import type { ProfileOptions } from "../arguments/profile.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import { withHub } from "../with-hub.ts";
 

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { PlugboardError } from "../../index.ts";
 import { narrow } from "../narrow.ts";
-import { json, safe } from "../print.ts";
-import { profileOption } from "../profile.ts";
-import type { ProfileOptions } from "../profile.ts";
-import type { Terminal } from "../terminal.ts";
+import { json, safe } from "../terminal/print.ts";
+import { profileOption } from "../arguments/profile.ts";
+import type { ProfileOptions } from "../arguments/profile.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import { withHub } from "../with-hub.ts";
 

@@ -2,13 +2,13 @@ import type { Command } from "commander";
 import { contentToText, isRecord, parsePromptCommand, printable } from "../../index.ts";
 import type { Hub, PromptCommand } from "../../index.ts";
 import { serverIn } from "../find-tool.ts";
-import { json, painter, safe } from "../print.ts";
-import { asProfile, assertAccounts, profileOption } from "../profile.ts";
-import type { ProfileOptions } from "../profile.ts";
-import type { Terminal } from "../terminal.ts";
-import { terminalAnswers } from "../terminal-answers.ts";
+import { json, painter, safe } from "../terminal/print.ts";
+import { asProfile, assertAccounts, profileOption } from "../arguments/profile.ts";
+import type { ProfileOptions } from "../arguments/profile.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { terminalAnswers } from "../terminal/terminal-answers.ts";
 import { verb, withWorkspace } from "../verb.ts";
-import { yieldingSpinner } from "../waiting.ts";
+import { yieldingSpinner } from "../terminal/waiting.ts";
 import { withHub } from "../with-hub.ts";
 
 export function command(terminal: Terminal): Command {

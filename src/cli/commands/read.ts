@@ -2,16 +2,16 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { contentParts, isMedia, mediaParts, partToText, printable } from "../../index.ts";
 import { knownServer } from "../known-server.ts";
-import { json, safe } from "../print.ts";
-import { asProfile, assertAccounts, profileOption } from "../profile.ts";
-import type { ProfileOptions } from "../profile.ts";
-import { saveFile, textFileName } from "../saved-files.ts";
-import { savedLine } from "../result-view.ts";
-import { shownPath } from "../shown-path.ts";
-import type { Terminal } from "../terminal.ts";
-import { terminalAnswers } from "../terminal-answers.ts";
+import { json, safe } from "../terminal/print.ts";
+import { asProfile, assertAccounts, profileOption } from "../arguments/profile.ts";
+import type { ProfileOptions } from "../arguments/profile.ts";
+import { saveFile, textFileName } from "../terminal/saved-files.ts";
+import { savedLine } from "../views/result-view.ts";
+import { shownPath } from "../views/shown-path.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { terminalAnswers } from "../terminal/terminal-answers.ts";
 import { verb, withWorkspace } from "../verb.ts";
-import { yieldingSpinner } from "../waiting.ts";
+import { yieldingSpinner } from "../terminal/waiting.ts";
 import { withHub } from "../with-hub.ts";
 
 interface ReadOptions extends ProfileOptions {

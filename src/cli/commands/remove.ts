@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { describeOrigin } from "../../index.ts";
 import type { Scope } from "../../index.ts";
-import { json, safe } from "../print.ts";
-import type { Terminal } from "../terminal.ts";
+import { json, safe } from "../terminal/print.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { scopeOption, verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 

@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import type { View } from "../../index.ts";
 import { runList } from "../list-verb.ts";
 import type { ListOptions } from "../list-verb.ts";
-import { listedText } from "../listed-view.ts";
-import type { Listed } from "../listed-view.ts";
-import { profileOption } from "../profile.ts";
-import type { Terminal } from "../terminal.ts";
+import { listedText } from "../views/listed-view.ts";
+import type { Listed } from "../views/listed-view.ts";
+import { profileOption } from "../arguments/profile.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { verb } from "../verb.ts";
 
 export function command(terminal: Terminal): Command {

@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import { printable } from "../../index.ts";
-import { json, painter, safe } from "../print.ts";
-import type { Terminal } from "../terminal.ts";
+import { json, painter, safe } from "../terminal/print.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 import { withHub } from "../with-hub.ts";

@@ -2,10 +2,10 @@ import { Command } from "commander";
 import { PlugboardError, isSecretName, secretName } from "../../index.ts";
 import type { VaultPlace } from "../../index.ts";
 import { keepSecret } from "../keep-secret.ts";
-import { count, json, painter, safe, table } from "../print.ts";
-import { readSecretValue } from "../secret-value.ts";
+import { count, json, painter, safe, table } from "../terminal/print.ts";
+import { readSecretValue } from "../terminal/secret-value.ts";
 
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 

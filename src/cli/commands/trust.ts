@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { PlugboardError, describeOrigin } from "../../index.ts";
 import type { LoadedConfig, ServerEntry, Workspace } from "../../index.ts";
-import { json, painter, safe } from "../print.ts";
-import type { Terminal } from "../terminal.ts";
-import { trustView } from "../trust-view.ts";
+import { json, painter, safe } from "../terminal/print.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { trustView } from "../views/trust-view.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 

@@ -5,7 +5,7 @@ import { createReadDraft, createWriteDraft, lost, type ReadDraft, type WriteDraf
 import { readFields, type Rules, writeFields } from "./fields.ts";
 import type { ImportedServer, Note, ReadContext } from "./format.ts";
 import { type Homes, putTogether, takeApart } from "./homes.ts";
-import { unwrapMcpRemote } from "./mcp-remote.ts";
+import { unwrapMcpRemote } from "./clients/mcp-remote.ts";
 import { findLiteralSecrets } from "./secrets.ts";
 import { settleTransport } from "./transport.ts";
 import type { VariableSyntax } from "./variables.ts";

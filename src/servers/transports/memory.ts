@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../../errors.ts";
-import { Lane } from "../lane.ts";
+import { Lane } from "../rpc/lane.ts";
 
 /** A server that lives in this process: the SDK's `Server` and `McpServer`, or anything with their `connect`. */
 export interface InProcessServer {

@@ -11,14 +11,14 @@ import {
 } from "@modelcontextprotocol/client";
 import { isPlugboardError, PlugboardError } from "../../errors.ts";
 import { printable } from "../../lib/printable.ts";
-import { Lane } from "../lane.ts";
-import { HttpClient } from "./http-client.ts";
-import { signing } from "./http-credentials.ts";
-import type { StreamEvent } from "./http-event-stream.ts";
-import { httpFailure, insufficientScope } from "./http-failure.ts";
-import { createHttpFetch } from "./http-fetch.ts";
-import { readableLength, statusError, unexpected } from "./http-status.ts";
-import type { HttpTransportOptions } from "./http.ts";
+import { Lane } from "../rpc/lane.ts";
+import { HttpClient } from "./http/client.ts";
+import { signing } from "./http/credentials.ts";
+import type { StreamEvent } from "./http/event-stream.ts";
+import { httpFailure, insufficientScope } from "./http/failure.ts";
+import { createHttpFetch } from "./http/fetch.ts";
+import { readableLength, statusError, unexpected } from "./http/status.ts";
+import type { HttpTransportOptions } from "./http/transport.ts";
 
 export interface SseTransportOptions extends Omit<HttpTransportOptions, "paramHeaders" | "sdk"> {
   sdk?: Omit<SSEClientTransportOptions, "fetch" | "requestInit" | "authProvider" | "eventSourceInit">;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createChecks } from "../../../src/catalog/schema/checks.ts";
+import { createChecks } from "../../../src/catalog/schema/check/checks.ts";
 import { Exhausted, Run, validationLimits } from "../../../src/catalog/schema/run.ts";
 import { createValidator } from "../../../src/catalog/schema/validate.ts";
 

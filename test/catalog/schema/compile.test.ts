@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compileSchema, type SchemaTarget } from "../../../src/catalog/schema/compile.ts";
+import { compileSchema, type SchemaTarget } from "../../../src/catalog/schema/compile/compile.ts";
 import { createValidator } from "../../../src/catalog/schema/validate.ts";
 import { anyObject, anySchema, anyToolSchema, type Schema } from "./arbitraries.ts";
 import { brokenRules } from "./target-rules.ts";

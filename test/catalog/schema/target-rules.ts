@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { subschemasOf } from "../../../src/catalog/schema/subschemas.ts";
-import type { SchemaTarget } from "../../../src/catalog/schema/compile.ts";
+import type { SchemaTarget } from "../../../src/catalog/schema/compile/compile.ts";
 import type { Schema } from "./arbitraries.ts";
 
 const metaschema = new Ajv2020({ strict: false, validateFormats: false, logger: false });

@@ -1,0 +1,207 @@
+import type { FetchLike, OAuthClientMetadata } from "@modelcontextprotocol/client";
+import type { ServerConfig } from "../../config/server-schema.ts";
+import { PlugboardError, isPlugboardError } from "../../errors.ts";
+import { isRecord } from "../../lib/record.ts";
+import { version } from "../../lib/version.ts";
+import type { Credentials } from "../credentials.ts";
+import type { Discovery } from "./discovery.ts";
+import { authFailed, explanation, ourCause, ownTokenHint, shown } from "./errors.ts";
+import type { LoginKey, OAuthClient } from "./record.ts";
+import type { VaultProblem } from "../vault/error.ts";
+import type { Vault } from "../vault/vault.ts";
+
+export type OAuthConfig = NonNullable<ServerConfig["oauth"]>;
+
+export interface ClientSettings {
+  server: string;
+  key: LoginKey;
+  oauth: OAuthConfig;
+  fetch: FetchLike;
+  credentials: Credentials;
+  now(): number;
+}
+
+export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+
+/** As whom we ask: registered beforehand, by a document of ours, or registered now. Kept per issuer. */
+export async function chooseClient(
+  settings: ClientSettings,
+  found: Discovery,
+  redirectUri: string,
+): Promise<OAuthClient> {
+  const { server, oauth, credentials } = settings;
+  if (oauth.clientId !== undefined) {
+    await bindToIssuer(settings, found.issuer, oauth.clientId);
+    return {
+      client_id: oauth.clientId,
+      ...(oauth.clientSecret !== undefined && { client_secret: oauth.clientSecret }),
+    };
+  }
+  if (oauth.clientMetadataUrl !== undefined && found.metadata.client_id_metadata_document_supported === true)
+    return { client_id: documentUrl(server, oauth.clientMetadataUrl), token_endpoint_auth_method: "none" };
+  const vault = await credentials.vault();
+  const name = registrationName(settings.key, found.issuer);
+  const known = parseRegistration(await getReadable(vault, name), settings.now());
+  if (known?.redirectUri === redirectUri) return known.client;
+  const client = await register(settings, found, redirectUri);
+  await vault.set(name, { client, redirectUri });
+  return client;
+}
+
+/** The port that an earlier registration named, to be used again if it is free. */
+export async function knownPort(settings: ClientSettings, issuer: string): Promise<number | undefined> {
+  const vault = await settings.credentials.vault();
+  const name = registrationName(settings.key, issuer);
+  const known = parseRegistration(await getReadable(vault, name), settings.now());
+  return known && Number(new URL(known.redirectUri).port);
+}
+
+type Records = Awaited<ReturnType<Credentials["vault"]>>;
+
+/** Nothing where the record is out of reach: a login that is made now does without it, and takes its place. */
+async function getReadable(vault: Records, name: string): Promise<unknown> {
+  try {
+    return await vault.get(name);
+  } catch (error) {
+    if (isOutOfReach(error)) return undefined;
+    throw error;
+  }
+}
+
+/** One record cannot be opened; the vault as such can be used. */
+function isOutOfReach(error: unknown): error is PlugboardError {
+  const reasons: unknown[] = ["locked", "key-missing", "wrong-key", "corrupt"] satisfies VaultProblem[];
+  return isPlugboardError(error, "store-unavailable") && reasons.includes(error.data?.["reason"]);
+}
+
+/** For a client that is configured there is none of ours; the one that is there is another entry's. */
+export async function forgetRegistration(credentials: Credentials, key: LoginKey, issuer: string) {
+  if (key.clientId !== undefined) return;
+  await (await credentials.vault()).delete(registrationName(key, issuer));
+}
+
+/** All of them, for an address and an account that nothing else is known about. */
+export async function forgetRegistrations(credentials: Credentials, key: LoginKey): Promise<void> {
+  if (key.clientId !== undefined) return;
+  const vault: Records & Partial<Pick<Vault, "list">> = await credentials.vault();
+  const prefix = registrationPrefix(key);
+  const { entries = [] } = (await vault.list?.(prefix)) ?? {};
+  const names = entries.map(({ name }) => name).filter((name) => !name.startsWith(`${prefix}registered|`));
+  for (const name of names) if (name.endsWith(`|${key.profile}`)) await vault.delete(name);
+}
+
+function registrationPrefix({ url }: LoginKey): string {
+  return `client/${url}|`;
+}
+
+function registrationName(key: LoginKey, issuer: string): string {
+  return `${registrationPrefix(key)}${issuer}|${key.profile}`;
+}
+
+function parseRegistration(value: unknown, now: number) {
+  if (!isRecord(value) || !isRecord(value["client"]) || typeof value["redirectUri"] !== "string") return;
+  const { client_id: id, client_secret_expires_at: until } = value["client"];
+  if (typeof id !== "string" || !URL.canParse(value["redirectUri"])) return;
+  if (typeof until === "number" && until > 0 && until * 1000 <= now) return;
+  return { client: value["client"] as unknown as OAuthClient, redirectUri: value["redirectUri"] };
+}
+
+/** A client that was registered beforehand belongs to one issuer: a server that names another one does not get it. */
+async function bindToIssuer(settings: ClientSettings, issuer: string, clientId: string): Promise<void> {
+  const { server, key, oauth, credentials } = settings;
+  const name = `${registrationPrefix(key)}registered|${clientId}`;
+  const vault = await credentials.vault();
+  const bound = await vault.get(name).catch((error: unknown) => {
+    if (!isOutOfReach(error)) throw error;
+    // The configuration says it, and what is kept stays as it is.
+    if (oauth.issuer !== undefined) return { issuer };
+    const message = `Which authorization server your client ${shown(clientId)} of "${server}" belongs to cannot be read now. ${error.message}`;
+    const hint = `${error.hint} Or set \`oauth.issuer\`.`;
+    throw new PlugboardError("store-unavailable", message, { server, data: error.data, hint, cause: error });
+  });
+  if (oauth.issuer === undefined && isRecord(bound) && bound["issuer"] !== issuer) {
+    const message = `"${server}" now names the authorization server ${shown(issuer)}; your client ${shown(clientId)} was used with ${shown(String(bound["issuer"]))}.`;
+    throw authFailed(server, message, {
+      data: { reason: "issuer-changed" },
+      hint: "If that is right, set `oauth.issuer` to the new one.",
+    });
+  }
+  if (!isRecord(bound) || bound["issuer"] !== issuer) await vault.set(name, { issuer });
+}
+
+function documentUrl(server: string, text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol === "https:" && url.pathname !== "/") return text;
+  const message = `\`oauth.clientMetadataUrl\` of "${server}" must be an https address with a path.`;
+  throw new PlugboardError("config-invalid", message, { server });
+}
+
+async function register(
+  settings: ClientSettings,
+  found: Discovery,
+  redirectUri: string,
+): Promise<OAuthClient> {
+  const { server, fetch } = settings;
+  const { metadata, issuer } = found;
+  if (metadata.registration_endpoint === undefined) throw cannotRegister(server, issuer, "");
+  const offersDevices = "device_authorization_endpoint" in metadata;
+  const clientMetadata: OAuthClientMetadata = {
+    client_name: "Plugboard",
+    software_id: "plugboard",
+    software_version: version,
+    redirect_uris: [redirectUri],
+    grant_types: ["authorization_code", "refresh_token", ...(offersDevices ? [deviceGrant] : [])],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+    application_type: "native",
+  };
+  const { registerClient } = await import("@modelcontextprotocol/client");
+  try {
+    const full = await registerClient(found.address, { metadata, clientMetadata, fetchFn: fetch });
+    const { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method } = full;
+    return {
+      client_id,
+      ...(client_secret !== undefined && { client_secret, client_secret_expires_at }),
+      ...(token_endpoint_auth_method !== undefined && { token_endpoint_auth_method }),
+    };
+  } catch (error) {
+    const ours = ourCause(error);
+    if (ours) throw ours;
+    if (found.isAssumed) throw offersNoLogin(server);
+    throw cannotRegister(server, issuer, refusalOf(error));
+  }
+}
+
+function refusalOf(error: unknown): string {
+  if (!isRecord(error) || typeof error["status"] !== "number") return "its answer is not valid";
+  let why: unknown;
+  try {
+    why = (JSON.parse(String(error["body"])) as { error_description?: unknown } | null)?.error_description;
+  } catch {
+    why = undefined;
+  }
+  return `HTTP ${error["status"]}${typeof why === "string" ? `, ${explanation(why)}` : ""}`;
+}
+
+/** Nothing at the places where the oldest servers have theirs. */
+function offersNoLogin(server: string): PlugboardError {
+  const message = `"${server}" does not offer a login.`;
+  return authFailed(server, message, { data: { reason: "no-login" }, hint: ownTokenHint });
+}
+
+/** Whether there is any way to be a client there that needs nobody's help. */
+export function canBeClient(oauth: OAuthConfig, { metadata }: Discovery): boolean {
+  const hasDocument =
+    oauth.clientMetadataUrl !== undefined && metadata.client_id_metadata_document_supported === true;
+  return oauth.clientId !== undefined || hasDocument || metadata.registration_endpoint !== undefined;
+}
+
+export function cannotRegister(server: string, issuer: string, why: string): PlugboardError {
+  const how = why === "" ? "does not let clients register themselves" : `did not register us (${why})`;
+  const message = `The authorization server ${shown(issuer)} of "${server}" ${how}.`;
+  return new PlugboardError("registration-required", message, {
+    server,
+    data: { issuer: shown(issuer) },
+    hint: `Register a client there, with the redirect address http://127.0.0.1/callback, and set it: \`plugboard add ${server} <url> --client-id <id> --force\`. ${ownTokenHint}`,
+  });
+}

@@ -1,0 +1,200 @@
+import type { AuthorizationServerMetadata, FetchLike } from "@modelcontextprotocol/client";
+import type { PlugboardError } from "../../errors.ts";
+import { authFailed, formFault, operatorHint, ourCause, ownTokenHint, shown } from "./errors.ts";
+import { readResourceMetadata } from "./resource.ts";
+import { allowsLocal, isSafeAddress, whyUnsafe } from "./url.ts";
+
+export interface Challenge {
+  resourceMetadataUrl?: URL | undefined;
+  scope?: string | undefined;
+  /** Whether it asks for tokens that are bound to a key. */
+  dpop?: boolean | undefined;
+}
+
+export interface Discovery {
+  issuer: string;
+  /** Where its metadata was found. */
+  address: string;
+  metadata: AuthorizationServerMetadata;
+  resource: string;
+  /** What the challenge asks for; without one what the server offers. */
+  challenged: string[];
+  offered: string[];
+  /** Whether the server wants tokens that are bound to a key, and its authorization server can give them. */
+  wantsDpop: boolean;
+  /** There is no metadata: these are the places of the protocol's first revision. */
+  isAssumed: boolean;
+}
+
+interface DiscoverySettings {
+  server: string;
+  url: URL;
+  /** The only issuer that is accepted. */
+  issuer: string | undefined;
+  fetch: FetchLike;
+}
+
+/** Who logs people in for this server. Nothing but public documents is asked for, and every one is checked first. */
+export async function discover(settings: DiscoverySettings, challenge: Challenge): Promise<Discovery> {
+  const { server, url, issuer: pinned, fetch } = settings;
+  const about = await readResourceMetadata(server, url, challenge.resourceMetadataUrl, fetch);
+  const address = chooseServer(settings, about?.servers ?? []);
+  const described = await readMetadata(settings, address, about !== undefined);
+  // Servers of the first revision announce no issuer; any on their own machine is as good as another.
+  if (described && !about && pinned === undefined && URL.parse(described.issuer)?.origin !== url.origin)
+    throw otherIssuer(server, url.origin, described.issuer);
+  if (described === undefined && about !== undefined) throw noLogin(server, address);
+  const said = described ?? assumedMetadata(url.origin);
+  if (pinned !== undefined && said.issuer !== pinned) throw otherIssuer(server, pinned, said.issuer);
+  const own = pinned === undefined || pinned === address ? undefined : await readOwn(settings, pinned);
+  const metadata = own ?? said;
+  checkEndpoints(settings, metadata);
+  return {
+    issuer: metadata.issuer,
+    address: own && pinned !== undefined ? pinned : address,
+    metadata,
+    resource: about?.resource ?? url.origin + url.pathname + url.search,
+    challenged: challenge.scope?.split(/\s+/).filter(Boolean) ?? [],
+    offered: about?.scopes ?? [],
+    wantsDpop: Boolean(challenge.dpop || about?.dpop) && canBind(metadata),
+    isAssumed: described === undefined,
+  };
+}
+
+/** What an unauthorized response asks for. */
+export async function readChallenge(response: Response): Promise<Challenge> {
+  const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+  const dpop = /(^|,)\s*dpop\b/i.test(response.headers.get("www-authenticate") ?? "");
+  return { resourceMetadataUrl, scope, dpop };
+}
+
+/** Servers of the protocol's revision 2025-03-26 may keep their endpoints at fixed places and describe nothing. */
+function assumedMetadata(origin: string): AuthorizationServerMetadata {
+  return {
+    issuer: origin,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    registration_endpoint: `${origin}/register`,
+    response_types_supported: ["code"],
+    code_challenge_methods_supported: ["S256"],
+  };
+}
+
+function canBind(metadata: Record<string, unknown>): boolean {
+  const algorithms = metadata["dpop_signing_alg_values_supported"];
+  return Array.isArray(algorithms) && algorithms.includes("ES256");
+}
+
+/** The one that is pinned where the server names it, otherwise the first. */
+function chooseServer({ server, url, issuer }: DiscoverySettings, named: string[]): string {
+  const first = named[0] ?? issuer ?? url.origin;
+  const address = issuer !== undefined && named.includes(issuer) ? issuer : first;
+  const localAllowed = allowsLocal(url, issuer);
+  if (isSafeAddress(address, localAllowed)) return address;
+  const message = `"${server}" names the authorization server ${shown(address)} (authorization_servers), which ${whyUnsafe(address, localAllowed)}.`;
+  throw authFailed(server, message, {
+    data: { reason: "unsafe-address" },
+    hint: isSafeAddress(address)
+      ? "Only if you run that authorization server yourself: set `oauth.issuer` to exactly that name."
+      : operatorHint,
+  });
+}
+
+/** What the configured issuer says of itself: nobody else speaks in its name, unless it says nothing at all. */
+async function readOwn(
+  settings: DiscoverySettings,
+  pinned: string,
+): Promise<AuthorizationServerMetadata | undefined> {
+  const metadata = await readMetadata(settings, pinned, true);
+  return metadata?.issuer === pinned ? metadata : undefined;
+}
+
+async function readMetadata(
+  { server, issuer, fetch }: DiscoverySettings,
+  address: string,
+  isAnnounced: boolean,
+): Promise<AuthorizationServerMetadata | undefined> {
+  const { discoverAuthorizationServerMetadata, IssuerMismatchError } =
+    await import("@modelcontextprotocol/client");
+  const statuses: number[] = [];
+  const fetchFn: FetchLike = async (...request) => {
+    const response = await fetch(...request);
+    statuses.push(response.status);
+    return response;
+  };
+  try {
+    // With a pinned issuer the comparison with that one, by the caller, is the stricter one.
+    const skipIssuerValidation = issuer !== undefined || !isAnnounced;
+    const metadata = await discoverAuthorizationServerMetadata(address, { fetchFn, skipIssuerValidation });
+    const isElsewhere = metadata === undefined && statuses.every((status) => status >= 300 && status < 400);
+    if (isElsewhere) throw redirected(server, address, statuses[0]);
+    return metadata;
+  } catch (error) {
+    if (error instanceof IssuerMismatchError)
+      throw otherIssuer(server, error.expected ?? address, error.received);
+    throw metadataFailed(server, address, error);
+  }
+}
+
+function metadataFailed(server: string, address: string, error: unknown): PlugboardError {
+  const ours = ourCause(error);
+  if (ours) return ours;
+  const [status] = error instanceof Error ? (/HTTP \d{3}/.exec(error.message) ?? []) : [];
+  const what = status === undefined ? formFault(error) : `is not available (${status})`;
+  const message = `The metadata of the authorization server ${shown(address)} of "${server}" ${what}.`;
+  return authFailed(server, message, { data: { reason: "metadata" }, hint: operatorHint });
+}
+
+function redirected(server: string, address: string, status: number | undefined): PlugboardError {
+  const message = `The authorization server ${shown(address)} of "${server}" answers with a redirect (HTTP ${status}) where its metadata should be; it was not followed.`;
+  return authFailed(server, message, { data: { reason: "redirect" }, hint: operatorHint });
+}
+
+function otherIssuer(server: string, expected: string, received: string | undefined): PlugboardError {
+  const is =
+    received === undefined ? "does not name itself (issuer)" : `calls itself ${shown(received)} (issuer)`;
+  const message = `The authorization server ${shown(expected)} of "${server}" ${is}; nothing was sent to it.`;
+  return authFailed(server, message, {
+    data: { reason: "issuer", expected: shown(expected) },
+    hint:
+      received === undefined
+        ? operatorHint
+        : "Only if its operator confirms that this is right: set `oauth.issuer` to exactly that name.",
+  });
+}
+
+const endpoints = [
+  "authorization_endpoint",
+  "token_endpoint",
+  "registration_endpoint",
+  "revocation_endpoint",
+  "device_authorization_endpoint",
+] as const;
+
+function checkEndpoints(
+  { server, url, issuer }: DiscoverySettings,
+  metadata: AuthorizationServerMetadata,
+): void {
+  const localAllowed = allowsLocal(url, issuer);
+  const all: Record<string, unknown> = metadata;
+  for (const name of endpoints) {
+    const address = all[name];
+    if (address === undefined || (typeof address === "string" && isSafeAddress(address, localAllowed)))
+      continue;
+    const what =
+      typeof address === "string"
+        ? `${shown(address)}, which ${whyUnsafe(address, localAllowed)}`
+        : "in a wrong form";
+    const message = `The authorization server ${shown(metadata.issuer)} of "${server}" has the ${name} ${what}.`;
+    throw authFailed(server, message, {
+      data: { reason: "unsafe-address", endpoint: name },
+      hint: operatorHint,
+    });
+  }
+}
+
+function noLogin(server: string, address: string): PlugboardError {
+  const message = `The authorization server ${shown(address)} of "${server}" has no metadata.`;
+  return authFailed(server, message, { data: { reason: "no-login" }, hint: ownTokenHint });
+}

@@ -1,0 +1,182 @@
+import type { AuthProvider, DpopSession, FetchLike } from "@modelcontextprotocol/client";
+import { isPlugboardError } from "../../errors.ts";
+import { openDpopSession } from "./dpop-key.ts";
+import type { DpopKey } from "./dpop-key.ts";
+import { readChallenge } from "./discovery.ts";
+import type { Challenge } from "./discovery.ts";
+import { readResourceMetadata } from "./resource.ts";
+import { hasExpired, isDue } from "./record.ts";
+import type { Login } from "./record.ts";
+import { explainTime, explainToken } from "./token-claims.ts";
+import { readLogin, renewLogin, wantsLogin } from "./token-refresh.ts";
+import type { RefreshSettings } from "./token-refresh.ts";
+
+/** Answers that were on their way with the old token when it was renewed may still come in for so long. */
+const echoMs = 5_000;
+
+/**
+ * The stored login of one server, for its transport: a token for every request, renewed before it expires and when it
+ * is refused. Opens no browser: without a login it says which command is needed.
+ */
+export class LoginProvider implements AuthProvider {
+  #settings: RefreshSettings & { url: URL };
+  #login: Login | undefined;
+  #isRead = false;
+  #version = 0;
+  #renewing: Promise<Login> | undefined;
+  #renewedAt = -Infinity;
+  #signing: { key: DpopKey; session: Promise<DpopSession> } | undefined;
+  #challenge: Challenge | undefined;
+  #theirTime: string | null = null;
+
+  constructor(settings: RefreshSettings & { url: URL }) {
+    this.#settings = settings;
+  }
+
+  /** What is in use now. */
+  get login(): Login | undefined {
+    return this.#login;
+  }
+
+  /** Another one when another token came into use. */
+  get version(): number {
+    return this.#version;
+  }
+
+  secrets(): string[] {
+    const { tokens, client } = this.#login ?? {};
+    const { clientSecret, privateKey, assertion, identityProvider } = this.#settings.oauth;
+    const all = [
+      tokens?.access_token,
+      tokens?.refresh_token,
+      client?.client_secret,
+      this.#login?.dpop?.d,
+      clientSecret,
+      privateKey,
+      assertion,
+      identityProvider?.clientSecret,
+    ];
+    return all.filter((secret) => secret !== undefined);
+  }
+
+  /** True when another one is kept by now, by whichever process. */
+  async hasNewLogin(): Promise<boolean> {
+    const kept = await readLogin(this.#settings);
+    return kept !== undefined && !kept.ended && kept.tokens.access_token !== this.#login?.tokens.access_token;
+  }
+
+  async token(): Promise<string | undefined> {
+    const { now } = this.#settings;
+    if (!this.#isRead) await this.#read();
+    const login = this.#login;
+    if (!login) return undefined;
+    if (!isDue(login, now()) || login.ended || !this.#canRenew(login)) return login.tokens.access_token;
+    try {
+      return (await this.#renew(undefined)).tokens.access_token;
+    } catch (error) {
+      // It is still good for a while, and its authorization server may be back by then.
+      if (isPlugboardError(error, "auth-required") || hasExpired(login, now())) throw error;
+      return login.tokens.access_token;
+    }
+  }
+
+  async onUnauthorized({ response }: { response: Response }): Promise<void> {
+    const { now } = this.#settings;
+    const refused = this.#login?.tokens.access_token;
+    if (this.#renewing) return void (await this.#renewing);
+    if (now() - this.#renewedAt < echoMs) return;
+    this.#challenge = await readChallenge(response);
+    this.#theirTime = response.headers.get("date");
+    await this.#read();
+    if (!this.#login && this.#settings.oauth.grant === undefined) {
+      const { missingLogin } = await import("./missing-login.ts");
+      throw await missingLogin(this.#settings, this.#challenge);
+    }
+    if (!this.#login) return void (await this.#renew(refused));
+    if (refused !== undefined) await this.#assertSameIssuer(this.#login, response);
+    if (this.#login.tokens.access_token === refused || isDue(this.#login, now())) await this.#renew(refused);
+  }
+
+  /** What may be wrong with a login that was refused although it is new. */
+  explainRefusal(): string | undefined {
+    const { url, now } = this.#settings;
+    const token = this.#login?.tokens.access_token;
+    if (token === undefined) return undefined;
+    return explainToken(token, url, now()) ?? explainTime(this.#theirTime, now());
+  }
+
+  /** What a refused request said about the login that is wanted. */
+  get challenge(): Challenge | undefined {
+    return this.#challenge;
+  }
+
+  /** Uses what is kept from now on, whoever wrote it. */
+  async reread(): Promise<void> {
+    await this.#read();
+  }
+
+  /** Whether every request carries a proof of its own. */
+  get signs(): boolean {
+    return this.#login?.dpop !== undefined;
+  }
+
+  /** Adds the proofs where the login is bound to a key. */
+  wrapFetch(fetch: FetchLike): FetchLike {
+    return async (...request) => {
+      if (!this.#isRead) await this.#read();
+      const session = await this.#session();
+      if (!session) return fetch(...request);
+      const { withDpop } = await import("@modelcontextprotocol/client");
+      return withDpop(session, () => this.token())(fetch)(...request);
+    };
+  }
+
+  #session(): Promise<DpopSession> | undefined {
+    const key = this.#login?.dpop;
+    if (!key) return undefined;
+    // What a session remembers lives as long as the key, not as long as one token.
+    if (this.#signing?.key.d !== key.d) this.#signing = { key, session: openDpopSession(key) };
+    return this.#signing.session;
+  }
+
+  #canRenew({ tokens }: Login): boolean {
+    return tokens.refresh_token !== undefined || this.#settings.oauth.grant !== undefined;
+  }
+
+  async #read(): Promise<void> {
+    this.#use(await readLogin(this.#settings));
+    this.#isRead = true;
+  }
+
+  #use(login: Login | undefined): void {
+    if (login?.tokens.access_token !== this.#login?.tokens.access_token) this.#version++;
+    this.#login = login;
+  }
+
+  #renew(refused: string | undefined): Promise<Login> {
+    this.#renewing ??= renewLogin(this.#settings, refused, this.#challenge)
+      .then((login) => {
+        this.#use(login);
+        // A workload's new token may be for somebody else, whose login is kept elsewhere.
+        this.#settings = { ...this.#settings, key: { ...this.#settings.key, machine: login.machine } };
+        this.#renewedAt = this.#settings.now();
+        return login;
+      })
+      .finally(() => (this.#renewing = undefined));
+    return this.#renewing;
+  }
+
+  /** A server that has moved to another authorization server gets nothing that the old one gave. */
+  async #assertSameIssuer(login: Login, response: Response): Promise<void> {
+    const { server, url, withFetch } = this.#settings;
+    const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
+    const { resourceMetadataUrl } = extractWWWAuthenticateParams(response);
+    const about = await withFetch((fetch) =>
+      readResourceMetadata(server, url, resourceMetadataUrl, fetch),
+    ).catch(() => undefined);
+    if (!about || about.servers.length === 0 || this.#settings.oauth.issuer !== undefined) return;
+    const bare = (issuer: string) => issuer.replace(/\/$/, "");
+    if (about.servers.some((one) => bare(one) === bare(login.issuer))) return;
+    throw wantsLogin(this.#settings, `"${server}" has moved to another authorization server.`);
+  }
+}

@@ -1,0 +1,84 @@
+import type { FetchLike } from "@modelcontextprotocol/client";
+import { isRecord } from "../../lib/record.ts";
+import { authFailed, formFault, operatorHint, shown } from "./errors.ts";
+
+/** What a protected server says about itself (RFC 9728). */
+export interface ResourceMetadata {
+  resource: string;
+  servers: string[];
+  scopes: string[];
+  /** Whether it takes only tokens that are bound to a key. */
+  dpop: boolean;
+}
+
+const place = "/.well-known/oauth-protected-resource";
+
+/**
+ * The document that the challenge names; without one those at the known places. Undefined when there is none at all;
+ * one that is there and cannot be believed is an error.
+ */
+export async function readResourceMetadata(
+  server: string,
+  url: URL,
+  named: URL | undefined,
+  fetch: FetchLike,
+): Promise<ResourceMetadata | undefined> {
+  const path = url.pathname.replace(/\/$/, "");
+  const known = [new URL(`${place}${path}${url.search}`, url), new URL(place, url)];
+  for (const address of named ? [named] : known) {
+    const response = await fetch(address, { headers: { accept: "application/json" } });
+    const text = await response.text();
+    if (response.ok) return parse(server, url, text);
+    if (response.status >= 500 || (response.status >= 300 && response.status < 400)) {
+      const how = response.status < 400 ? ", a redirect that was not followed," : "";
+      const message = `"${server}" does not show its login metadata (HTTP ${response.status}${how} at ${address.origin}${address.pathname}).`;
+      throw authFailed(server, message, { data: { status: response.status }, hint: operatorHint });
+    }
+  }
+  return undefined;
+}
+
+function parse(server: string, url: URL, text: string): ResourceMetadata {
+  const invalid = (what: string) =>
+    authFailed(server, `"${server}" describes its login in a document that ${what}.`, {
+      data: { reason: "resource-metadata" },
+      hint: operatorHint,
+    });
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw invalid(formFault(error));
+  }
+  if (!isRecord(value)) throw invalid("is not a JSON object");
+  const { resource } = value;
+  if (typeof resource !== "string") throw invalid("lacks resource, or has it in a wrong form");
+  if (!covers(resource, url)) {
+    const message = `The login that "${server}" describes is for ${shown(resource)} (resource), not for ${url.origin}${url.pathname}.`;
+    throw authFailed(server, message, {
+      data: { reason: "resource" },
+      hint: "Check the `url` of the server; a token for somebody else is not asked for.",
+    });
+  }
+  return {
+    resource,
+    servers: texts(value["authorization_servers"]),
+    scopes: texts(value["scopes_supported"]),
+    dpop: value["dpop_bound_access_tokens_required"] === true,
+  };
+}
+
+/**
+ * The same origin, and the same path or one above it, at a slash. Above it, because a document at the root of the
+ * origin names the origin (the conformance suite has that); hosts with tenants keep them apart by their own documents.
+ */
+function covers(resource: string, url: URL): boolean {
+  const named = URL.parse(resource);
+  if (named?.origin !== url.origin || named.hash !== "") return false;
+  const path = (one: URL) => (one.pathname.endsWith("/") ? one.pathname : `${one.pathname}/`);
+  return path(url).startsWith(path(named));
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+}

@@ -1,0 +1,55 @@
+import type { FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
+import { authFailed, operatorHint } from "./errors.ts";
+import { isRecord } from "../../lib/record.ts";
+import { readClaims } from "./token-claims.ts";
+
+/** Whether a token is to be bound to a key: a server may ask for that, the configuration can insist on it. */
+export type Binding = "none" | "wanted" | "required";
+
+/** A token that fits into a header and is meant for one; anything else is not kept. */
+export function checkTokens(server: string, tokens: OAuthTokens, binding: Binding): OAuthTokens {
+  const what = tokenFault(tokens, binding);
+  if (what === undefined) return tokens;
+  throw authFailed(server, `The authorization server of "${server}" gave a token ${what}.`, {
+    data: { reason: "token" },
+    hint: operatorHint,
+  });
+}
+
+function tokenFault({ token_type, access_token }: OAuthTokens, binding: Binding): string | undefined {
+  const type = token_type.toLowerCase();
+  if (type === "bearer" && binding === "required")
+    return "that is not bound to a key (token_type), as `oauth.dpop` demands";
+  if (type !== "bearer" && !(type === "dpop" && binding !== "none"))
+    return "of a type that nobody asked for (token_type)";
+  return /^[\x21-\x7e]+$/.test(access_token) ? undefined : "that fits in no header (access_token)";
+}
+
+/** Who it is, as the authorization server says: only to be shown, so a failure means no more than not knowing. */
+export async function accountOf(
+  tokens: OAuthTokens,
+  metadata: Record<string, unknown>,
+  fetch: FetchLike,
+): Promise<string | undefined> {
+  const named = nameIn(readClaims(tokens.id_token));
+  if (named !== undefined) return named;
+  const { userinfo_endpoint: address, token_endpoint: issuing } = metadata;
+  // The token goes back to where it came from, and nowhere else.
+  const url = typeof address === "string" ? URL.parse(address) : undefined;
+  if (!url || url.origin !== URL.parse(String(issuing))?.origin) return undefined;
+  try {
+    const headers = { authorization: `Bearer ${tokens.access_token}`, accept: "application/json" };
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(5_000) });
+    const text = await response.text();
+    return response.ok ? nameIn(JSON.parse(text)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function nameIn(claims: unknown): string | undefined {
+  if (!isRecord(claims)) return undefined;
+  const names = ["email", "preferred_username", "name", "sub"].map((claim) => claims[claim]);
+  const name = names.find((one) => typeof one === "string" && one !== "");
+  return typeof name === "string" ? name.slice(0, 200) : undefined;
+}

@@ -1,0 +1,27 @@
+import { vaultError } from "./error.ts";
+import { readPrivateFile, writePrivateFile } from "./file.ts";
+
+export interface KeptKey {
+  id: string;
+  key: Buffer;
+}
+
+const line = /^plugboard-vault-key 1 ([0-9a-f]{16}) ([A-Za-z0-9+/]{43}=)\n?$/;
+
+/** The key beside the vault. It keeps backups and synchronised folders from holding secrets, not this user's programs. */
+export function readKeyFile(path: string): KeptKey | undefined {
+  const text = readPrivateFile(path);
+  if (text === undefined) return undefined;
+  const [, id, key] = line.exec(text) ?? [];
+  if (id !== undefined && key !== undefined) return { id, key: Buffer.from(key, "base64") };
+  throw vaultError(
+    "wrong-key",
+    path,
+    `The key file ${path} is damaged, or from a newer Plugboard.`,
+    "Put it back from a backup, or move it away to begin with a new key; it was left as it is.",
+  );
+}
+
+export async function writeKeyFile(path: string, { id, key }: KeptKey): Promise<void> {
+  await writePrivateFile(path, `plugboard-vault-key 1 ${id} ${key.toString("base64")}\n`);
+}

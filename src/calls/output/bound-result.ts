@@ -1,0 +1,60 @@
+import type { ServerConfig } from "../../config/server-schema.ts";
+import type { Settings } from "../../config/schema.ts";
+import type { ToolEntry } from "../../catalog/tool-entry.ts";
+import { matchesGlob } from "../../lib/glob.ts";
+import type { CallResult } from "../call-tool.ts";
+import { boundOutput } from "./output.ts";
+import type { OutputPolicy } from "./output.ts";
+import { isSurelyBelow } from "./weigh.ts";
+
+/** Stores a whole result and returns the handle that finds it again. */
+export type Keep = (whole: CallResult) => Promise<string>;
+
+interface BoundContext {
+  settings: Settings;
+  /** What holds where config says nothing. */
+  output: OutputPolicy;
+  keep(tool: ToolEntry): Keep;
+}
+
+/** The result within the limits that hold for this tool; the whole is kept where something had to go. */
+export function boundResult(
+  tool: ToolEntry,
+  result: CallResult,
+  config: ServerConfig,
+  context: BoundContext,
+): CallResult | Promise<CallResult> {
+  const policy = outputPolicy(tool.name, config, context);
+  if (isSurelyBelow(result, policy.warnTokens)) return result;
+  return boundOutput(result, policy, context.keep(tool)).then(({ result: bounded }) => bounded);
+}
+
+/** The most specific limit wins: the tool's, the server's, the general one, the variables people know, ours. */
+export function outputPolicy(
+  name: string,
+  config: ServerConfig,
+  { settings, output: otherwise }: Pick<BoundContext, "settings" | "output">,
+): OutputPolicy {
+  if (!settings.output && !config.output) return otherwise;
+  const rules = [settings.output, config.output].flatMap((output) => {
+    if (!output) return [];
+    const { tools, check: _check, ...own } = output;
+    const forTool = Object.entries(tools ?? {}).filter(([glob]) => matchesGlob(glob, name));
+    return [own, ...forTool.map(([, limits]) => limits)];
+  });
+  return consistent(
+    Object.assign({ ...otherwise, warnTokens: defaults.warnTokens }, ...rules) as OutputPolicy,
+  );
+}
+
+const defaults: OutputPolicy = { warnTokens: 10_000, maxTokens: 25_000, media: "keep" };
+
+/** Our limits, or those of the variables people know. */
+export function outputDefaults(env: Readonly<Record<string, string | undefined>>): OutputPolicy {
+  const maxTokens = Number(env["PLUGBOARD_MAX_OUTPUT_TOKENS"] ?? env["MAX_MCP_OUTPUT_TOKENS"]);
+  return Number.isInteger(maxTokens) && maxTokens > 0 ? consistent({ ...defaults, maxTokens }) : defaults;
+}
+
+function consistent(policy: OutputPolicy): OutputPolicy {
+  return { ...policy, warnTokens: Math.min(policy.warnTokens, policy.maxTokens) };
+}

@@ -1,0 +1,64 @@
+import { describeMedia } from "../content/media.ts";
+import { mirroredValue } from "../content/mirror.ts";
+import { partToText } from "../content/text.ts";
+import { type ContentPart, contentParts, isMedia, jsonText, type ToolResult } from "../content/parts.ts";
+
+export interface ResultPart {
+  /** The part's place in `content`, or `structured`. */
+  part: string;
+  kind: ContentPart["kind"] | "structured";
+  mimeType?: string;
+  uri?: string;
+  start: number;
+  end: number;
+}
+
+export interface ResultDocument {
+  text: string;
+  /** What is read by default ends here; behind it lies what is only read by its part. */
+  viewEnd: number;
+  parts: ResultPart[];
+}
+
+/**
+ * A whole result as one text to be stored: first everything readable, as the server wrote it and with media named,
+ * then the media themselves (base64) and structured content that the text already says.
+ */
+export function resultDocument(result: ToolResult): ResultDocument {
+  const contents = contentParts(result);
+  const pieces: string[] = [];
+  const parts: ResultPart[] = [];
+  let length = 0;
+  const append = (text: string) => {
+    pieces.push(text);
+    length += text.length;
+    return { start: length - text.length, end: length };
+  };
+  const appendStructured = () => {
+    parts.push({ part: "structured", kind: "structured", ...append(jsonText(result.structuredContent, 2)) });
+  };
+
+  const hasStructured = result.structuredContent !== undefined;
+  const isMirrored = hasStructured && mirroredValue(contents, result.structuredContent) !== undefined;
+  contents.forEach((part, index) => {
+    if (index > 0) append("\n");
+    if (isMedia(part)) append(`[${describeMedia(part)}: part ${index}]`);
+    else parts.push({ part: String(index), ...labels(part), ...append(partToText(part)) });
+  });
+  if (hasStructured && !isMirrored) {
+    if (contents.length > 0) append("\n");
+    appendStructured();
+  }
+  const viewEnd = length;
+  contents.forEach((part, index) => {
+    if (isMedia(part)) parts.push({ part: String(index), ...labels(part), ...append(part.data) });
+  });
+  if (isMirrored) appendStructured();
+  return { text: pieces.join(""), viewEnd, parts };
+}
+
+function labels(part: ContentPart): Pick<ResultPart, "kind" | "mimeType" | "uri"> {
+  const mimeType = "mimeType" in part ? part.mimeType : undefined;
+  const uri = "uri" in part ? part.uri : undefined;
+  return { kind: part.kind, ...(mimeType && { mimeType }), ...(uri && { uri }) };
+}

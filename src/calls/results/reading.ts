@@ -1,0 +1,88 @@
+import { PlugboardError } from "../../errors.ts";
+import { headOf } from "../output/cut.ts";
+import { excerptAround, findInText } from "./find.ts";
+import { estimateTokens } from "../output/token-estimate.ts";
+
+export interface ReadingOptions {
+  /** From 1. */
+  page?: number | undefined;
+  pageTokens?: number | undefined;
+  /** Text to look for, `*` for any run of characters within a line; upper and lower case are the same. */
+  find?: string | undefined;
+}
+
+export interface ResultReading {
+  /** The page, or the places found, ready to show. */
+  text: string;
+  pages: number;
+  /** The estimate for all pages together. */
+  tokens: number;
+  page?: number;
+  matches?: ResultMatch[];
+  /** True when there are more places than were listed. */
+  more?: boolean;
+}
+
+export interface ResultMatch {
+  line: number;
+  column: number;
+  page: number;
+  /** The line with those around it, clipped where it is long. */
+  text: string;
+}
+
+const defaultPageTokens = 10_000;
+const leastPageTokens = 50;
+const mostMatches = 100;
+
+export function readPage(
+  text: string,
+  { page = 1, pageTokens = defaultPageTokens }: ReadingOptions,
+): ResultReading {
+  const starts = pageStarts(text, pageTokens);
+  if (!Number.isInteger(page) || page < 1 || page > starts.length) {
+    throw new PlugboardError("usage-invalid", `There is no page ${page}: the result has ${starts.length}`, {
+      hint: `Ask for a page from 1 to ${starts.length}.`,
+    });
+  }
+  const shown = text.slice(starts[page - 1], starts[page] ?? text.length);
+  return { text: shown, page, pages: starts.length, tokens: estimateTokens(text) };
+}
+
+/** As many of the places as fit on one page. */
+export function searchText(
+  text: string,
+  find: string,
+  { pageTokens = defaultPageTokens }: ReadingOptions,
+): ResultReading {
+  const starts = pageStarts(text, pageTokens);
+  const found = findInText(text, find, mostMatches);
+  const matches: ResultMatch[] = [];
+  const shown: string[] = [];
+  let room = pageTokens;
+  let page = 0;
+  for (const { start, end, line, column } of found.matches) {
+    while ((starts[page] ?? Infinity) <= start) page++;
+    const match = { line, column, page: Math.max(1, page), text: excerptAround(text, start, end) };
+    const block = `line ${line}, page ${match.page}:\n${match.text}`;
+    room -= estimateTokens(block) + 1;
+    if (room < 0 && matches.length > 0) break;
+    matches.push(match);
+    shown.push(block);
+  }
+  const more = found.more || matches.length < found.matches.length;
+  return { text: shown.join("\n\n"), pages: starts.length, tokens: estimateTokens(text), matches, more };
+}
+
+/** Where each page begins; an empty text has one empty page. */
+export function pageStarts(text: string, pageTokens: number): number[] {
+  if (!(pageTokens >= leastPageTokens)) {
+    throw new PlugboardError("usage-invalid", `\`pageTokens\` must be at least ${leastPageTokens}`);
+  }
+  const starts = [0];
+  for (let at = 0; ;) {
+    at = Math.max(headOf(text, pageTokens, at), at + 1);
+    if (at >= text.length) return starts;
+    starts.push(at);
+  }
+}

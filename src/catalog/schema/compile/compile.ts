@@ -1,0 +1,44 @@
+import { formatPath } from "../../../config/documents/document.ts";
+import { compileForAnthropic, compileForOpenAi } from "./loose.ts";
+import { compileForGemini } from "./gemini.ts";
+import { compileForOpenAiStrict } from "./strict.ts";
+import { Inexpressible, Work, type CompileNote } from "./work.ts";
+import { guardSchema } from "../guard.ts";
+import { tidy, type Schema } from "./tidy.ts";
+
+export type SchemaTarget = "openai-strict" | "openai" | "anthropic" | "gemini" | "json-schema";
+
+export type CompiledSchema =
+  | { ok: true; schema: Schema; notes: CompileNote[] }
+  | { ok: false; path: string; reason: string };
+
+const compilers: Record<SchemaTarget, (work: Work) => Schema> = {
+  "openai-strict": compileForOpenAiStrict,
+  openai: compileForOpenAi,
+  anthropic: compileForAnthropic,
+  gemini: compileForGemini,
+  "json-schema": plainly,
+};
+
+/**
+ * Rewrites a tool's schema into what a model's API accepts. Meaning is kept where the API has words for it; each loss
+ * is a note with the path in the original schema. What cannot be said at all is an answer with `ok: false`, so that
+ * one tool is set aside and not the whole request refused. Arguments are always checked against the original.
+ */
+export function compileSchema(schema: unknown, target: SchemaTarget): CompiledSchema {
+  const verdict = guardSchema(schema);
+  if (!verdict.ok) return verdict;
+  const work = new Work(schema as Schema);
+  try {
+    return { ok: true, schema: compilers[target](work), notes: work.notes };
+  } catch (error) {
+    if (!(error instanceof Inexpressible)) throw error;
+    return { ok: false, path: formatPath(error.path), reason: error.message };
+  }
+}
+
+/** For consumers that speak JSON Schema themselves: the original, with what MCP asks of its root. */
+function plainly({ root }: Work): Schema {
+  const { properties } = tidy(root, false) as Schema;
+  return { ...root, type: "object", ...(root["$ref"] === undefined ? { properties: properties ?? {} } : {}) };
+}

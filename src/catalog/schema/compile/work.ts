@@ -1,0 +1,129 @@
+import { formatPath, type Path } from "../../../config/documents/document.ts";
+import { bothOf, propertiesOf } from "./merge-schemas.ts";
+import { referenceIn } from "../parts.ts";
+import { createReferences, type References } from "../references.ts";
+import { tidy, type Schema } from "./tidy.ts";
+
+/** What a target could not keep, and where it stood in the original schema. */
+export interface CompileNote {
+  path: string;
+  message: string;
+}
+
+/** Keywords that hardly any model API knows. */
+export const rareKeywords =
+  "patternProperties propertyNames unevaluatedProperties unevaluatedItems uniqueItems contains not if dependentRequired dependentSchemas".split(
+    " ",
+  );
+
+/** Inlining may multiply a schema; what grows beyond this is not worth a model's attention. */
+const compiledParts = 10_000;
+const mostNotes = 100;
+
+/** One schema being rewritten: where its references lead, what was lost, how much it has grown. */
+export class Work {
+  readonly root: Schema;
+  readonly notes: CompileNote[] = [];
+  readonly #references: References;
+  readonly #refOverrides: boolean;
+  readonly #names = new Map<object, string>();
+  #parts = 0;
+
+  constructor(root: Schema) {
+    this.root = root;
+    this.#references = createReferences(root);
+    this.#refOverrides = /draft-0[3-7]/.test(String(root["$schema"]));
+  }
+
+  note(path: Path, message: string): void {
+    const note = { path: formatPath(path), message };
+    const isKnown = this.notes.some((other) => other.path === note.path && other.message === message);
+    if (!isKnown && this.notes.length < mostNotes) this.notes.push(note);
+  }
+
+  /** A note for each of these keywords that the node has. */
+  noteLost(node: Schema, keywords: readonly string[], path: Path): void {
+    for (const keyword of keywords)
+      if (keyword in node) this.note([...path, keyword], `${keyword} is not supported and was left out.`);
+  }
+
+  /** The node in today's words; called once for every node that is written. */
+  tidy(schema: unknown, path: Path): Schema | boolean {
+    this.#grow(1, path);
+    return tidy(schema, this.#refOverrides);
+  }
+
+  /** Both schemas as one. Merging looks at every property again, so it counts for growth too. */
+  both(a: Schema, b: Schema, path: Path): Schema {
+    this.#grow((Object.keys(propertiesOf(a)).length + Object.keys(propertiesOf(b)).length) / 8, path);
+    return bothOf(a, b, (keyword) =>
+      this.note([...path, keyword], `Two different values of ${keyword} apply; one was kept.`),
+    );
+  }
+
+  #grow(parts: number, path: Path): void {
+    this.#parts += parts;
+    if (this.#parts > compiledParts)
+      throw new Inexpressible(path, `it grows beyond ${compiledParts} parts when it is written out`, true);
+  }
+
+  target(schema: Schema): unknown {
+    return this.#references.resolve(referenceIn(schema) ?? "#", schema);
+  }
+
+  /** The name under which a referenced schema stands in `$defs`. */
+  nameOf(target: object, reference: string): string {
+    const known = this.#names.get(target);
+    if (known !== undefined) return known;
+    const wish =
+      reference
+        .replace(/^.*[#/]/, "")
+        .replaceAll(/[^\w-]/g, "_")
+        .slice(0, 60) || "schema";
+    const taken = new Set(this.#names.values());
+    let name = wish;
+    for (let number = 2; taken.has(name); number++) name = `${wish}_${number}`;
+    this.#names.set(target, name);
+    return name;
+  }
+
+  /** Schemas that references point at, in the order they were met. */
+  get named(): ReadonlyMap<object, string> {
+    return this.#names;
+  }
+}
+
+/** The target has no words for this schema. */
+export class Inexpressible extends Error {
+  readonly path: Path;
+  /** Whether leaving out the optional part around it would not help. */
+  readonly isFinal: boolean;
+  constructor(path: Path, reason: string, isFinal = false) {
+    super(reason);
+    this.path = path;
+    this.isFinal = isFinal;
+  }
+}
+
+/** What `write` makes, or undefined after `otherwise` heard why the target has no words for it. */
+export function orLeaveOut<T>(write: () => T, otherwise: (reason: string) => void): T | undefined {
+  try {
+    return write();
+  } catch (error) {
+    if (!(error instanceof Inexpressible) || error.isFinal) throw error;
+    otherwise(error.message);
+    return undefined;
+  }
+}
+
+/** `$defs` for every schema that was referred to, and that those in turn refer to. */
+export function definitions(work: Work, write: (schema: unknown, path: Path) => unknown): Schema {
+  const written: Schema = {};
+  const done = new Set<object>();
+  for (;;) {
+    const next = [...work.named].find(([target]) => !done.has(target));
+    if (next === undefined) return Object.keys(written).length === 0 ? {} : { $defs: written };
+    done.add(next[0]);
+    written[next[1]] = write(next[0], ["$defs", next[1]]);
+  }
+}

@@ -1,0 +1,118 @@
+import { PlugboardError, isRecord } from "../../index.ts";
+import { argumentValue } from "./argument-value.ts";
+import { readTextFile } from "./text-file.ts";
+import { parseJson } from "../views/json-text.ts";
+import { itemSchema, propertiesOf, propertySchema, typesOf } from "./schema-parts.ts";
+import type { Schema } from "./schema-parts.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+
+type Arguments = Record<string, unknown>;
+
+/** `key=value…` read by the schema, or one object: `'{json}'`, `@file` or `-` for standard input. */
+export async function readArguments(
+  words: readonly string[],
+  schema: Schema,
+  terminal: Pick<Terminal, "cwd" | "readInput">,
+): Promise<Arguments> {
+  const [first] = words;
+  if (first === undefined) return {};
+  if (words.length === 1) {
+    if (first === "-") return objectFrom(await terminal.readInput(), "standard input");
+    if (first.startsWith("@")) {
+      const file = first.slice(1);
+      return objectFrom(await readTextFile(file, terminal.cwd), file);
+    }
+    if (first.trimStart().startsWith("{")) return objectFrom(first, "the argument");
+  }
+  const args: Arguments = {};
+  const given = new Set<string>();
+  for (const word of words) {
+    const pair = parsePair(word, words, schema);
+    const steps = stepsOf(pair.key, schema);
+    const target = schemaAt(steps, schema);
+    const value = await readValue(pair, target, schema, terminal);
+    place(args, steps, value, { key: pair.key, isRepeated: given.has(pair.key) });
+    given.add(pair.key);
+  }
+  return args;
+}
+
+interface Pair {
+  key: string;
+  isJson: boolean;
+  text: string;
+}
+
+function parsePair(word: string, words: readonly string[], schema: Schema): Pair {
+  const [, key, sign, text = ""] = /^([^=]+?)(:?=)([\s\S]*)$/.exec(word) ?? [];
+  if (key !== undefined) return { key, isJson: sign === ":=", text };
+  const names = propertiesOf(schema, schema).map(([name]) => name);
+  const [only] = names;
+  const isObvious = words.length === 1 && names.length === 1 && only !== undefined;
+  throw new PlugboardError("usage-invalid", `"${word}" is no argument.`, {
+    hint: isObvious
+      ? `Did you mean ${only}=${word}?`
+      : "Arguments are key=value, or one '{\"json\": …}', @file or - for standard input.",
+  });
+}
+
+async function readValue(
+  { key, isJson, text }: Pair,
+  schema: unknown,
+  root: Schema,
+  { cwd }: Pick<Terminal, "cwd">,
+): Promise<unknown> {
+  if (isJson) return await parseJson(text, `the value of ${key}`);
+  if (!text.startsWith("@")) return argumentValue(text, schema, root);
+  const hint = `For the text itself write ${key}:='${JSON.stringify(text)}'.`;
+  return argumentValue(await readTextFile(text.slice(1), cwd, hint), schema, root);
+}
+
+/** `a.b` means `b` within `a`, unless a parameter is really called that. */
+function stepsOf(key: string, schema: Schema): string[] {
+  const isDeclared = propertiesOf(schema, schema).some(([name]) => name === key);
+  const steps = isDeclared ? [key] : key.split(".");
+  if (steps.some((step) => step === "" || step === "__proto__")) {
+    throw new PlugboardError("usage-invalid", `"${key}" is no name for an argument.`);
+  }
+  return steps;
+}
+
+function schemaAt(steps: readonly string[], root: Schema): unknown {
+  let schema: unknown = root;
+  for (const step of steps) {
+    const isItem = /^\d+$/.test(step) && typesOf(schema, root).has("array");
+    schema = isItem ? itemSchema(schema, root) : propertySchema(schema, step, root);
+  }
+  return schema;
+}
+
+function place(
+  args: Arguments,
+  steps: readonly string[],
+  value: unknown,
+  { key, isRepeated }: { key: string; isRepeated: boolean },
+): void {
+  let holder = args;
+  for (const [index, step] of steps.slice(0, -1).entries()) {
+    const next = steps[index + 1] ?? "";
+    if (!Object.hasOwn(holder, step)) holder[step] = /^\d+$/.test(next) ? [] : {};
+    const inner = holder[step];
+    if (typeof inner !== "object" || inner === null) {
+      throw new PlugboardError("usage-invalid", `"${key}": ${step} already has a value that is no object.`);
+    }
+    holder = inner as Arguments;
+  }
+  const last = steps.at(-1) ?? "";
+  const before = Object.hasOwn(holder, last) ? holder[last] : undefined;
+  if (isRepeated && !(Array.isArray(before) && Array.isArray(value))) {
+    throw new PlugboardError("usage-invalid", `"${key}" is given twice, but it takes one value.`);
+  }
+  holder[last] = isRepeated ? [...(before as unknown[]), ...(value as unknown[])] : value;
+}
+
+async function objectFrom(text: string, where: string): Promise<Arguments> {
+  const value = await parseJson(text, where);
+  if (isRecord(value)) return value;
+  throw new PlugboardError("usage-invalid", `The arguments in ${where} must be one JSON object.`);
+}

@@ -1,0 +1,39 @@
+import type { ToolEntry } from "../../index.ts";
+import { argumentValue } from "./argument-value.ts";
+import { propertySchema } from "./schema-parts.ts";
+
+/** A command line that calls the tool with these arguments, ready to be pasted into a shell. */
+export function callLine(tool: ToolEntry, args: Record<string, unknown>): string {
+  const names = Object.keys(args);
+  const words = names.every((name) => /^[\w-][\w.-]*$/.test(name) && name !== "__proto__")
+    ? names.map((name) => argumentWord(name, args[name], tool))
+    : [JSON.stringify(args)];
+  return ["plugboard", "call", toolWord(tool), ...words].map(shellWord).join(" ");
+}
+
+/** The shortest name that finds the tool wherever servers are added or removed. */
+export function toolWord({ id, server, name }: Pick<ToolEntry, "id" | "server" | "name">): string {
+  return /^[\w-]+$/.test(server) && /^[\w-][\w./-]*$/.test(name) ? `${server}.${name}` : id;
+}
+
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** `key=value` where that reads back as the same value, else `key:=json`. */
+function argumentWord(name: string, value: unknown, { inputSchema }: ToolEntry): string {
+  const text = plainText(value);
+  const schema = propertySchema(inputSchema, name, inputSchema);
+  const readBack = text === undefined ? undefined : argumentValue(text, schema, inputSchema);
+  const isSame = text !== undefined && JSON.stringify(readBack) === JSON.stringify(value);
+  return isSame && !text.startsWith("@") ? `${name}=${text}` : `${name}:=${JSON.stringify(value)}`;
+}
+
+function plainText(value: unknown): string | undefined {
+  if (Array.isArray(value)) return value.every(isScalar) ? value.join(",") : undefined;
+  return isScalar(value) ? String(value) : undefined;
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}

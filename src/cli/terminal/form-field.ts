@@ -1,0 +1,135 @@
+import { createValidator, isRecord } from "../../index.ts";
+import type { Ask, Choice } from "./ask.ts";
+import { safe } from "./print.ts";
+import type { Schema } from "../arguments/schema-parts.ts";
+
+export interface FormField {
+  name: string;
+  schema: Schema;
+  isRequired: boolean;
+  /** What was answered the last time round. */
+  before: unknown;
+}
+
+/** What a person gives for one field, `{ value: undefined }` for nothing, `undefined` for leaving the form. */
+type FieldAnswer = { value: unknown } | undefined;
+
+const leftOut = "\0none";
+
+export async function askField(field: FormField, ask: Ask, signal: AbortSignal): Promise<FieldAnswer> {
+  const { schema, isRequired } = field;
+  const initial = field.before ?? schema["default"];
+  const message = question(field);
+  if (schema["type"] === "boolean") {
+    const answer = await ask.confirm({ message, initial: initial === true }, signal);
+    return answer === undefined ? undefined : { value: answer };
+  }
+  const check = checker(schema);
+  if (schema["type"] === "array") {
+    const choices = choicesOf(isRecord(schema["items"]) ? schema["items"] : {}) ?? [];
+    const chosen = Array.isArray(initial) ? initial.map(String) : [];
+    const asked = {
+      message,
+      choices,
+      initial: chosen,
+      check: (answer: string[]) => (answer.length === 0 && !isRequired ? undefined : check(answer)),
+    };
+    const answer = await ask.chooseMany(asked, signal);
+    return answer && { value: answer.length === 0 && !isRequired ? undefined : answer };
+  }
+  const choices = choicesOf(schema);
+  if (choices) {
+    const all = isRequired ? choices : [...choices, { value: leftOut, label: "(leave it out)" }];
+    const start = typeof initial === "string" ? initial : isRequired ? undefined : leftOut;
+    const answer = await ask.choose(
+      { message, choices: all, ...(start !== undefined && { initial: start }) },
+      signal,
+    );
+    return answer === undefined ? undefined : { value: answer === leftOut ? undefined : answer };
+  }
+  return askText(field, message, check, ask, signal);
+}
+
+async function askText(
+  field: FormField,
+  message: string,
+  check: (value: unknown) => string | undefined,
+  ask: Ask,
+  signal: AbortSignal,
+): Promise<FieldAnswer> {
+  const { schema, isRequired, before } = field;
+  const initial = before ?? schema["default"];
+  const isNumeric = schema["type"] === "number" || schema["type"] === "integer";
+  const read = (text: string): unknown => {
+    if (!isNumeric) return text;
+    return text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text);
+  };
+  const asked = {
+    message,
+    ...(initial !== undefined &&
+      initial !== null && { initial: safe(typeof initial === "string" ? initial : JSON.stringify(initial)) }),
+    ...(isRequired ? {} : { example: "leave empty to skip" }),
+    check: (text: string) => {
+      if (text === "") return isRequired ? "is needed" : undefined;
+      return check(read(text));
+    },
+  };
+  const answer = await ask.text(asked, signal);
+  return answer === undefined ? undefined : { value: answer === "" ? undefined : read(answer) };
+}
+
+/** `Delivery date: when you are at home (date, optional)` */
+function question({ name, schema, isRequired }: FormField): string {
+  const { title, description, type, format } = schema;
+  const isPlainText = type === "string" || type === "boolean" || type === "array";
+  const kind = typeof format === "string" ? format : isPlainText || typeof type !== "string" ? "" : type;
+  const facts = [kind, isRequired ? "" : "optional"].filter((word) => word !== "").join(", ");
+  const about = typeof description === "string" ? `: ${description}` : "";
+  const heading = `${typeof title === "string" ? title : name}${about}`;
+  return safe(facts === "" ? heading : `${heading} (${facts})`);
+}
+
+/** Titled and untitled choices, in the words of every revision of the protocol. */
+function choicesOf(schema: Schema): Choice[] | undefined {
+  const { enum: values, enumNames, oneOf, anyOf } = schema;
+  if (Array.isArray(values)) {
+    const names: unknown[] = Array.isArray(enumNames) ? enumNames : [];
+    return values.map((value, index) => ({
+      value: String(value),
+      label: safe(String(names[index] ?? value)),
+    }));
+  }
+  const titled = Array.isArray(oneOf) ? oneOf : Array.isArray(anyOf) ? anyOf : undefined;
+  return titled
+    ?.filter(isRecord)
+    .map((one) => ({ value: String(one["const"]), label: safe(String(one["title"] ?? one["const"])) }));
+}
+
+function checker(schema: Schema): (value: unknown) => string | undefined {
+  const validate = createValidator(schema);
+  return (value) => {
+    const [mistake] = validate(value);
+    if (mistake) return safe(mistake.message);
+    const { format } = schema;
+    const isKnown = typeof format === "string" && Object.hasOwn(formats, format);
+    return typeof value === "string" && isKnown ? formats[format]?.(value) : undefined;
+  };
+}
+
+const formats: Record<string, (text: string) => string | undefined> = {
+  email: (text) =>
+    /^[^\s@]+@[^\s@]+$/.test(text) ? undefined : "must be an e-mail address, like ada@example.com",
+  uri: (text) => (URL.canParse(text) ? undefined : "must be a URI, like https://example.com"),
+  date: (text) => (isDate(text) ? undefined : "must be a date, like 2026-01-31"),
+  "date-time": (text) =>
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text) && !Number.isNaN(Date.parse(text))
+      ? undefined
+      : "must be a date with a time, like 2026-01-31T12:00:00Z",
+};
+
+/** Only days that exist: the 31st of February is none. */
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
+  const day = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+}

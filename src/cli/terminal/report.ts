@@ -1,0 +1,54 @@
+import { PlugboardError, isPlugboardError } from "../../index.ts";
+import type { Diagnostic } from "../../index.ts";
+import { json, painter, safe } from "./print.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Tells a person (or, with `--json`, a program) what went wrong, and returns the exit code. */
+export function reportError(error: unknown, terminal: Terminal, asJson: boolean): number {
+  const known = isPlugboardError(error) ? error : unexpected(error);
+  if (asJson) terminal.out(json({ error: known.toJSON() }));
+  else {
+    const paint = painter(terminal, "err");
+    terminal.err(`${paint("red", "error:")} ${safe(known.message)}\n`);
+    for (const line of stderrTail(known)) terminal.err(`${paint("dim", `       │ ${safe(line)}`)}\n`);
+    if (known.hint) terminal.err(`${paint("dim", "       " + safe(known.hint))}\n`);
+  }
+  return known.exitCode;
+}
+
+/** A server's own last lines; a single one is in the message already. */
+function stderrTail({ data }: PlugboardError): string[] {
+  const text = data?.["stderr"];
+  const lines = typeof text === "string" ? text.split("\n").filter((line) => line.trim() !== "") : [];
+  return lines.length > 1 ? lines.slice(-5) : [];
+}
+
+function unexpected(error: unknown): PlugboardError {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return new PlugboardError("internal", text, { cause: error });
+}
+
+/** `error: .mcp.json:4:7 mcpServers.files.comand: …` */
+export function diagnosticLine(
+  diagnostic: Diagnostic,
+  terminal: Terminal,
+  stream: "out" | "err" = "err",
+): string {
+  const paint = painter(terminal, stream);
+  const { severity, file, line, column, path, message, suggestion } = diagnostic;
+  const place = [file, line, column].filter((part) => part !== undefined).join(":");
+  const where = [place, path].filter(Boolean).map(safe).join(" ");
+  const label = severity === "error" ? paint("red", "error:") : paint("yellow", "warning:");
+  const tail = suggestion ? ` — ${safe(suggestion)}` : "";
+  return `${label} ${where}${where ? ": " : ""}${safe(message)}${tail}\n`;
+}
+
+/** A short word on stderr that some of the configuration was set aside. */
+export function reportDiagnostics(diagnostics: readonly Diagnostic[], terminal: Terminal): void {
+  const limit = 5;
+  const shown = diagnostics.filter(({ severity }) => severity === "error").slice(0, limit);
+  const warnings = diagnostics.filter(({ severity, path }) => severity === "warning" && path === "");
+  for (const diagnostic of [...warnings, ...shown]) terminal.err(diagnosticLine(diagnostic, terminal));
+  const errors = diagnostics.filter(({ severity }) => severity === "error").length;
+  if (errors > limit) terminal.err(`… and ${errors - limit} more: plugboard config validate\n`);
+}

@@ -1,0 +1,42 @@
+import { mkdir, open } from "node:fs/promises";
+import { join, parse, resolve } from "node:path";
+import { PlugboardError } from "../../index.ts";
+
+const maxTries = 1_000;
+
+/** Writes a file into a folder without ever replacing one: `image-1.png`, then `image-1-2.png`. Returns its path. */
+export async function saveFile(folder: string, name: string, content: Uint8Array | string): Promise<string> {
+  const { name: stem, ext } = parse(name);
+  try {
+    await mkdir(folder, { recursive: true });
+    for (let number = 1; number <= maxTries; number++) {
+      const path = join(resolve(folder), `${stem}${number === 1 ? "" : `-${number}`}${ext}`);
+      const file = await open(path, "wx").catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "EEXIST") return undefined;
+        throw error;
+      });
+      if (!file) continue;
+      try {
+        await file.writeFile(content);
+      } finally {
+        await file.close();
+      }
+      return path;
+    }
+    throw new Error(`${folder} has too many files called ${name}`);
+  } catch (error) {
+    throw new PlugboardError("usage-invalid", `${name} could not be saved: ${(error as Error).message}.`, {
+      cause: error,
+      hint: "Name a folder you may write to with --output.",
+    });
+  }
+}
+
+/** A safe name for a text that a URI leads to. */
+export function textFileName(uri: string, mimeType: string | undefined): string {
+  const [path = ""] = uri.split(/[?#]/, 1);
+  const last = path.split(/[/\\:]/).at(-1) ?? "";
+  const safe = last.replaceAll(/[^A-Za-z0-9._-]+/g, "_").replace(/^[._-]+/, "");
+  const extension = mimeType === "application/json" ? "json" : mimeType === "text/html" ? "html" : "txt";
+  return safe === "" ? `resource.${extension}` : safe.slice(-80);
+}

@@ -1,0 +1,31 @@
+import type { Line } from "../terminal/live-area.ts";
+import { safe } from "../terminal/print.ts";
+import { cutText, wrapText } from "../terminal/text-width.ts";
+
+export interface Finding {
+  level: "ok" | "note" | "problem";
+  about: string;
+  message: string;
+  /** The next step for a person. */
+  advice?: string;
+  /** A server's own last lines. */
+  stderr?: string[];
+}
+
+const marks = { ok: ["✓", "green"], note: ["!", "yellow"], problem: ["✗", "red"] } as const;
+
+/** A finding for people: what it is about, what is the case, what to do. Texts are escaped here. */
+export function findingLines({ level, about, message, advice, stderr = [] }: Finding, width: number): Line[] {
+  const [mark, style] = marks[level];
+  const room = Math.max(20, width - 2);
+  const name = safe(about);
+  const [first = "", ...rest] = wrapText(`${name}  ${safe(message)}`, room);
+  return [
+    [{ text: mark, style }, { text: " " }, { text: name, style: "bold" }, { text: first.slice(name.length) }],
+    ...rest.map((text) => [{ text: `  ${text}` }]),
+    ...stderr.map((line): Line => [{ text: `  │ ${cutText(safe(line), room - 2)}`, style: "dim" }]),
+    ...(advice === undefined ? [] : wrapText(safe(advice), room - 2)).map((text, index): Line => [
+      { text: `  ${index === 0 ? "→" : " "} ${text}`, style: "cyan" },
+    ]),
+  ];
+}

@@ -1,0 +1,36 @@
+import type { Line } from "../terminal/live-area.ts";
+import { printLines } from "../terminal/live-area.ts";
+import { count, painter, safe } from "../terminal/print.ts";
+import type { Style } from "../terminal/print.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { cutText, displayWidth } from "../terminal/text-width.ts";
+
+export interface Listed {
+  server: string;
+  name: string;
+  about: string;
+  style?: Style;
+}
+
+/** What servers offer, grouped by server: a name and one line about it. Texts are escaped here. */
+export function listedText(entries: readonly Listed[], noun: string, terminal: Terminal): string {
+  const paint = painter(terminal);
+  const width = terminal.isLive ? terminal.columns - 1 : Infinity;
+  const groups = [...new Set(entries.map(({ server }) => server))].map((server) => {
+    const own = entries.filter((entry) => entry.server === server);
+    const heading = `${paint("bold", safe(server))}  ${paint("dim", count(own.length, noun))}\n`;
+    return heading + printLines(rows(own, width), terminal);
+  });
+  return groups.join("") || `There are no ${noun}s.\n`;
+}
+
+function rows(entries: readonly Listed[], width: number): Line[] {
+  const column = Math.min(48, Math.max(0, ...entries.map(({ name }) => displayWidth(safe(name))))) + 2;
+  return entries.map(({ name, about, style = "dim" }) => {
+    const shown = safe(name);
+    const gap = " ".repeat(Math.max(2, column - displayWidth(shown)));
+    const [first = ""] = about.trim().split(/\r?\n/);
+    const room = Math.max(10, width - 2 - displayWidth(shown) - gap.length);
+    return [{ text: `  ${shown}${gap}` }, { text: cutText(safe(first), room), style }];
+  });
+}

@@ -1,0 +1,55 @@
+import { PlugboardError, describeOrigin, isPlugboardError, nearest } from "../../index.ts";
+import type { Hub, LoadedConfig, Origin, ToolExplanation, Workspace } from "../../index.ts";
+import { json, painter, safe } from "../terminal/print.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import type { CommonOptions } from "../verb.ts";
+import { withHub } from "../with-hub.ts";
+
+/** Why a tool is offered, hidden or asked about: from what is remembered, without starting any server. */
+export async function explainOneTool(
+  workspace: Workspace,
+  config: LoadedConfig,
+  name: string,
+  options: CommonOptions,
+  terminal: Terminal,
+): Promise<void> {
+  await withHub(terminal, { config, tolerant: true }, workspace, async (hub) => {
+    const explanation = await hub.explainTool(name, { wait: false }).catch((error: unknown) => {
+      throw isPlugboardError(error, "tool-unknown") ? unknownName(error, name, hub) : error;
+    });
+    terminal.out(options.json ? json(explanation) : describe(explanation, terminal));
+  });
+}
+
+function unknownName(error: PlugboardError, name: string, { config }: Hub): PlugboardError {
+  const near = nearest(name, config.servers.keys());
+  const known = Array.isArray(error.data?.["near"]) ? error.hint : undefined;
+  const server = near === undefined ? undefined : `Did you mean "${near}"?`;
+  return new PlugboardError(
+    "server-unknown",
+    `There is no server "${name}", and no tool of that name is remembered.`,
+    {
+      cause: error,
+      hint: server ?? known ?? "`plugboard tools --refresh` asks the servers for their tools.",
+    },
+  );
+}
+
+function describe(explanation: ToolExplanation, terminal: Terminal): string {
+  const { id, server, name, standing, because, renamedTo, approval, rules } = explanation;
+  const lines: [string, string][] = [
+    ["server", server],
+    ["name", renamedTo === undefined ? name : `${name}, renamed to ${renamedTo}`],
+    ["standing", because === undefined ? standing : `${standing}: ${because}`],
+    ["approval", approval.origin ? `${approval.mode}, from ${place(approval.origin)}` : approval.mode],
+    ...rules.map(({ rule, origin }): [string, string] => ["rule", `${rule}  ${place(origin)}`]),
+  ];
+  const paint = painter(terminal);
+  const body = lines.map(([label, text]) => `  ${paint("dim", label.padEnd(8))} ${safe(text)}\n`).join("");
+  return `${paint("bold", safe(id))}\n${body}`;
+}
+
+function place(origin: Origin): string {
+  if (origin.file === undefined) return describeOrigin(origin);
+  return origin.line === undefined ? origin.file : `${origin.file}:${origin.line}`;
+}

@@ -1,0 +1,33 @@
+import { isRecord } from "../../../lib/record.ts";
+import { clientFormat, entriesOf, type Found } from "../client-format.ts";
+import { usualFields } from "../command-fields.ts";
+import { nested, readOnly, record, text } from "../fields.ts";
+import { label } from "../label.ts";
+import { listedEntries } from "../listed-entries.ts";
+import { projectFile, userFile } from "../paths.ts";
+import { continueVariables } from "../variables.ts";
+
+export const continueDev = clientFormat({
+  id: "continue",
+  title: "Continue",
+  syntax: "yaml",
+  files: (machine) => [
+    userFile(machine, ".continue", "config.yaml"),
+    { ...projectFile(machine, ".continue", "mcpServers"), extensions: ["yaml", "yml", "json"] },
+  ],
+  find: findServers,
+  variables: continueVariables,
+  remote: "http",
+  fields: {
+    name: label,
+    ...usualFields,
+    cwd: text("cwd"),
+    requestOptions: nested({ headers: readOnly(record("headers")) }),
+  },
+});
+
+/** A list with names; JSON files of other clients, which hold an object, are taken as they are. */
+function findServers(document: Record<string, unknown>): Found {
+  const servers = document["mcpServers"];
+  return isRecord(servers) ? entriesOf(servers, "mcpServers") : listedEntries(servers, "mcpServers", "name");
+}

@@ -1,0 +1,46 @@
+import { type Client, clientFormat, ownFile } from "../client-format.ts";
+import { commandFields } from "../command-fields.ts";
+import { spellOutVariables } from "../environment.ts";
+import { disabled, readOnly, record, text } from "../fields.ts";
+import { dotConfigFile, userFile } from "../paths.ts";
+import { denied } from "../tool-rules.ts";
+import { transport, usualWords } from "../transport.ts";
+import { editorVariables, noVariables } from "../variables.ts";
+
+/** Two editors of one origin: a remote server's address is `serverUrl`. */
+const sharedShape = {
+  syntax: "jsonc",
+  ...ownFile("mcpServers"),
+  remote: "http",
+  fields: {
+    type: readOnly(transport(usualWords)),
+    ...commandFields,
+    cwd: readOnly(text("cwd")),
+    serverUrl: text("url"),
+    url: readOnly(text("url")),
+    headers: record("headers"),
+    disabled,
+    disabledTools: denied,
+  },
+  beforeWrite: spellOutVariables,
+} satisfies Partial<Client>;
+
+export const windsurf = clientFormat({
+  ...sharedShape,
+  id: "windsurf",
+  title: "Windsurf",
+  files: (machine) => [
+    userFile(machine, ".codeium", "windsurf", "mcp_config.json"),
+    userFile(machine, ".codeium", "windsurf-next", "mcp_config.json"),
+    dotConfigFile(machine, "devin", "mcp_config.json"),
+  ],
+  variables: editorVariables({ files: true }),
+});
+
+export const antigravity = clientFormat({
+  ...sharedShape,
+  id: "antigravity",
+  title: "Antigravity",
+  files: (machine) => [userFile(machine, ".gemini", "antigravity", "mcp_config.json")],
+  variables: noVariables,
+});

@@ -1,0 +1,45 @@
+import { modeOf } from "../calls/approve.ts";
+import type { ToolEntry } from "../catalog/tool-entry.ts";
+import type { LoadedConfig, Origin } from "../config/model.ts";
+
+/** Why a tool is as it is. */
+export interface ToolExplanation {
+  id: string;
+  server: string;
+  name: string;
+  standing: ToolEntry["standing"];
+  because?: string;
+  renamedTo?: string;
+  approval: { mode: string; origin?: Origin };
+  /** The lines of config that say something about it. */
+  rules: { rule: string; origin: Origin }[];
+}
+
+export function explainTool(
+  tool: ToolEntry,
+  { servers, settings, settingOrigins }: LoadedConfig,
+): ToolExplanation {
+  const entry = servers.get(tool.server);
+  const { config = {}, fields = {} } = entry ?? {};
+  const mode = modeOf(tool, { config, settings, otherwise: "approve" });
+  const approvalOrigin = config.approval === undefined ? settingOrigins["approval"] : fields["approval"];
+  const rules = ["tools", "approval", "untrusted", "output"].flatMap((rule) => {
+    const origin = fields[rule];
+    return origin ? [{ rule, origin }] : [];
+  });
+  return {
+    id: tool.id,
+    server: tool.server,
+    name: tool.name,
+    standing: tool.standing,
+    ...(tool.because !== undefined && { because: tool.because }),
+    ...(tool.renamedTo !== undefined && { renamedTo: tool.renamedTo }),
+    approval: {
+      mode: approvalOrigin
+        ? mode
+        : "left to the door (library and gateway: the caller; chat: by annotations)",
+      ...(approvalOrigin && { origin: approvalOrigin }),
+    },
+    rules,
+  };
+}

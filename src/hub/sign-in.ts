@@ -1,0 +1,226 @@
+import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
+import { describeLogin } from "../auth/oauth/account.ts";
+import type { Account } from "../auth/oauth/account.ts";
+import type { Credentials } from "../auth/credentials.ts";
+import { HelperHeaders } from "../auth/header-command.ts";
+import type { LoginOptions } from "../auth/oauth/login.ts";
+import type { LogoutResult } from "../auth/oauth/logout.ts";
+import { defaultProfile, loginKey, loginName } from "../auth/oauth/record.ts";
+import type { LoginKey } from "../auth/oauth/record.ts";
+import { LoginProvider } from "../auth/oauth/provider.ts";
+import { findKey, readLogin, wantsLogin } from "../auth/oauth/token-refresh.ts";
+import { PlugboardError, isPlugboardError } from "../errors.ts";
+import type { Emit } from "../events.ts";
+import type { Environment } from "../lib/folders.ts";
+import type { KeptLogin } from "../servers/connection.ts";
+import type { HttpTarget, ServerAuth, Target } from "../servers/target.ts";
+
+export interface SignInSettings {
+  credentials: Credentials;
+  authProviders: Readonly<Record<string, AuthProvider>>;
+  env: Environment;
+  /** A server as it is configured now, every value filled in anew. */
+  target(server: string, signal?: AbortSignal): Promise<Target>;
+  now(): number;
+  emit: Emit;
+}
+
+type LoginTarget = HttpTarget & { credentials: Extract<HttpTarget["credentials"], { kind: "login" }> };
+
+/** What servers are shown, who is logged in where, and how that changes. */
+export class SignIn {
+  readonly #settings: SignInSettings;
+  /** The newest of each server and account, for what is shown about it. */
+  readonly #providers = new Map<string, LoginProvider>();
+  readonly #ending = new AbortController();
+  readonly #underWay = new Set<Promise<unknown>>();
+
+  constructor(settings: SignInSettings) {
+    this.#settings = settings;
+  }
+
+  /** `profile` is an account that was chosen, instead of the one that the server's own entry names. */
+  provider(server: string, target: HttpTarget, profile?: string): (ServerAuth & KeptLogin) | undefined {
+    const { credentials: wanted } = target;
+    const key = providerKey(server, profile);
+    this.#providers.delete(key);
+    if (wanted.kind === "provider") return this.#supplied(server, wanted.id);
+    if (wanted.kind === "helper") return new HelperHeaders({ ...wanted, server, env: this.#settings.env });
+    if (!isLogin(target)) return undefined;
+    assertAccount(server, target, profile);
+    const { url } = target;
+    const settings = { ...this.#common(server, target, profile), url };
+    const provider =
+      profile === undefined
+        ? new LoginProvider(settings)
+        : new ChosenLogin(settings, async () => (await this.stored(server, target, {})) !== undefined);
+    this.#providers.set(key, provider);
+    return provider;
+  }
+
+  /** The login that a connection uses. */
+  account(server: string, profile?: string): Account | undefined {
+    const login = this.#providers.get(providerKey(server, profile))?.login;
+    return login && describeLogin(login, this.#settings.now());
+  }
+
+  async stored(server: string, target: Target, { profile }: Choice): Promise<Account | undefined> {
+    if (!("credentials" in target) || !isLogin(target)) return undefined;
+    const login = await readLogin(this.#common(server, target, profile));
+    return login && describeLogin(login, this.#settings.now());
+  }
+
+  /** Gives up the logins that somebody is still busy with. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await Promise.allSettled(this.#underWay);
+  }
+
+  async login(server: string, target: Target, options: LoginOptions): Promise<Account> {
+    const signal = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])]);
+    const login = this.#login(server, target, { ...options, signal });
+    this.#underWay.add(login);
+    return login.finally(() => this.#underWay.delete(login));
+  }
+
+  async #login(server: string, target: Target, options: LoginOptions): Promise<Account> {
+    assertLogin(server, target);
+    assertAccount(server, target, options.profile);
+    const { now, emit } = this.#settings;
+    const { withFetch, ...common } = this.#common(server, target, options.profile);
+    const { logIn } = await import("../auth/oauth/login.ts");
+    const { challenge } = this.#providers.get(providerKey(server, options.profile)) ?? {};
+    const login = await withFetch((fetch) =>
+      logIn({ ...common, url: target.url, fetch }, { challenge, ...options }),
+    );
+    emit({ type: "auth-changed", server, change: "login", at: now() });
+    return describeLogin(login, now());
+  }
+
+  async logout(server: string, target: Target, { profile }: Choice): Promise<LogoutResult> {
+    assertLogin(server, target);
+    const { now, emit } = this.#settings;
+    const { logOut } = await import("../auth/oauth/logout.ts");
+    const common = this.#common(server, target, profile);
+    const result = await logOut({ ...common, key: await findKey(common) });
+    if (result.wasLoggedIn) emit({ type: "auth-changed", server, change: "logout", at: now() });
+    return result;
+  }
+
+  #common(server: string, target: LoginTarget, profile?: string) {
+    const { credentials, env, now, emit } = this.#settings;
+    const { oauth } = target.credentials;
+    const withFetch = async <T>(work: (fetch: FetchLike) => Promise<T>): Promise<T> => {
+      const { withAuthFetch } = await import("../servers/auth-fetch.ts");
+      return withAuthFetch(server, target, env, work);
+    };
+    const keyFor = (url: URL, theirs: typeof oauth) =>
+      loginKey(url, { ...theirs, profile: profile ?? theirs.profile }, server);
+    const key = keyFor(target.url, oauth);
+    return {
+      server,
+      key,
+      oauth,
+      credentials,
+      again: async (signal: AbortSignal) => {
+        const current = await this.#settings.target(server, signal);
+        if (!("credentials" in current) || !isLogin(current)) return undefined;
+        const { oauth: theirs } = current.credentials;
+        const found = { oauth: theirs, key: keyFor(current.url, theirs) };
+        // The name may mean something else by now, whose secrets are not for this authorization server.
+        return isSameClient(found, { oauth, key }) ? found : undefined;
+      },
+      withFetch,
+      now,
+      emit,
+    };
+  }
+
+  #supplied(server: string, id: string): AuthProvider {
+    const { authProviders } = this.#settings;
+    const provider = Object.hasOwn(authProviders, id) ? authProviders[id] : undefined;
+    if (provider) return provider;
+    const message = `"${server}" wants the credentials "${id}", which this program does not supply.`;
+    const hint = "Set `auth` to `oauth` or `none`, or supply it: createHub(config, { authProviders }).";
+    throw new PlugboardError("config-invalid", message, { server, hint });
+  }
+}
+
+/**
+ * An account that somebody asked for by name. Where there are others, it never goes on as nobody: a misspelt name is
+ * an error also at a server that lets everybody in.
+ */
+class ChosenLogin extends LoginProvider {
+  readonly #missing: () => PlugboardError;
+  readonly #hasOthers: () => Promise<boolean>;
+  #isRefused: Promise<boolean> | undefined;
+
+  constructor(settings: ConstructorParameters<typeof LoginProvider>[0], hasOthers: () => Promise<boolean>) {
+    super(settings);
+    const { server, key } = settings;
+    this.#missing = () => wantsLogin(settings, `There is no login "${key.profile}" to "${server}".`);
+    this.#hasOthers = hasOthers;
+  }
+
+  override async token(): Promise<string | undefined> {
+    const token = await super.token();
+    if (token === undefined && (await (this.#isRefused ??= this.#hasOthers()))) throw this.#missing();
+    return token;
+  }
+
+  override async onUnauthorized(context: { response: Response }): Promise<void> {
+    try {
+      await super.onUnauthorized(context);
+    } catch (error) {
+      throw this.login || !isPlugboardError(error, "auth-required") ? error : this.#missing();
+    }
+  }
+}
+
+interface Configured {
+  oauth: LoginTarget["credentials"]["oauth"];
+  key: LoginKey;
+}
+
+/** Whether the same authorization server is asked in the same way; for whom may differ. */
+function isSameClient(one: Configured, other: Configured): boolean {
+  const [a, b] = [one, other].map(({ oauth: { grant, identityProvider }, key }) =>
+    JSON.stringify([grant, identityProvider?.issuer, loginName({ ...key, machine: undefined })]),
+  );
+  return a === b;
+}
+
+function providerKey(server: string, profile: string | undefined): string {
+  return profile === undefined ? server : `${server}\0${profile}`;
+}
+
+interface Choice {
+  /** Another account than the configured one. */
+  profile?: string | undefined;
+}
+
+function isLogin(target: HttpTarget): target is LoginTarget {
+  return target.credentials.kind === "login";
+}
+
+/** Who a machine is, its entry says: there is nobody who could log in as somebody else. */
+function assertAccount(server: string, { credentials: { oauth } }: LoginTarget, profile?: string): void {
+  if (oauth.grant === undefined || profile === undefined) return;
+  if (profile === (oauth.profile ?? defaultProfile)) return;
+  const message = `There is no login "${profile}" to "${server}", which logs in without a person.`;
+  const hint = "Leave the profile out, or add an entry of its own for the other account.";
+  throw new PlugboardError("auth-required", message, { server, hint });
+}
+
+function assertLogin(server: string, target: Target): asserts target is LoginTarget {
+  if ("credentials" in target && isLogin(target)) return;
+  const why =
+    "credentials" in target
+      ? "is configured with credentials of its own, so there is nothing to log in to"
+      : "runs on this machine and has no login";
+  const hint = "Remove its headers or `auth`, or set `auth` to `oauth`, to log in instead.";
+  throw new PlugboardError("usage-invalid", `"${server}" ${why}.`, {
+    server,
+    ...("credentials" in target && { hint }),
+  });
+}

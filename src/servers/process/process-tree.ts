@@ -1,0 +1,195 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { Writable } from "node:stream";
+import type { Environment } from "../../lib/folders.ts";
+import { ownerVariable, serverEnvironment } from "./environment.ts";
+import { explainSpawnError, findProgram, spawnFailed, type Launch } from "./launcher.ts";
+import { createMarkerScan } from "./proc-scan.ts";
+import { ownerMarker, reapLeftovers, recordPath, removeOwnerRecord, writeOwnerRecord } from "./reap.ts";
+import { sandboxed, type SandboxSetting } from "./sandbox.ts";
+import { ServerProcess, type Graces } from "./server-process.ts";
+import { Watchdog } from "./watchdog.ts";
+import { windowsCommand } from "./windows.ts";
+
+export interface ProcessTreeOptions {
+  /** Plugboard's own environment. */
+  env: Environment;
+  /** Where owners are recorded. Without it, leftovers of a killed Plugboard wait for nobody at the next start. */
+  stateFolder?: string | undefined;
+  graces?: Partial<Graces> | undefined;
+  /** Things worth a log line that stop nobody, for instance a state folder that cannot be written. */
+  onProblem?: ((message: string) => void) | undefined;
+  platform?: NodeJS.Platform | undefined;
+}
+
+/** What a configuration says about starting a server, expanded. */
+export interface ServerProgram {
+  server: string;
+  command: string;
+  args?: readonly string[] | undefined;
+  cwd?: string | undefined;
+  env?: Readonly<Record<string, string>> | undefined;
+  inheritEnv?: readonly string[] | undefined;
+  sandbox?: SandboxSetting | undefined;
+  graces?: Partial<Graces> | undefined;
+}
+
+/** All processes of one hub: each is tracked from the moment it exists, and none outlives the hub or its process. */
+export class ProcessTree {
+  readonly owner: string = randomUUID();
+  readonly #options: ProcessTreeOptions;
+  readonly #platform: NodeJS.Platform;
+  readonly #scan;
+  readonly #watchdog: Watchdog;
+  readonly #processes = new Set<ServerProcess>();
+  #started = 0;
+  #ready: Promise<void> | undefined;
+  #reaping: Promise<unknown> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: ProcessTreeOptions) {
+    this.#options = options;
+    this.#platform = options.platform ?? process.platform;
+    this.#scan = createMarkerScan(this.#platform);
+    this.#watchdog = new Watchdog({
+      marker: ownerMarker(this.owner),
+      record: options.stateFolder === undefined ? undefined : recordPath(options.stateFolder, this.owner),
+      onProblem: (message) => options.onProblem?.(message),
+    });
+  }
+
+  get size(): number {
+    return this.#processes.size;
+  }
+
+  get watchdogPid(): number | undefined {
+    return this.#watchdog.pid;
+  }
+
+  /** Throws `spawn-failed` with the reason in words when the program cannot be started. */
+  async spawn(program: ServerProgram): Promise<ServerProcess> {
+    await (this.#ready ??= this.#prepare());
+    const owner = `${this.owner}.${++this.#started}`;
+    const launch = this.#launch(program, owner);
+    const path = await findProgram(launch);
+    const wrapped = isWanted(program.sandbox)
+      ? await sandboxed(launch, path, program.sandbox, this.#options.env)
+      : undefined;
+    if (this.#closing) throw spawnFailed(launch, "Plugboard is closing");
+    if (this.#platform !== "win32") this.#watchdog.start();
+    try {
+      const child = wrapped
+        ? start(wrapped.file, wrapped.args, { cwd: "/", env: wrapped.env }, 4)
+        : this.#startPlain(launch, path);
+      const process = this.#track(child, owner, program.graces);
+      if (wrapped && child.stdio[3] instanceof Writable)
+        child.stdio[3].on("error", ignore).end(wrapped.options);
+      await once(child, "spawn");
+      if (process === undefined) throw new Error("no process id");
+      return process;
+    } catch (error) {
+      throw await explainSpawnError(launch, path, error);
+    }
+  }
+
+  /** Ends all servers at the same time, then the watchdog. Nothing can be started afterwards. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#ready;
+    await Promise.all([...this.#processes].map((process) => process.stop()));
+    await this.#reaping;
+    await this.#watchdog.close();
+    if (this.#options.stateFolder !== undefined)
+      await removeOwnerRecord(this.#options.stateFolder, this.owner);
+  }
+
+  async #prepare(): Promise<void> {
+    const { stateFolder, onProblem } = this.#options;
+    if (stateFolder === undefined || this.#platform === "win32") return;
+    await writeOwnerRecord(stateFolder, this.owner).catch((error: unknown) => {
+      onProblem?.(`The state folder ${stateFolder} cannot be written: ${String(error)}`);
+    });
+    this.#reaping = reapLeftovers(stateFolder, this.#scan).then((count) => {
+      if (count > 0) onProblem?.(`Ended ${count} processes that an earlier Plugboard left behind.`);
+    }, ignore);
+  }
+
+  #launch(program: ServerProgram, owner: string): Launch {
+    const { server, command, args = [], env, inheritEnv } = program;
+    const platform = this.#platform;
+    const cwd = program.cwd ?? (isWanted(program.sandbox) ? "/" : process.cwd());
+    const parent = this.#options.env;
+    return {
+      server,
+      command,
+      args,
+      cwd,
+      platform,
+      env: serverEnvironment({ parent, env, inheritEnv, owner, platform }),
+    };
+  }
+
+  #startPlain(launch: Launch, path: string): ChildProcess {
+    const { cwd, env, args } = launch;
+    if (this.#platform !== "win32") return start(path, [...args], { cwd, env }, 3);
+    const command = windowsCommand(path, args, env["COMSPEC"]);
+    return start(command.file, command.args, { cwd, env, verbatim: command.verbatim }, 3);
+  }
+
+  #track(child: ChildProcess, owner: string, graces: Partial<Graces> = {}): ServerProcess | undefined {
+    const { pid } = child;
+    if (pid === undefined) return undefined;
+    this.#watchdog.watch(pid);
+    const process = new ServerProcess({
+      child,
+      pid,
+      marker: `${ownerVariable}=${owner}\0`,
+      graces: { ...defaultGraces, ...this.#options.graces, ...graces },
+      scan: this.#scan,
+      platform: this.#platform,
+    });
+    this.#processes.add(process);
+    void process.ended.then(() => {
+      this.#processes.delete(process);
+      this.#watchdog.forget(pid);
+    });
+    return process;
+  }
+}
+
+const defaultGraces: Graces = { eofMs: 2000, termMs: 2000 };
+
+interface StartOptions {
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  verbatim?: boolean;
+}
+
+/** No shell, and a process group of its own, so that the whole of it can be signalled. */
+function start(file: string, args: string[], options: StartOptions, pipes: number): ChildProcess {
+  const child = spawn(file, args, {
+    cwd: options.cwd,
+    env: options.env,
+    stdio: Array.from({ length: pipes }, () => "pipe" as const),
+    detached: process.platform !== "win32",
+    shell: false,
+    windowsHide: true,
+    windowsVerbatimArguments: options.verbatim ?? false,
+  });
+  // A broken pipe is found out by whoever uses it; here it must only not crash us.
+  child.on("error", ignore);
+  // There are no pipes at all when we have run out of descriptors.
+  for (const stream of child.stdio ?? []) stream?.on("error", ignore);
+  return child;
+}
+
+function isWanted(sandbox: SandboxSetting | undefined): sandbox is Exclude<SandboxSetting, "none"> {
+  return sandbox !== undefined && sandbox !== "none";
+}
+
+function ignore(): void {}

@@ -1,0 +1,110 @@
+import type { ChildProcess } from "node:child_process";
+import { isGroupAlive, signalProcess, type MarkerScan } from "./proc-scan.ts";
+import { goneWithin, killMarked } from "./reap.ts";
+import { endWindowsTree } from "./windows.ts";
+import { within } from "../within.ts";
+
+export interface ExitStatus {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface Graces {
+  /** How long a server may take to end after its input was closed. */
+  eofMs: number;
+  /** How long it may take to end after SIGTERM. */
+  termMs: number;
+}
+
+export interface ServerProcessOptions {
+  child: ChildProcess;
+  pid: number;
+  /** The marker of this one server's environment. */
+  marker: string;
+  graces: Graces;
+  scan: MarkerScan;
+  platform: NodeJS.Platform;
+}
+
+/** One started server with everything it starts in turn. When its program ends by itself, the rest is ended too. */
+export class ServerProcess {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** Settles when the program itself ended; its descendants may still hold its pipes. */
+  readonly exited: Promise<ExitStatus>;
+  /** Settles when nothing of it is left. */
+  readonly ended: Promise<void>;
+  exit: ExitStatus | undefined;
+  readonly #options: ServerProcessOptions;
+  /** Settles when it ended and its pipes are read to their end. */
+  readonly #closed: Promise<void>;
+  #stopping = false;
+  #markEnded: () => void = () => undefined;
+
+  constructor(options: ServerProcessOptions) {
+    this.#options = options;
+    this.child = options.child;
+    this.pid = options.pid;
+    this.ended = new Promise((resolve) => {
+      this.#markEnded = resolve;
+    });
+    this.#closed = new Promise((resolve) => {
+      options.child.once("close", () => resolve());
+    });
+    this.exited = new Promise((resolve) => {
+      options.child.once("exit", (code, signal) => {
+        this.exit = { code, signal };
+        resolve(this.exit);
+        void this.stop();
+      });
+    });
+  }
+
+  /** Close stdin, wait, SIGTERM to the group, wait, SIGKILL to the group. Settles when nothing is left. */
+  stop(): Promise<void> {
+    if (!this.#stopping) {
+      this.#stopping = true;
+      void (this.#options.platform === "win32" ? this.#stopOnWindows() : this.#stop()).finally(
+        this.#markEnded,
+      );
+    }
+    return this.ended;
+  }
+
+  async #stop(): Promise<void> {
+    const { child, pid } = this;
+    const { graces, marker, scan } = this.#options;
+    child.stdin?.end();
+    await this.#exitWithin(graces.eofMs);
+    if (!(await this.#isGone())) {
+      signalProcess(-pid, "SIGTERM");
+      for (const marked of await scan(marker)) signalProcess(marked, "SIGTERM");
+      await goneWithin(() => this.#isGone(), graces.termMs);
+      // Also when the program itself has ended: what it started may ignore the SIGTERM and hold its pipes.
+      signalProcess(-pid, "SIGKILL");
+    }
+    // A second look, for what was just being started during the first.
+    await killMarked(marker, scan);
+    await within(this.#closed, pipeMs);
+    // What left the group and dropped the marker may still hold the pipes; we do not wait for it.
+    for (const stream of child.stdio) stream?.destroy();
+  }
+
+  async #isGone(): Promise<boolean> {
+    const { marker, scan } = this.#options;
+    return this.exit !== undefined && !(await isGroupAlive(this.pid)) && (await scan(marker)).length === 0;
+  }
+
+  async #stopOnWindows(): Promise<void> {
+    this.child.stdin?.end();
+    await this.#exitWithin(this.#options.graces.eofMs);
+    if (this.exit === undefined) await endWindowsTree(this.pid);
+    for (const stream of this.child.stdio) stream?.destroy();
+  }
+
+  async #exitWithin(ms: number): Promise<void> {
+    if (this.exit === undefined) await within(this.exited, ms);
+  }
+}
+
+const pipeMs = 1000;

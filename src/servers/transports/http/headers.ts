@@ -1,0 +1,56 @@
+import { PROTOCOL_VERSION_META_KEY } from "@modelcontextprotocol/client";
+import { PlugboardError } from "../../../errors.ts";
+import { isRecord } from "../../../lib/record.ts";
+import type { LaneRequest } from "../../rpc/lane.ts";
+
+const firstModernVersion = "2026-07-28";
+const maxSessionIdLength = 4096;
+
+export function isModernVersion(version: string | undefined): boolean {
+  return version !== undefined && version >= firstModernVersion;
+}
+
+/** A session id goes into our headers again, so it must be what the spec allows: visible ASCII, and not endless. */
+export function checkSessionId(server: string, id: string | undefined): void {
+  if (id === undefined || (id.length <= maxSessionIdLength && /^[\x21-\x7e]+$/.test(id))) return;
+  const problem =
+    id.length > maxSessionIdLength ? `of ${id.length} characters` : "with characters that are not allowed";
+  throw new PlugboardError("protocol-error", `"${server}" gave out a session id ${problem}.`, { server });
+}
+
+/** The protocol revision that the message itself declares; only modern ones do. */
+export function envelopeVersion(request: LaneRequest): string | undefined {
+  const meta = request.params["_meta"];
+  const version = isRecord(meta) ? meta[PROTOCOL_VERSION_META_KEY] : undefined;
+  return typeof version === "string" ? version : undefined;
+}
+
+const nameFields = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+  ["tasks/get", "taskId"],
+  ["tasks/update", "taskId"],
+  ["tasks/cancel", "taskId"],
+]);
+
+/** What a modern server checks against the body: the method, and what it is about. */
+export function routingHeaders({ method, params }: LaneRequest): Record<string, string> {
+  const field = nameFields.get(method);
+  const name = field === undefined ? undefined : params[field];
+  return { "mcp-method": method, ...(typeof name === "string" && { "mcp-name": encodeHeaderValue(name) }) };
+}
+
+/** A value as it is when a header can carry it, otherwise as `=?base64?…?=`. */
+export function encodeHeaderValue(value: string): string {
+  const isPlain = /^[\t\x20-\x7e]+$/.test(value) && value === value.trim();
+  const looksEncoded = value.startsWith("=?base64?") && value.endsWith("?=");
+  return isPlain && !looksEncoded ? value : `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`;
+}
+
+/** An `Authorization` value; a token that could break out of its header is refused and never shown. */
+export function bearer(server: string, token: string): string {
+  if (/^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
+  const message = `The access token for "${server}" holds characters that cannot be sent in a header.`;
+  throw new PlugboardError("auth-failed", message, { server });
+}

@@ -1,0 +1,122 @@
+import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
+import { Agent, type Dispatcher, ProxyAgent } from "undici";
+import { PlugboardError } from "../../../errors.ts";
+import type { Environment } from "../../../lib/folders.ts";
+import { printable } from "../../../lib/printable.ts";
+import { proxyFor } from "./proxy.ts";
+
+/** The contents of the files that a server's `network` names, and its proxy. */
+export interface HttpNetwork {
+  proxy?: string | undefined;
+  /** Certificates to trust besides the ones Node trusts. */
+  ca?: string | undefined;
+  cert?: string | undefined;
+  key?: string | undefined;
+}
+
+export interface HttpPoolSettings {
+  server: string;
+  /** The client certificate is shown to this origin only. */
+  origin: string;
+  network: HttpNetwork;
+  env: Environment;
+  connectTimeoutMs: number;
+}
+
+/** Where a request goes out: a pool of kept-alive sockets, and the proxy in front of it. */
+export interface Route {
+  dispatcher: Dispatcher;
+  /** Without credentials, for messages. */
+  proxy: string | undefined;
+}
+
+/** One server's sockets. Requests to other hosts, for its logins, may take another way out than its own. */
+export class HttpPool {
+  readonly #settings: HttpPoolSettings;
+  readonly #routes = new Map<string, Route>();
+  readonly #dispatchers = new Map<string, Dispatcher>();
+  #closed = false;
+
+  constructor(settings: HttpPoolSettings) {
+    this.#settings = settings;
+  }
+
+  route(url: URL): Route {
+    const known = this.#routes.get(url.origin);
+    if (known !== undefined) return known;
+    const { server, network, env, origin } = this.#settings;
+    if (this.#closed)
+      throw new PlugboardError("connection-lost", `The connection to "${server}" is closed.`, { server });
+    const proxy = proxyFor(url, network.proxy, env);
+    const isOwn = url.origin === origin;
+    const key = `${isOwn ? "own" : "other"} ${proxy ?? ""}`;
+    const dispatcher = this.#dispatchers.get(key) ?? this.#create(proxy, isOwn);
+    this.#dispatchers.set(key, dispatcher);
+    const route = { dispatcher, proxy: proxy === undefined ? undefined : new URL(proxy).origin };
+    this.#routes.set(url.origin, route);
+    return route;
+  }
+
+  /** Ends every socket, whatever is under way on it. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const dispatchers = [...this.#dispatchers.values()];
+    this.#dispatchers.clear();
+    this.#routes.clear();
+    await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
+  }
+
+  #create(proxy: string | undefined, isOwn: boolean): Dispatcher {
+    const { connectTimeoutMs } = this.#settings;
+    const secure = (own: boolean): { timeout: number; secureContext?: SecureContext } => {
+      const secureContext = this.#secureContext(own);
+      return { timeout: connectTimeoutMs, ...(secureContext && { secureContext }) };
+    };
+    // Calls are told apart by requests, not streams of one socket, so HTTP/2 would only add a way to fail together.
+    const common = { allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
+    if (proxy === undefined) return new Agent({ ...common, connect: secure(isOwn) });
+    this.#checkProxy(proxy);
+    return new ProxyAgent({
+      ...common,
+      uri: proxy,
+      connectTimeout: connectTimeoutMs,
+      requestTls: secure(isOwn),
+      proxyTls: secure(false),
+    });
+  }
+
+  /** One context for all sockets: reading the trusted certificates anew for each would cost milliseconds. */
+  #secureContext(isOwn: boolean): SecureContext | undefined {
+    const { server, network } = this.#settings;
+    const { ca, cert, key } = network;
+    if (ca === undefined && (!isOwn || (cert === undefined && key === undefined))) return undefined;
+    try {
+      return createSecureContext({
+        ...(ca !== undefined && { ca: [...getCACertificates("default"), ca] }),
+        ...(isOwn && cert !== undefined && { cert }),
+        ...(isOwn && key !== undefined && { key }),
+      });
+    } catch (cause) {
+      const reason = printable(cause instanceof Error ? cause.message : String(cause), { oneLine: true });
+      throw new PlugboardError(
+        "config-invalid",
+        `The certificates configured for "${server}" cannot be used: ${reason}.`,
+        {
+          server,
+          cause,
+          hint: "Check `network.ca`, `network.cert` and `network.key`: PEM files, the key without a passphrase.",
+        },
+      );
+    }
+  }
+
+  #checkProxy(proxy: string): void {
+    const { server } = this.#settings;
+    const protocol = URL.canParse(proxy) ? new URL(proxy).protocol : "";
+    if (protocol === "http:" || protocol === "https:") return;
+    throw new PlugboardError("config-invalid", `The proxy for "${server}" is not an http or https URL.`, {
+      server,
+      hint: "Set `network.proxy` to something like http://proxy.example:3128, or to `none`.",
+    });
+  }
+}

@@ -1,0 +1,48 @@
+import { PlugboardError } from "../../../errors.ts";
+import type { ExitStatus } from "../../process/server-process.ts";
+import type { StderrTail } from "./stderr-tail.ts";
+
+/** Every way a stdio connection can end, with the server's last words where they explain it. */
+export function stdioErrors(server: string, stderr: StderrTail, redact = (text: string) => text) {
+  const lastWords = () => redact(stderr.tail(tailBytes));
+  const said = () => {
+    const line = redact(stderr.lastLine()).trim();
+    return line === "" ? "" : ` Its last words: ${line}`;
+  };
+  const lost = (what: string) =>
+    new PlugboardError("connection-lost", `"${server}" ${what}.${said()}`, {
+      server,
+      data: { stderr: lastWords() },
+    });
+  return {
+    exited(exit: ExitStatus | undefined) {
+      const { code = null, signal = null } = exit ?? {};
+      const how = signal === null ? `exited with code ${code ?? "unknown"}` : `was killed by ${signal}`;
+      return new PlugboardError("server-exited", `The program of "${server}" ${how}.${said()}`, {
+        server,
+        data: { exitCode: code, signal, stderr: lastWords() },
+      });
+    },
+    outputClosed: () => lost("closed its output while it was still running"),
+    inputClosed: () => lost("closed its input while it was still running"),
+    closed: () =>
+      new PlugboardError("connection-lost", `The connection to "${server}" was closed.`, { server }),
+    notStarted: () => new PlugboardError("connection-lost", `"${server}" has not been started.`, { server }),
+    usedTwice: () =>
+      new PlugboardError("internal", `The transport of "${server}" was started twice.`, { server }),
+    notReading: (queuedBytes: number) =>
+      new PlugboardError(
+        "not-responding",
+        `"${server}" does not read its input: ${queuedBytes} bytes are waiting for it.`,
+        { server, data: { queuedBytes } },
+      ),
+    tooLarge: (bytes: number, maxLineBytes: number) =>
+      new PlugboardError(
+        "output-too-large",
+        `"${server}" sent a message of more than ${maxLineBytes} bytes; the connection was ended.`,
+        { server, data: { bytes, maxLineBytes } },
+      ),
+  };
+}
+
+const tailBytes = 4096;

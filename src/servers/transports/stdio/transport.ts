@@ -1,0 +1,162 @@
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { PlugboardError } from "../../../errors.ts";
+import { printable } from "../../../lib/printable.ts";
+import { Lane } from "../../rpc/lane.ts";
+import type { ProcessTree, ServerProgram } from "../../process/process-tree.ts";
+import type { ServerProcess } from "../../process/server-process.ts";
+import { within } from "../../within.ts";
+import { LineReader } from "./line-reader.ts";
+import { stdioErrors } from "./errors.ts";
+import { StderrTail } from "./stderr-tail.ts";
+import { WriteQueue } from "./write-queue.ts";
+
+export interface StdioOptions {
+  processes: ProcessTree;
+  program: ServerProgram;
+  /** The longest message accepted; a longer one ends the connection. */
+  maxLineBytes?: number | undefined;
+  /** How much may wait to be read by the server before new requests are refused. */
+  maxQueuedBytes?: number | undefined;
+  /** Lines of the server's stderr, rate-limited. */
+  onStderr?: ((line: string) => void) | undefined;
+  /** Applied to stderr before it becomes part of an error. */
+  redact?: ((text: string) => string) | undefined;
+  now?: (() => number) | undefined;
+}
+
+/**
+ * A server as a child process, JSON messages one per line. The SDK recognises it as stdio by `stderr` and `pid`.
+ * Used once: after `close` or a lost connection a new one is made.
+ */
+export class StdioTransport implements Transport {
+  onmessage?: Transport["onmessage"];
+  onclose?: Transport["onclose"];
+  onerror?: Transport["onerror"];
+  readonly stderr: StderrTail;
+  readonly lane: Lane;
+  /** What the server wrote to stdout that was no message: how much, and how it began. */
+  readonly skipped = { count: 0, first: [] as string[] };
+  /** Why the connection ended, once it did. */
+  lost: PlugboardError | undefined;
+  readonly #options: StdioOptions;
+  readonly #errors: ReturnType<typeof stdioErrors>;
+  #process: ServerProcess | undefined;
+  #queue: WriteQueue | undefined;
+  #starting: Promise<ServerProcess> | undefined;
+  #closed = false;
+
+  constructor(options: StdioOptions) {
+    this.#options = options;
+    this.stderr = new StderrTail({ onLine: options.onStderr, now: options.now, redact: options.redact });
+    this.#errors = stdioErrors(options.program.server, this.stderr, options.redact);
+    this.lane = new Lane({
+      server: options.program.server,
+      send: (request) => this.#write(request),
+      cancel: (requestId, reason) =>
+        this.#write({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason } }),
+      ...(options.now && { now: options.now }),
+    });
+  }
+
+  get pid(): number | null {
+    return this.#process?.pid ?? null;
+  }
+
+  get exit() {
+    return this.#process?.exit;
+  }
+
+  async start(): Promise<void> {
+    if (this.#starting !== undefined || this.#closed) throw this.#errors.usedTwice();
+    this.#starting = this.#options.processes.spawn(this.#options.program);
+    const process = await this.#starting;
+    if (this.#closed) throw this.#errors.closed();
+    this.#process = process;
+    this.#listen(process);
+  }
+
+  /** Resolves when the message is on its way; never waits for a server that does not read. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    this.#write(message);
+  }
+
+  /** Settles when the process and everything it started is gone. Calls in flight fail at once. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#lose(this.#errors.closed());
+    const process = await this.#starting?.catch(() => undefined);
+    await process?.stop();
+  }
+
+  #write(message: object): void {
+    if (this.lost !== undefined) throw this.lost;
+    if (this.#queue === undefined) throw this.#errors.notStarted();
+    this.#queue.write(message);
+  }
+
+  #listen(process: ServerProcess): void {
+    const { stdin, stdout, stderr } = process.child;
+    if (stdin === null || stdout === null || stderr === null) throw this.#errors.notStarted();
+    const { maxLineBytes = 32 * 1024 * 1024, maxQueuedBytes } = this.#options;
+    const reader = new LineReader({
+      maxLineBytes,
+      onMessage: (message) => this.#receive(message),
+      onSkipped: (line) => this.#skip(line),
+      onTooLarge: (bytes) => this.#lose(this.#errors.tooLarge(bytes, maxLineBytes)),
+    });
+    this.#queue = new WriteQueue(stdin, maxQueuedBytes, this.#errors.notReading);
+    const outputEnded = new Promise<void>((resolve) => stdout.once("close", resolve));
+    const wordsEnded = new Promise<void>((resolve) => stderr.once("close", resolve));
+    stdout.on("data", (chunk: Buffer) => reader.push(chunk));
+    stdout.once("end", () => reader.end());
+    stderr.on("data", (chunk: Buffer) => this.stderr.push(chunk));
+    stdout.once("end", () => void this.#suspect(process, this.#errors.outputClosed));
+    stdin.once("error", () => void this.#suspect(process, this.#errors.inputClosed));
+    // By exit, not by the end of its output: a grandchild may hold that. What was written before is still read.
+    void process.exited
+      .then(() => waitFor(Promise.all([outputEnded, wordsEnded]), drainMs))
+      .then(() => this.#lose(this.#errors.exited(process.exit)));
+  }
+
+  /** An exit is the best explanation of a broken pipe, so it gets a moment to show up first. */
+  async #suspect(process: ServerProcess, explain: () => PlugboardError): Promise<void> {
+    await waitFor(process.exited, exitLagMs);
+    if (process.exit === undefined) this.#lose(explain());
+  }
+
+  #receive(message: Record<string, unknown>): void {
+    if (this.lost !== undefined || this.lane.accept(message)) return;
+    try {
+      this.onmessage?.(message as unknown as JSONRPCMessage);
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #skip(line: string): void {
+    this.skipped.count++;
+    if (this.skipped.first.length < maxRemembered)
+      this.skipped.first.push(printable(this.#options.redact?.(line) ?? line, { oneLine: true }));
+  }
+
+  /** The one place where a connection ends, whatever ended it. */
+  #lose(error: PlugboardError): void {
+    if (this.lost !== undefined) return;
+    this.lost = error;
+    this.#queue?.flush();
+    this.lane.close(error);
+    void this.#process?.stop();
+    if (!this.#closed) this.onerror?.(error);
+    this.onclose?.();
+  }
+}
+
+const maxRemembered = 5;
+const drainMs = 500;
+const exitLagMs = 500;
+
+/** A timer that is late because we were busy comes before the data that arrived meanwhile: that is let in first. */
+async function waitFor(event: Promise<unknown>, ms: number): Promise<void> {
+  await within(event, ms);
+  await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,51 @@
+import type { Writable } from "node:stream";
+import { PlugboardError } from "../../../errors.ts";
+
+/** Messages to one server. The first of a turn of the event loop leaves at once, the others of that turn in one write. */
+export class WriteQueue {
+  readonly #stream: Writable;
+  readonly #maxBytes: number;
+  readonly #refuse: (queuedBytes: number) => PlugboardError;
+  #lines = "";
+  #scheduled = false;
+  readonly #flush = () => this.flush();
+
+  constructor(
+    stream: Writable,
+    maxBytes: number = 64 * 1024 * 1024,
+    refuse: (bytes: number) => PlugboardError,
+  ) {
+    this.#stream = stream;
+    this.#maxBytes = maxBytes;
+    this.#refuse = refuse;
+  }
+
+  /** Throws when the server has stopped reading and enough is waiting for it already. */
+  write(message: object): void {
+    const queued = this.#lines.length + this.#stream.writableLength;
+    if (queued > this.#maxBytes) throw this.#refuse(queued);
+    const line = `${stringify(message)}\n`;
+    if (this.#scheduled) {
+      this.#lines += line;
+      return;
+    }
+    if (this.#stream.writable) this.#stream.write(line);
+    this.#scheduled = true;
+    process.nextTick(this.#flush);
+  }
+
+  flush(): void {
+    this.#scheduled = false;
+    const lines = this.#lines;
+    this.#lines = "";
+    if (lines !== "" && this.#stream.writable) this.#stream.write(lines);
+  }
+}
+
+function stringify(message: object): string {
+  try {
+    return JSON.stringify(message);
+  } catch (cause) {
+    throw new PlugboardError("usage-invalid", "The request cannot be written as JSON.", { cause });
+  }
+}

@@ -1,0 +1,79 @@
+import type { DatabaseSync } from "node:sqlite";
+import { storeError } from "../store-error.ts";
+
+const schemaVersion = 1;
+/** "Plbd", so that a file of some other program is recognised before anything is written to it. */
+const applicationId = 0x506c6264;
+
+/**
+ * `version` is an AUTOINCREMENT rowid: replacing a row gives it a new one, and none is ever used twice.
+ * A lease keeps its row after release, because the fence lives in it.
+ */
+const schema = `
+  CREATE TABLE entries (
+    version INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL UNIQUE,
+    value TEXT NOT NULL,
+    expires_at INTEGER
+  );
+  CREATE INDEX entries_by_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
+  CREATE TABLE leases (
+    name TEXT PRIMARY KEY,
+    fence INTEGER NOT NULL,
+    owner TEXT,
+    pid INTEGER NOT NULL,
+    started TEXT NOT NULL,
+    place TEXT NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${schemaVersion};
+`;
+
+/**
+ * Tells our own file from an empty one, and refuses everything else. In one transaction: another process may be
+ * making the schema right now, and half of its marks would look like a foreign file.
+ */
+export function identify(database: DatabaseSync, path: string): "ours" | "empty" {
+  database.exec("BEGIN");
+  try {
+    return readIdentity(database, path);
+  } finally {
+    database.exec("ROLLBACK");
+  }
+}
+
+function readIdentity(database: DatabaseSync, path: string): "ours" | "empty" {
+  const version = pragma(database, "user_version");
+  const application = pragma(database, "application_id");
+  if (application === applicationId && version === schemaVersion) {
+    database.prepare("SELECT 1 FROM entries, leases"); // Reads the schema, so that damage to it is found now.
+    return "ours";
+  }
+  if (application === applicationId && version > schemaVersion) {
+    throw storeError(
+      "newer",
+      path,
+      `The state file ${path} was written by a newer Plugboard (format ${version})`,
+      {
+        hint: "Update Plugboard, or set `store` to another file.",
+      },
+    );
+  }
+  if (application === 0 && version === 0 && pragma(database, "schema_version") === 0) return "empty";
+  throw storeError("foreign", path, `${path} is a database of another program`, {
+    hint: "Set `store` to another file.",
+  });
+}
+
+/** Safe when several processes do it at once: all but the first find the schema made. */
+export function createSchema(database: DatabaseSync, path: string): void {
+  database.exec("PRAGMA journal_mode = WAL");
+  database.exec("BEGIN IMMEDIATE");
+  if (readIdentity(database, path) === "empty") database.exec(schema);
+  database.exec("COMMIT");
+}
+
+function pragma(database: DatabaseSync, name: "user_version" | "application_id" | "schema_version"): number {
+  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+}

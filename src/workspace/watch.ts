@@ -1,0 +1,133 @@
+import { realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FSWatcher } from "chokidar";
+import { diffConfig } from "../config/diff.ts";
+import type { LoadedConfig } from "../config/model.ts";
+import { brokenFiles, filesOf, stamps, waitForReplacements } from "./watched-files.ts";
+import type { Workspace } from "./workspace.ts";
+
+export interface ConfigWatchOptions {
+  /** What is in use already; loaded when absent. */
+  current?: LoadedConfig | undefined;
+  /** Called with a whole new configuration, and only when it means something else than the one before. */
+  onChange(config: LoadedConfig): void;
+  /** Why the files as they are now are not used, with file and line; `undefined` once they are. */
+  onProblem?(message: string | undefined): void;
+}
+
+/** Watches everything a workspace's configuration comes from, files that do not exist yet included. */
+export async function watchConfig(workspace: Workspace, options: ConfigWatchOptions): Promise<ConfigWatch> {
+  const watch = new ConfigWatch(workspace, options, options.current ?? (await workspace.load()));
+  await watch.begin();
+  return watch;
+}
+
+/** Editors write in several steps: this long after the last of them the files are read. */
+const quietMs = 100;
+
+export class ConfigWatch {
+  readonly #workspace: Workspace;
+  readonly #options: ConfigWatchOptions;
+  readonly #watched = new Set<string>();
+  #current: LoadedConfig;
+  /** Files that could not be understood when `#current` was loaded; nobody waits for those. */
+  #broken: ReadonlySet<string> = new Set();
+  #problem: string | undefined;
+  #watcher: FSWatcher | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(workspace: Workspace, options: ConfigWatchOptions, current: LoadedConfig) {
+    this.#workspace = workspace;
+    this.#options = options;
+    this.#current = current;
+  }
+
+  /** Resolves when every later change will be noticed, and those since `current` was loaded have been. */
+  async begin(): Promise<void> {
+    this.#broken = new Set((await brokenFiles(this.#current)).keys());
+    const { watch } = await import("chokidar");
+    const watcher = watch(await this.#newPaths(), {
+      ignoreInitial: true,
+      atomic: false,
+      ignorePermissionErrors: true,
+    });
+    this.#watcher = watcher;
+    watcher.on("all", () => this.#schedule());
+    watcher.on("error", (error) => this.#tell(`The configuration cannot be watched: ${text(error)}`));
+    await new Promise<void>((resolve) => watcher.once("ready", resolve));
+    await this.#lookNext();
+  }
+
+  /** Afterwards nothing is watched and nobody is told anything. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#watcher?.close();
+    await this.#looking;
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.#lookNext(), quietMs);
+  }
+
+  /** One look at a time; one that fails (a named file that is gone, say) leaves everything as it was. */
+  #lookNext(): Promise<void> {
+    this.#looking = this.#looking.then(() => this.#look()).catch((error: unknown) => this.#tell(text(error)));
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { config, broken } = await this.#readSettled();
+    if (this.#isClosed) return;
+    const [news] = [...broken].filter(([file]) => !this.#broken.has(file));
+    if (news) return this.#tell(news[1]);
+    this.#tell(undefined);
+    const { added, removed, changed, rules } = diffConfig(this.#current, config);
+    this.#current = config;
+    this.#broken = new Set(broken.keys());
+    this.#watcher?.add(await this.#newPaths());
+    if (rules || added.length + removed.length + changed.length > 0) this.#options.onChange(config);
+  }
+
+  /** Reads until nothing was written meanwhile, so that what is judged is what was loaded. */
+  async #readSettled(): Promise<{ config: LoadedConfig; broken: Map<string, string> }> {
+    const files = filesOf(this.#current);
+    await waitForReplacements(
+      files.filter(({ state }) => state !== "missing").map(({ file }) => file),
+      () => this.#isClosed,
+    );
+    for (let attempt = 0; ; attempt++) {
+      const before = await stamps(files);
+      const config = await this.#workspace.load();
+      const broken = await brokenFiles(config);
+      if (attempt >= 20 || this.#isClosed || (await stamps(files)) === before) return { config, broken };
+      await sleep(20);
+    }
+  }
+
+  async #newPaths(): Promise<string[]> {
+    const files = filesOf(this.#current).map(({ file }) => file);
+    const managed = join(this.#workspace.folders.managed, "managed.json");
+    const all = [...files, managed];
+    // A link's own folder does not tell when the file behind it is replaced.
+    const real = await Promise.all(all.map((file) => realpath(file).catch(() => file)));
+    const fresh = [...new Set([...all, ...real])].filter((file) => !this.#watched.has(file));
+    for (const file of fresh) this.#watched.add(file);
+    return fresh;
+  }
+
+  #tell(problem: string | undefined): void {
+    if (this.#isClosed || problem === this.#problem) return;
+    this.#problem = problem;
+    this.#options.onProblem?.(problem);
+  }
+}
+
+function text(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

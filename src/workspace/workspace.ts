@@ -1,0 +1,266 @@
+import { dirname, join, resolve } from "node:path";
+import type { Credentials } from "../auth/credentials.ts";
+import { secretSource } from "../auth/vault/secrets.ts";
+import type { Vault } from "../auth/vault/vault.ts";
+import { checkServer } from "../config/check-server.ts";
+import { findProjectRoot } from "../config/discover.ts";
+import { formatPath } from "../config/documents/document.ts";
+import { editFile, serverPath } from "../config/edit.ts";
+import type { SecretSource } from "../config/expand.ts";
+import { loadConfig as loadFrom } from "../config/load.ts";
+import type { LoadOptions } from "../config/load.ts";
+import type { LoadedConfig, Origin, Scope, ServerEntry } from "../config/model.ts";
+import { describeOrigin, isEditable, onlyPlace, writableFile } from "../config/places.ts";
+import type { WritableScope } from "../config/places.ts";
+import { policyRefusal } from "../config/policy.ts";
+import { fingerprint, settingsFingerprint } from "../config/trust.ts";
+import type { HubOptions } from "../hub/options.ts";
+import { PlugboardError } from "../errors.ts";
+import { canonicalJson } from "../lib/canonical.ts";
+import type { Environment, Folders } from "../lib/folders.ts";
+import { platformFolders } from "../lib/folders.ts";
+import type { Store } from "../store/store.ts";
+import { WorkspaceState } from "./state.ts";
+
+export interface WorkspaceOptions extends Omit<LoadOptions, "trust"> {
+  /** Told once when state cannot be kept, and the like. */
+  onWarning?: ((message: string) => void) | undefined;
+}
+
+export interface AddOptions {
+  scope: WritableScope;
+  /** Replace a server of that name. */
+  force?: boolean;
+  /** Whether adding it means trusting it; true unless the content comes from the project itself. */
+  trust?: boolean;
+}
+
+/**
+ * One user's Plugboard on one machine, seen from one folder: what is configured there, what this user has trusted,
+ * and the edits. The state on disk is opened only when something needs it.
+ */
+export class Workspace {
+  readonly cwd: string;
+  readonly env: Environment;
+  readonly projectRoot: string;
+  readonly folders: Folders;
+  /** `${secret:NAME}`: the vault, then the variable NAME. */
+  readonly secrets: SecretSource;
+  readonly #options: WorkspaceOptions;
+  readonly #state: WorkspaceState;
+
+  private constructor(options: WorkspaceOptions, cwd: string, projectRoot: string) {
+    this.#options = options;
+    this.cwd = cwd;
+    this.env = options.env ?? process.env;
+    this.projectRoot = projectRoot;
+    this.folders = options.folders ?? platformFolders(this.env, projectRoot);
+    this.secrets = secretSource(() => this.vault(), this.env);
+    const { onWarning } = options;
+    this.#state = new WorkspaceState({ file: this.stateFile, home: this.folders.home, onWarning });
+  }
+
+  static async open(options: WorkspaceOptions = {}): Promise<Workspace> {
+    const cwd = resolve(options.cwd ?? process.cwd());
+    return new Workspace(options, cwd, findProjectRoot(cwd));
+  }
+
+  get stateFile(): string {
+    return join(this.folders.state, "state.sqlite");
+  }
+
+  /** The durable state; in memory when it cannot be written. */
+  store(): Promise<Store> {
+    return this.#state.store();
+  }
+
+  /** Where secrets and logins are kept, encrypted. */
+  vault(): Promise<Vault> {
+    return this.#state.vault(this.env);
+  }
+
+  /** Where a hub keeps logins, so that every process of this user shares them. */
+  get credentials(): Credentials {
+    return { vault: () => this.vault(), lock: (name, work) => this.#state.lock(name, work) };
+  }
+
+  async load(): Promise<LoadedConfig> {
+    const { cwd, env, folders } = this;
+    return loadFrom({ ...this.#options, cwd, env, folders, trust: (mark) => this.#state.isTrusted(mark) });
+  }
+
+  /** Writes a server into a scope and returns the file. What a person adds is thereby trusted. */
+  async add(name: string, written: Record<string, unknown>, options: AddOptions): Promise<Origin> {
+    const config = await this.load();
+    this.#assertAddable(name, written, config);
+    const origin = await this.#target(options.scope);
+    const { file = "" } = origin;
+    await editFile(file, this.#editing(options.scope), (value) => {
+      const path = serverPath(value, name);
+      const container = value[String(path[0])] as Record<string, unknown> | undefined;
+      if (container && Object.hasOwn(container, name) && !options.force) {
+        throw new PlugboardError("server-exists", `Server "${name}" is already in ${file}.`, {
+          server: name,
+        });
+      }
+      return { path, value: written };
+    });
+    const entry = (await this.load()).servers.get(name);
+    if (entry?.needsTrust && entry.origin.file === file && options.trust !== false) await this.trust(entry);
+    return entry?.origin.file === file ? entry.origin : origin;
+  }
+
+  /** Takes a server out of one scope; without a scope it must stand in exactly one. */
+  async remove(name: string, scope?: Scope): Promise<Origin> {
+    const { file = "", ...origin } = onlyPlace(this.require(await this.load(), name), scope);
+    await editFile(file, this.#editing(origin.scope), (value) => ({
+      path: serverPath(value, name),
+      remove: true,
+    }));
+    return { file, ...origin };
+  }
+
+  /** Switches a server on or off where it is written. */
+  async setEnabled(name: string, enabled: boolean): Promise<Origin> {
+    const entry = this.require(await this.load(), name);
+    const { file, scope } = entry.origin;
+    if (file === undefined || !isEditable(entry.origin)) {
+      throw new PlugboardError(
+        "usage-invalid",
+        `Server "${name}" comes from ${describeOrigin(entry.origin)}, which is not edited here.`,
+        {
+          server: name,
+          hint: "Add an entry of the same name in the local or user scope to override it.",
+        },
+      );
+    }
+    const wasTrusted =
+      entry.needsTrust && (await this.#state.isTrusted(fingerprint(entry, this.projectRoot)));
+    await editFile(file, this.#editing(scope), (value) => {
+      const path = serverPath(value, name);
+      const written = (value[String(path[0])] as Record<string, unknown>)[name] as Record<string, unknown>;
+      if (typeof written["disabled"] === "boolean") return { path: [...path, "disabled"], value: !enabled };
+      if (enabled && written["enabled"] !== undefined) return { path: [...path, "enabled"], remove: true };
+      return enabled ? undefined : { path: [...path, "enabled"], value: false };
+    });
+    const after = (await this.load()).servers.get(name);
+    // Only the switch may differ from what was trusted: the file is the project's, and others write to it too.
+    if (wasTrusted && after && isSameButSwitch(entry.written, after.written)) await this.trust(after);
+    return entry.origin;
+  }
+
+  require(config: LoadedConfig, name: string): ServerEntry {
+    const entry = config.servers.get(name);
+    if (entry) return entry;
+    throw new PlugboardError("server-unknown", `There is no server "${name}".`, {
+      server: name,
+      data: { known: [...config.servers.keys()] },
+    });
+  }
+
+  async trust(entry: ServerEntry): Promise<void> {
+    await this.#state.trust(fingerprint(entry, this.projectRoot), {
+      server: entry.name,
+      file: entry.origin.file,
+    });
+  }
+
+  distrust(entry: ServerEntry): Promise<boolean> {
+    return this.#state.distrust(fingerprint(entry, this.projectRoot));
+  }
+
+  async trustSettings(settings: Record<string, unknown>, file: string): Promise<void> {
+    const mark = settingsFingerprint(settings, file, this.projectRoot);
+    await this.#state.trust(mark, { settings: Object.keys(settings), file });
+  }
+
+  /** What a hub takes from here, so that it remembers what it learns: `createHub(config, await workspace.hubOptions(config))`. */
+  async hubOptions({
+    settings,
+    settingOrigins,
+  }: LoadedConfig): Promise<
+    Required<Pick<HubOptions, "env" | "secrets" | "credentials" | "store" | "stateFolder">>
+  > {
+    const base = dirname(settingOrigins["store"]?.file ?? join(this.cwd, "."));
+    const store = await this.#state.storeFor(settings.store, base);
+    const { credentials } = this;
+    return { env: this.env, secrets: this.secrets, credentials, stateFolder: this.folders.state, store };
+  }
+
+  close(): Promise<void> {
+    return this.#state.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #assertAddable(name: string, written: Record<string, unknown>, config: LoadedConfig): void {
+    if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name)) {
+      throw new PlugboardError(
+        "usage-invalid",
+        "A server's name has letters, digits, `-`, `_` and `.`, begins with a letter or digit, and has at most 64 characters.",
+      );
+    }
+    const twin = [...config.servers.keys()].find(
+      (other) => other !== name && other.toLowerCase() === name.toLowerCase(),
+    );
+    if (twin !== undefined) {
+      throw new PlugboardError(
+        "server-exists",
+        `"${name}" differs from the server "${twin}" only in upper and lower case.`,
+        { server: name },
+      );
+    }
+    const { config: checked, findings } = checkServer(written, ["mcpServers", name]);
+    if (!checked) {
+      const list = findings.map(
+        ({ path, message, suggestion }) =>
+          `${formatPath(path)}: ${message}${suggestion ? `; ${suggestion}` : ""}`,
+      );
+      throw new PlugboardError("config-invalid", `Server "${name}" has mistakes: ${list.join(". ")}.`, {
+        server: name,
+        data: { findings },
+        hint: "Correct the command and try again.",
+      });
+    }
+    const { exclusive, file } = config.policy;
+    if (exclusive) {
+      throw new PlugboardError(
+        "policy-denied",
+        `Servers cannot be added here: only those of ${file} are allowed.`,
+        { server: name },
+      );
+    }
+    const refusal = policyRefusal(config.policy, name, checked);
+    if (refusal)
+      throw new PlugboardError("policy-denied", `Server "${name}" is ${refusal}.`, { server: name });
+  }
+
+  async #target(scope: WritableScope): Promise<Origin> {
+    const { path } = this.#options;
+    if (path !== undefined) return { scope: "explicit", file: resolve(this.cwd, path) };
+    return { scope, file: await writableFile(scope, this.projectRoot, this.folders) };
+  }
+
+  #editing(scope: Scope) {
+    return {
+      newFileMode: scope === "project" || scope === "explicit" ? 0o644 : 0o600,
+      lock: <T>(key: string, work: () => Promise<T>): Promise<T> => this.#state.lock(key, work),
+    };
+  }
+}
+
+function isSameButSwitch(before: unknown, after: unknown): boolean {
+  const rest = (written: unknown) => {
+    const { enabled: _enabled, disabled: _disabled, ...others } = (written ?? {}) as Record<string, unknown>;
+    return canonicalJson(others);
+  };
+  return rest(before) === rest(after);
+}
+
+/** What is configured for a folder, with this user's trust applied. Starts nothing and expands nothing. */
+export async function loadConfig(options: WorkspaceOptions = {}): Promise<LoadedConfig> {
+  await using workspace = await Workspace.open(options);
+  return workspace.load();
+}

@@ -1,0 +1,259 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { describe, expect, test } from "vitest";
+import { callTool, createTransport, fakeHttp, failure, open, plainHttp, until } from "./http-fixture.ts";
+
+describe.each(["legacy", "modern"] as const)("M20 Streamable HTTP, %s era", (era) => {
+  test("calls through the lane reach the server and come back, 50 at once", async () => {
+    const fake = await fakeHttp({ versions: era });
+    const { call, errors } = await open(fake.url, era);
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => call("add", { a: n, b: 1 })));
+    expect(answers.map((answer) => "result" in answer && answer.result["structuredContent"])).toEqual(
+      Array.from({ length: 50 }, (_, n) => ({ sum: n + 1 })),
+    );
+    expect(errors).toEqual([]);
+  });
+
+  test("answers in an event stream are read, progress included", async () => {
+    const progress: number[] = [];
+    const fake = await fakeHttp({
+      versions: era,
+      responses: "sse",
+      on: [{ when: { tool: "echo" }, do: [{ progress: 3 }, { default: true }] }],
+    });
+    const { call } = await open(fake.url, era);
+    const answer = await call("echo", { x: "ü€😀" }, { onProgress: (p) => progress.push(p.progress) });
+    expect(answer).toMatchObject({ result: { structuredContent: { x: "ü€😀" } } });
+    expect(progress).toHaveLength(3);
+  });
+
+  test("the server's own errors arrive untouched", async () => {
+    const error = { code: -32050, message: "no", data: { why: [1, 2] } };
+    const fake = await fakeHttp({ versions: era, on: [{ when: { tool: "echo" }, do: [{ error }] }] });
+    const { call } = await open(fake.url, era);
+    expect(await call("echo")).toEqual({ error });
+  });
+
+  test("lists and handshake go through the SDK on the same sockets", async () => {
+    const fake = await fakeHttp({ versions: era });
+    const { client } = await open(fake.url, era);
+    expect((await client.listTools()).tools.map((tool) => tool.name)).toContain("add");
+  });
+
+  test("closing ends every socket and timer, also with calls in flight", async () => {
+    const fake = await fakeHttp({ versions: era, on: [{ when: { tool: "echo" }, do: [{ silent: true }] }] });
+    const { transport, call } = await open(fake.url, era);
+    const pending = [call("echo"), call("echo")];
+    const outcomes = Promise.all(pending.map(failure));
+    await until(
+      () => fake.received.filter(({ message }) => message?.["method"] === "tools/call").length === 2,
+    );
+    let closed = 0;
+    Object.assign(transport, { onclose: () => closed++ });
+    await Promise.all([transport.close(), transport.close()]);
+    expect((await outcomes).map((error) => error.code)).toEqual(["connection-lost", "connection-lost"]);
+    await until(() => fake.connections === 0);
+    expect(closed).toBe(1);
+    expect((await failure(call("echo"))).code).toBe("connection-lost");
+  });
+});
+
+describe("M21 what each era wants on the wire", () => {
+  test("a modern request mirrors method, name and parameters in its headers, encoded where needed", async () => {
+    const fake = await fakeHttp({
+      versions: "modern",
+      tools: [{ name: "Wörter zählen", inputSchema: { type: "object" } }],
+    });
+    const { call } = await open(fake.url, "modern", {
+      paramHeaders: (method, params) => ({
+        "mcp-param-region": `${method} ${String(params["name"]).length}`,
+      }),
+    });
+    await call("Wörter zählen");
+    const { headers } = fake.received.at(-1)!;
+    expect(headers).toMatchObject({
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": `=?base64?${Buffer.from("Wörter zählen").toString("base64")}?=`,
+      "mcp-param-region": "tools/call 13",
+    });
+    expect(headers["mcp-session-id"]).toBeUndefined();
+  });
+
+  test("a legacy request carries session and version, and none of the modern headers", async () => {
+    const fake = await fakeHttp({ versions: "legacy", sessions: ["s-1"] });
+    const { call } = await open(fake.url, "legacy", { paramHeaders: () => ({ "mcp-param-x": "1" }) });
+    await call("echo");
+    const { headers } = fake.received.at(-1)!;
+    expect(headers).toMatchObject({ "mcp-session-id": "s-1", "mcp-protocol-version": "2025-11-25" });
+    expect(Object.keys(headers).filter((name) => /^mcp-(method|name|param)/.test(name))).toEqual([]);
+  });
+
+  test("closing a legacy connection ends its session at the server", async () => {
+    const fake = await fakeHttp({ versions: "legacy" });
+    const { transport } = await open(fake.url);
+    await transport.close();
+    expect(fake.received.at(-1)).toMatchObject({ method: "DELETE" });
+    expect(fake.sessions).toEqual([]);
+  });
+
+  test("a server that ignores the goodbye does not hold up the end", async () => {
+    const fake = await fakeHttp({
+      versions: "legacy",
+      on: [{ when: { http: "DELETE" }, do: [{ silent: true }] }],
+    });
+    const { transport } = await open(fake.url);
+    await transport.close();
+    await until(() => fake.connections === 0);
+  });
+
+  test("a push on the server's own stream reaches the SDK", async () => {
+    const fake = await fakeHttp({ versions: "legacy" });
+    const { client } = await open(fake.url);
+    const heard = new Promise<void>((resolve) => {
+      client.setNotificationHandler("notifications/tools/list_changed", () => resolve());
+    });
+    await until(() => fake.received.some(({ method }) => method === "GET"));
+    const again = setInterval(() => void fake.notify({ method: "notifications/tools/list_changed" }), 20);
+    await heard.finally(() => clearInterval(again));
+  });
+
+  test("a modern subscription hears of changes, and its end closes the request", async () => {
+    const fake = await fakeHttp({ versions: "modern" });
+    const { client } = await open(fake.url, "modern");
+    const heard = Promise.withResolvers<void>();
+    client.setNotificationHandler("notifications/tools/list_changed", () => heard.resolve());
+    const subscription = await client.listen({ toolsListChanged: true });
+    await fake.notify({ method: "notifications/tools/list_changed" });
+    await heard.promise;
+    await subscription.close();
+    expect(await subscription.closed).toBe("local");
+  });
+
+  test("large answers pass the SDK's path whole, compressed by nobody and read at its own speed", async () => {
+    const fake = await fakeHttp({ versions: "legacy", responses: "sse" });
+    const { client } = await open(fake.url);
+    const result = await client.callTool({ name: "big", arguments: { bytes: 5_000_000 } });
+    expect(result.content).toEqual([{ type: "text", text: "x".repeat(5_000_000) }]);
+  });
+
+  test("a question that a legacy server asks during a call is answered by the SDK, and the call goes on", async () => {
+    const fake = await fakeHttp({ versions: "legacy" });
+    const { client, call } = await open(fake.url);
+    client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { name: "Ada" } }));
+    expect(await call("elicit")).toMatchObject({
+      result: { structuredContent: { answers: [{ action: "accept", content: { name: "Ada" } }] } },
+    });
+  });
+});
+
+describe("M20 answers that take another way", () => {
+  const answer = (id: unknown, result: unknown) => JSON.stringify({ jsonrpc: "2.0", id, result });
+
+  test("accepted with 202, the answer comes on the server's own stream", async () => {
+    let push = (_event: string): void => {};
+    const opened = Promise.withResolvers<void>();
+    const { origin } = await plainHttp((request, response) => {
+      if (request.method === "GET") {
+        response.writeHead(200, { "content-type": "text/event-stream" }).write(": open\n\n");
+        push = (event) => void response.write(event);
+        return opened.resolve();
+      }
+      let body = "";
+      request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      request.on("end", () => {
+        const message = JSON.parse(body) as { id?: unknown; method: string };
+        if (message.method === "initialize") {
+          const serverInfo = { name: "x", version: "1" };
+          const result = { protocolVersion: "2025-06-18", capabilities: {}, serverInfo };
+          return void response.setHeader("content-type", "application/json").end(answer(message.id, result));
+        }
+        response.writeHead(202).end();
+        if (message.method === "tools/call") push(`data: ${answer(message.id, { content: [] })}\n\n`);
+      });
+    });
+    const { call } = await open(`${origin}/mcp`);
+    await opened.promise;
+    expect(await call("echo")).toEqual({ result: { content: [] } });
+  });
+
+  test("a session id that changes on the way is not taken over", async () => {
+    const on = [
+      {
+        when: { tool: "echo", nth: 1 },
+        do: [{ headers: { "mcp-session-id": "second" } }, { default: true as const }],
+      },
+    ];
+    const fake = await fakeHttp({ versions: "legacy", sessions: ["first"], on });
+    const { call } = await open(fake.url);
+    await call("echo");
+    await call("echo");
+    const ids = fake.received.filter(({ message }) => message?.["method"] === "tools/call");
+    expect(ids.map(({ headers }) => headers["mcp-session-id"])).toEqual(["first", "first"]);
+  });
+
+  test("a connected and closed transport does not keep its process alive", async () => {
+    const fake = await fakeHttp({ versions: "legacy" });
+    const file = new URL("../../src/servers/transports/http/transport.ts", import.meta.url).href;
+    const program = `
+      import { Client } from "@modelcontextprotocol/client";
+      import { HttpTransport } from ${JSON.stringify(file)};
+      const transport = new HttpTransport({ server: "remote", url: new URL(${JSON.stringify(fake.url)}) });
+      await new Client({ name: "test", version: "1" }).connect(transport);
+      const limits = { timeoutMs: 60_000, maxTimeoutMs: 60_000 };
+      await transport.lane.request("tools/call", { name: "echo", arguments: {} }, limits);
+      transport.lane.request("tools/call", { name: "sleep", arguments: { ms: 60_000 } }, limits).catch(() => {});
+      await transport.close();`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: "inherit" });
+    const [code] = (await once(child, "exit")) as [number];
+    expect(code).toBe(0);
+  });
+});
+
+describe("M26 cancellation reaches the server", () => {
+  test("legacy: by a notification", async () => {
+    const fake = await fakeHttp({ versions: "legacy" });
+    const { call } = await open(fake.url);
+    const controller = new AbortController();
+    const pending = failure(call("sleep", { ms: 60_000 }, { signal: controller.signal }));
+    await until(() => fake.received.some(({ message }) => message?.["method"] === "tools/call"));
+    controller.abort();
+    expect((await pending).code).toBe("call-cancelled");
+    await until(() => fake.received.some(({ message }) => message?.["method"] === "notifications/cancelled"));
+    const cancelled = fake.received.find(({ message }) => message?.["method"] === "notifications/cancelled");
+    const call1 = fake.received.find(({ message }) => message?.["method"] === "tools/call");
+    expect(cancelled?.message?.["params"]).toMatchObject({ requestId: call1?.message?.["id"] });
+  });
+
+  test("modern: by closing the request, without a message", async () => {
+    const requests: string[] = [];
+    const arrived = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const { origin } = await plainHttp((request, response) => {
+      requests.push(request.method ?? "");
+      response.on("close", () => left.resolve());
+      arrived.resolve();
+    });
+    const { lane } = createTransport(`${origin}/mcp`);
+    const controller = new AbortController();
+    const pending = failure(callTool(lane, "modern", "sleep", {}, { signal: controller.signal }));
+    await arrived.promise;
+    controller.abort();
+    expect((await pending).code).toBe("call-cancelled");
+    await left.promise;
+    expect(requests).toEqual(["POST"]);
+  });
+
+  test("a server that never answers: the deadline passes, the socket is freed, other calls go on", async () => {
+    const fake = await fakeHttp({
+      versions: "legacy",
+      on: [{ when: { tool: "fail" }, do: [{ silent: true }] }],
+    });
+    const { call } = await open(fake.url);
+    const error = await failure(call("fail", {}, { timeoutMs: 50 }));
+    expect(error.code).toBe("call-timeout");
+    expect(await call("echo", { a: 1 })).toMatchObject({ result: { structuredContent: { a: 1 } } });
+  });
+});

@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach } from "vitest";
+import type { JsonRpcAnswer, LaneOptions } from "../../src/servers/rpc/lane.ts";
+import {
+  ProcessTree,
+  type ProcessTreeOptions,
+  type ServerProgram,
+} from "../../src/servers/process/process-tree.ts";
+import { StdioTransport, type StdioOptions } from "../../src/servers/transports/stdio/transport.ts";
+
+export const patient: LaneOptions = { timeoutMs: 60_000, maxTimeoutMs: 60_000 };
+
+export function programPath(name: string): string {
+  return fileURLToPath(new URL(`../fixtures/programs/${name}`, import.meta.url));
+}
+
+export function nodeProgram(name: string, ...args: string[]): ServerProgram {
+  return { server: name, command: process.execPath, args: [programPath(name), ...args] };
+}
+
+/** Everything opened through it is closed after the test. */
+export function stdioFixture() {
+  const closers: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+  const fixture = {
+    later: (close: () => Promise<unknown>) => void closers.push(close),
+    async folder(): Promise<string> {
+      const path = await mkdtemp(join(tmpdir(), "plugboard-"));
+      closers.push(() => rm(path, { recursive: true, force: true }));
+      return path;
+    },
+    tree(options: Partial<ProcessTreeOptions> = {}): ProcessTree {
+      const graces = { eofMs: 5000, termMs: 200 };
+      const tree = new ProcessTree({ env: process.env, graces, ...options });
+      closers.push(() => tree.close());
+      return tree;
+    },
+    async open(program: ServerProgram, options: Partial<StdioOptions> = {}): Promise<StdioTransport> {
+      const transport = new StdioTransport({
+        processes: options.processes ?? fixture.tree(),
+        program,
+        ...options,
+      });
+      await transport.start();
+      return transport;
+    },
+  };
+  return fixture;
+}
+
+export async function result(answer: Promise<JsonRpcAnswer>): Promise<Record<string, unknown>> {
+  const settled = await answer;
+  if ("error" in settled) throw new Error(settled.error.message);
+  return settled.result;
+}
+
+/** Settles when the transport says that it is closed. */
+export function closing(transport: StdioTransport): Promise<void> {
+  return new Promise((onclose) => {
+    Object.assign(transport, { onclose });
+  });
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+  } catch {
+    return false;
+  }
+}
+
+/** Ids of live processes whose environment or command line holds the text. */
+export function processesWith(text: string, part: "environ" | "cmdline" = "environ"): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/${part}`, "latin1").includes(text) && isAlive(pid);
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** Polls until it is so; fails only after a time no healthy machine needs. */
+export async function until(condition: () => boolean, what: string, deadlineMs = 60_000): Promise<void> {
+  const deadline = performance.now() + deadlineMs;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`still not so: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

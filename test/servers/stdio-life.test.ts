@@ -1,0 +1,242 @@
+import { describe, expect, it } from "vitest";
+import { StdioTransport } from "../../src/servers/transports/stdio/transport.ts";
+import {
+  closing,
+  isAlive,
+  nodeProgram,
+  patient,
+  processesWith,
+  programPath,
+  result,
+  stdioFixture,
+  until,
+} from "./stdio-fixture.ts";
+
+const stdio = stdioFixture();
+const quick = { eofMs: 100, termMs: 100 };
+
+function inShell(name: string) {
+  // Like npx: a shell that runs the server as a child, without exec.
+  const args = ["-c", '"$0" "$1"; true', process.execPath, programPath(name)];
+  return { server: `sh ${name}`, command: "sh", args };
+}
+
+describe("M25 a closed server leaves no process", () => {
+  it.each([
+    ["a good server", nodeProgram("good.mjs")],
+    ["a stubborn server", nodeProgram("stubborn.mjs")],
+    ["a daemonizing server", nodeProgram("daemonizing.mjs")],
+    ["a daemonizing server that ends politely itself", nodeProgram("daemonizing.mjs", "--polite")],
+    ["a good server behind a launcher", inShell("good.mjs")],
+    ["a stubborn server behind a launcher", inShell("stubborn.mjs")],
+    ["a daemonizing server behind a launcher", inShell("daemonizing.mjs")],
+  ])("%s", async (_, program) => {
+    const processes = stdio.tree({ graces: quick });
+    const transport = await stdio.open(program, { processes });
+    await result(transport.lane.request("ping", {}, patient));
+    expect(processesWith(processes.owner).length).toBeGreaterThan(0);
+    await transport.close();
+    expect(processesWith(processes.owner)).toEqual([]);
+    expect(processes.size).toBe(0);
+  });
+
+  it("lets a good server end by itself: no signal is sent", async () => {
+    const transport = await stdio.open(nodeProgram("good.mjs"));
+    await result(transport.lane.request("ping", {}, patient));
+    await transport.close();
+    expect(transport.exit).toEqual({ code: 0, signal: null });
+  });
+
+  it("closes many at the same time, and the watchdog last", async () => {
+    const processes = stdio.tree({ graces: { eofMs: 1000, termMs: 1000 } });
+    const names = [
+      "stubborn.mjs",
+      "good.mjs",
+      "daemonizing.mjs",
+      "stubborn.mjs",
+      "stubborn.mjs",
+      "stubborn.mjs",
+    ];
+    const transports = await Promise.all(names.map((name) => stdio.open(nodeProgram(name), { processes })));
+    await Promise.all(transports.map((transport) => result(transport.lane.request("ping", {}, patient))));
+    const watchdog = processes.watchdogPid ?? 0;
+    expect(isAlive(watchdog)).toBe(true);
+    await processes.close();
+    expect(processesWith(processes.owner)).toEqual([]);
+    expect(processesWith(processes.owner, "cmdline")).toEqual([]);
+    expect(isAlive(watchdog)).toBe(false);
+    expect(transports.map(({ lost }) => lost?.code)).toEqual(names.map(() => "server-exited"));
+  });
+
+  it("covers a start that is given up half-way", async () => {
+    const processes = stdio.tree({ graces: quick });
+    const transport = new StdioTransport({ processes, program: nodeProgram("stubborn.mjs") });
+    const starting = transport.start().catch((error: unknown) => error);
+    await transport.close();
+    expect(await starting).toMatchObject({ code: "connection-lost" });
+    expect(processesWith(processes.owner)).toEqual([]);
+  });
+
+  it("starts nothing once the tree is closing", async () => {
+    const processes = stdio.tree();
+    const early = stdio.open(nodeProgram("good.mjs"), { processes }).catch((error: unknown) => error);
+    await processes.close();
+    await early;
+    await expect(stdio.open(nodeProgram("good.mjs"), { processes })).rejects.toMatchObject({
+      code: "spawn-failed",
+    });
+    expect(processesWith(processes.owner)).toEqual([]);
+  });
+
+  it("ends what a crashed server left in its group, even if that holds its output", async () => {
+    const processes = stdio.tree({ graces: quick });
+    const transport = await stdio.open(nodeProgram("good.mjs"), { processes });
+    const call = transport.lane.request("abandon", { code: 3 }, patient);
+    await expect(call).rejects.toMatchObject({ code: "server-exited", data: { exitCode: 3 } });
+    const left = Number(/left (\d+)/.exec(transport.stderr.tail())?.[1]);
+    expect(left).toBeGreaterThan(1);
+    await until(() => !isAlive(left), "the grandchild is gone");
+  });
+});
+
+describe("M44 a lost server ends its calls at once, with the cause", () => {
+  it.each([
+    ["exit code", "exit", { code: 7 }, { exitCode: 7, signal: null }, /exited with code 7/],
+    ["exit code 0", "exit", { code: 0 }, { exitCode: 0, signal: null }, /exited with code 0/],
+    ["signal", "die", { signal: "SIGKILL" }, { exitCode: null, signal: "SIGKILL" }, /killed by SIGKILL/],
+  ])("%s and last words", async (_, method, params, data, message) => {
+    const redact = (text: string) => text.replaceAll("hunter2", "***");
+    const transport = await stdio.open(nodeProgram("good.mjs"), { redact });
+    const closed = closing(transport);
+    await transport.lane.request("stderr", { text: "warming up\nfatal: no database hunter2\n" }, patient);
+    const waiting = transport.lane.request("never", {}, patient).catch((error: unknown) => error);
+    const failing = transport.lane.request(method, params, patient).catch((error: unknown) => error);
+    await closed;
+    for (const error of [await waiting, await failing]) {
+      expect(error).toMatchObject({
+        code: "server-exited",
+        data: { ...data, stderr: expect.stringContaining("warming up") },
+      });
+      expect((error as Error).message).toMatch(message);
+      expect((error as Error).message).toContain("fatal: no database ***");
+    }
+    await expect(transport.lane.request("ping", {}, patient)).rejects.toMatchObject({
+      code: "server-exited",
+    });
+    await expect(transport.send({ jsonrpc: "2.0", method: "x" })).rejects.toMatchObject({
+      code: "server-exited",
+    });
+  });
+
+  it("a program that exits at once, without a word", async () => {
+    const transport = await stdio.open({ server: "s", command: "sh", args: ["-c", "exit 4"] });
+    const call = transport.lane.request("ping", {}, patient);
+    await expect(call).rejects.toMatchObject({ code: "server-exited", data: { exitCode: 4, stderr: "" } });
+  });
+
+  it("half a message, then the end", async () => {
+    const args = ["-c", `printf '{"jsonrpc":"2.0","id":"p1","result":{'; exit 1`];
+    const transport = await stdio.open({ server: "s", command: "sh", args });
+    await expect(transport.lane.request("ping", {}, patient)).rejects.toMatchObject({
+      code: "server-exited",
+    });
+    expect(transport.skipped.count).toBe(1);
+  });
+
+  it("an answer written just before the exit still counts", async () => {
+    const args = ["-c", `read line; printf '{"jsonrpc":"2.0","id":"p1","result":{"n":1}}'; exit 1`];
+    const transport = await stdio.open({ server: "s", command: "sh", args });
+    expect(await result(transport.lane.request("ping", {}, patient))).toEqual({ n: 1 });
+  });
+
+  it.each([
+    ["output", "exec 1>&-", /closed its output/],
+    ["input", "exec 0<&-", /closed its input/],
+  ])("a server that closes its %s but lives is ended", async (_, close, message) => {
+    const processes = stdio.tree({ graces: quick });
+    const script = `trap '' TERM; read line; echo '{"jsonrpc":"2.0","id":"p1","result":{}}'; ${close}; sleep 1000`;
+    const transport = await stdio.open({ server: "s", command: "sh", args: ["-c", script] }, { processes });
+    const closed = closing(transport);
+    await transport.lane.request("ping", {}, patient);
+    // It may still be closing; sooner or later a message finds the pipe broken.
+    const outcomes: unknown[] = [];
+    while (transport.lost === undefined) {
+      outcomes.push(transport.lane.request("ping", {}, patient).catch((error: unknown) => error));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await closed;
+    const lost = { code: "connection-lost", message: expect.stringMatching(message) };
+    for (const outcome of outcomes) expect(await outcome).toMatchObject(lost);
+    await transport.close();
+    expect(processesWith(processes.owner)).toEqual([]);
+  });
+
+  it("a server that does not read is refused more, and hangs nobody", async () => {
+    const processes = stdio.tree({ graces: quick });
+    const transport = await stdio.open(nodeProgram("stubborn.mjs"), { processes, maxQueuedBytes: 1_000_000 });
+    await transport.lane.request("stopReading", {}, patient);
+    const calls = Array.from({ length: 40 }, async (_, n) => {
+      for (let turn = 0; turn < n; turn++) await new Promise((resolve) => setImmediate(resolve));
+      await transport.lane.request("echo", { text: "x".repeat(100_000) }, patient);
+    });
+    const refused = await Promise.any(
+      calls.map((call) =>
+        call.then(
+          () => {
+            throw new Error("answered");
+          },
+          (error: unknown) => error,
+        ),
+      ),
+    );
+    expect(refused).toMatchObject({ code: "not-responding" });
+    await transport.close();
+    const outcomes = await Promise.allSettled(calls);
+    expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(["rejected"]));
+  });
+
+  it("what cannot be written as JSON is the caller's mistake and harms nobody else", async () => {
+    const transport = await stdio.open(nodeProgram("good.mjs"));
+    const call = transport.lane.request("echo", { n: 1n }, patient);
+    await expect(call).rejects.toMatchObject({ code: "usage-invalid" });
+    expect(await result(transport.lane.request("ping", {}, patient))).toEqual({});
+  });
+});
+
+describe("M26 calls over stdio", () => {
+  it("reports progress, and a cancelled or timed-out call reaches the server", async () => {
+    const transport = await stdio.open(nodeProgram("good.mjs"));
+    const steps: number[] = [];
+    const onProgress = ({ progress }: { progress: number }) => steps.push(progress);
+    await transport.lane.request("progress", { steps: 3 }, { ...patient, onProgress });
+    expect(steps).toEqual([1, 2, 3]);
+    const controller = new AbortController();
+    const cancelled = transport.lane.request("never", {}, { ...patient, signal: controller.signal });
+    controller.abort();
+    await expect(cancelled).rejects.toMatchObject({ code: "call-cancelled" });
+    const late = transport.lane.request("never", {}, { timeoutMs: 20, maxTimeoutMs: 20 });
+    await expect(late).rejects.toMatchObject({ code: "call-timeout" });
+    expect(await result(transport.lane.request("cancelled", {}, patient))).toEqual({
+      cancelled: ["p2", "p3"],
+    });
+  });
+
+  it("answers a thousand calls in flight", async () => {
+    const transport = await stdio.open(nodeProgram("good.mjs"));
+    const calls = Array.from({ length: 1000 }, (_, n) =>
+      result(transport.lane.request("echo", { n }, patient)),
+    );
+    expect((await Promise.all(calls)).map(({ n }) => n)).toEqual(calls.map((_, n) => n));
+  });
+
+  it("a stopped server times out and answers again when it goes on", async () => {
+    const transport = await stdio.open(nodeProgram("good.mjs"));
+    await transport.lane.request("ping", {}, patient);
+    process.kill(transport.pid ?? 0, "SIGSTOP");
+    const late = transport.lane.request("ping", {}, { timeoutMs: 50, maxTimeoutMs: 50 });
+    await expect(late).rejects.toMatchObject({ code: "call-timeout" });
+    process.kill(transport.pid ?? 0, "SIGCONT");
+    expect(await result(transport.lane.request("echo", { n: 1 }, patient))).toMatchObject({ n: 1 });
+    expect(transport.lane.counts.late).toBe(1);
+  });
+});

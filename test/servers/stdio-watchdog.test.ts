@@ -1,0 +1,111 @@
+import { chmod, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  createMarkerScan,
+  isGroupAlive,
+  processIdentity,
+  signalProcess,
+} from "../../src/servers/process/proc-scan.ts";
+import {
+  isAlive,
+  nodeProgram,
+  patient,
+  processesWith,
+  result,
+  stdioFixture,
+  until,
+} from "./stdio-fixture.ts";
+
+const stdio = stdioFixture();
+
+describe("M25 the watchdog", () => {
+  it("is started with the first server, is one for all, and is not there before", async () => {
+    const processes = stdio.tree();
+    expect(processes.watchdogPid).toBeUndefined();
+    const first = await stdio.open(nodeProgram("good.mjs"), { processes });
+    const { watchdogPid } = processes;
+    expect(watchdogPid).toBeGreaterThan(1);
+    await Promise.all([1, 2, 3].map(() => stdio.open(nodeProgram("good.mjs"), { processes })));
+    await first.close();
+    expect(processes.watchdogPid).toBe(watchdogPid);
+    expect(processesWith(processes.owner, "cmdline")).toEqual([watchdogPid]);
+  });
+
+  it("is replaced when somebody ends it, and the new one knows all servers", async () => {
+    const problems: string[] = [];
+    const processes = stdio.tree({ onProblem: (message) => problems.push(message) });
+    const transport = await stdio.open(nodeProgram("stubborn.mjs"), { processes });
+    await result(transport.lane.request("ping", {}, patient));
+    const before = processes.watchdogPid ?? 0;
+    process.kill(before, "SIGKILL");
+    await until(
+      () => processes.watchdogPid !== undefined && processes.watchdogPid !== before,
+      "another watchdog",
+    );
+    expect(problems).toEqual([expect.stringMatching(/watchdog/)]);
+    expect(isAlive(transport.pid ?? 0)).toBe(true);
+  });
+
+  it("ignores the signals by which whole groups of programs are ended", async () => {
+    const processes = stdio.tree();
+    const transport = await stdio.open(nodeProgram("good.mjs"), { processes });
+    const watchdog = processes.watchdogPid ?? 0;
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.kill(watchdog, signal);
+    await result(transport.lane.request("ping", {}, patient));
+    expect(processes.watchdogPid).toBe(watchdog);
+    expect(isAlive(watchdog)).toBe(true);
+  });
+
+  it("needs no state folder that can be written", async () => {
+    const folder = await stdio.folder();
+    const file = join(folder, "state");
+    await writeFile(file, "");
+    await chmod(folder, 0o500);
+    const problems: string[] = [];
+    const processes = stdio.tree({ stateFolder: file, onProblem: (message) => problems.push(message) });
+    const transport = await stdio.open(nodeProgram("good.mjs"), { processes });
+    expect(await result(transport.lane.request("ping", {}, patient))).toEqual({});
+    expect(problems).toEqual([expect.stringContaining(file)]);
+    await processes.close();
+    await chmod(folder, 0o700);
+  });
+
+  it("leaves no record after a close in good order", async () => {
+    const stateFolder = await stdio.folder();
+    const processes = stdio.tree({ stateFolder });
+    await stdio.open(nodeProgram("good.mjs"), { processes });
+    expect(await readdir(join(stateFolder, "owners"))).toEqual([`${processes.owner}.json`]);
+    await processes.close();
+    expect(await readdir(join(stateFolder, "owners"))).toEqual([]);
+  });
+});
+
+describe("M25 signals reach only what is meant", () => {
+  it.each([0, 1, -1, Number.NaN, 1.5, -0, 2 ** 53])("never signals everybody or itself: %s", (pid) => {
+    expect(signalProcess(pid, 0)).toBe(false);
+  });
+
+  it("knows processes by their start, not only their number", async () => {
+    expect(await processIdentity(process.pid)).toMatch(/^\d+$/);
+    expect(await processIdentity(2 ** 22 + 1)).toBeUndefined();
+    expect(await isGroupAlive(2 ** 22 + 1)).toBe(false);
+  });
+
+  it("finds marked processes with one walk for all who ask, and never ourselves", async () => {
+    const processes = stdio.tree();
+    const transports = await Promise.all(
+      [1, 2].map(() => stdio.open(nodeProgram("good.mjs"), { processes })),
+    );
+    const scan = createMarkerScan();
+    const [first, second, both, none] = await Promise.all([
+      scan(`PLUGBOARD_OWNER=${processes.owner}.1\0`),
+      scan(`PLUGBOARD_OWNER=${processes.owner}.2\0`),
+      scan(`PLUGBOARD_OWNER=${processes.owner}.`),
+      scan("PLUGBOARD_OWNER=nobody"),
+    ]);
+    expect(new Set([...first, ...second])).toEqual(new Set(transports.map(({ pid }) => pid)));
+    expect(both).toHaveLength(2);
+    expect(none).toEqual([]);
+  });
+});

@@ -1,0 +1,48 @@
+import { existsSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { Workspace, createHub } from "../../src/index.ts";
+import { fakeStdio } from "../fixtures/fake/index.ts";
+import { createSandbox } from "../sandbox.ts";
+
+describe("M29 a hub that remembers through its workspace", () => {
+  it("keeps what it learns where `store` says, relative to the file that says it", async () => {
+    const servers = { mcpServers: { it: fakeStdio({}) }, store: "./kept/state.sqlite" };
+    const box = createSandbox({ "home/.config/plugboard/config.json": servers });
+    await using workspace = await Workspace.open(box.options);
+    const config = await workspace.load();
+    const hub = await createHub(config, await workspace.hubOptions(config));
+    expect((await hub.tools()).length).toBeGreaterThan(0);
+    await hub.close();
+    expect(existsSync(box.path("home/.config/plugboard/kept/state.sqlite"))).toBe(true);
+    const again = await createHub(config, await workspace.hubOptions(config));
+    expect((await again.tools({ wait: false })).length).toBeGreaterThan(0);
+    expect(again.status()[0]?.state).toBe("idle");
+    await again.close();
+  });
+
+  it("says that Redis is not there yet, instead of forgetting silently", async () => {
+    const box = createSandbox({ "home/.config/plugboard/config.json": { store: "redis://127.0.0.1:1" } });
+    await using workspace = await Workspace.open(box.options);
+    const config = await workspace.load();
+    await expect(workspace.hubOptions(config)).rejects.toMatchObject({ code: "config-invalid" });
+  });
+
+  it("works without a place to write, with one warning", async () => {
+    const box = createSandbox({
+      "home/.config/plugboard/config.json": { mcpServers: { it: { command: "x" } } },
+      blocked: "a file",
+    });
+    const warnings: string[] = [];
+    const folders = { ...box.folders, state: box.path("blocked/state") };
+    await using workspace = await Workspace.open({
+      ...box.options,
+      folders,
+      onWarning: (message) => warnings.push(message),
+    });
+    expect((await workspace.load()).servers.size).toBe(1);
+    expect((await workspace.store()).durable).toBe(false);
+    await workspace.add("two", { command: "y" }, { scope: "user" });
+    expect((await workspace.load()).servers.size).toBe(2);
+    expect(warnings).toHaveLength(1);
+  });
+});
