@@ -40,6 +40,40 @@ describe("M25 a closed server leaves no process", () => {
     expect(processes.size).toBe(0);
   });
 
+  it.each([
+    ["alone", 1],
+    ["with many others at the same time", 8],
+  ])("a server that daemonizes while it is being closed, %s", async (_, count) => {
+    const processes = stdio.tree({ graces: quick });
+    const script = `trap '' TERM; read -r line; echo '{"jsonrpc":"2.0","id":"p1","result":{}}'; read -r line; (setsid sleep 1000 >/dev/null 2>&1 &)`;
+    const program = { server: "late", command: "sh", args: ["-c", script] };
+    const transports = await Promise.all(
+      Array.from({ length: count }, () => stdio.open(program, { processes })),
+    );
+    await Promise.all(transports.map((transport) => result(transport.lane.request("ping", {}, patient))));
+    await Promise.all(transports.map((transport) => transport.close()));
+    expect(processesWith(processes.owner)).toEqual([]);
+  });
+
+  it("a daemonizing server ends alone, whether it was started before or after the others", async () => {
+    const processes = stdio.tree({ graces: quick });
+    const names = ["daemonizing.mjs", "good.mjs", "daemonizing.mjs"];
+    const transports = [];
+    for (const name of names) {
+      const transport = await stdio.open(nodeProgram(name), { processes });
+      await result(transport.lane.request("ping", {}, patient));
+      transports.push(transport);
+    }
+    const left = () => [1, 2, 3].map((n) => processesWith(`${processes.owner}.${n}\0`).length);
+    expect(left()).toEqual([2, 1, 2]);
+    await transports[1]?.close();
+    expect(left()).toEqual([2, 0, 2]);
+    await transports[2]?.close();
+    expect(left()).toEqual([2, 0, 0]);
+    await transports[0]?.close();
+    expect(left()).toEqual([0, 0, 0]);
+  });
+
   it("lets a good server end by itself: no signal is sent", async () => {
     const transport = await stdio.open(nodeProgram("good.mjs"));
     await result(transport.lane.request("ping", {}, patient));

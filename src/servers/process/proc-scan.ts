@@ -4,11 +4,17 @@ import { promisify } from "node:util";
 
 export type MarkerScan = (marker: string) => Promise<number[]>;
 
+/** Process ids with environments: at least of all living processes that can carry a marker that is looked for. */
+type Environments = () => AsyncIterable<[number, string]>;
+
 /**
  * Finds processes by a text in their environment. That is how a server's descendants are found after they left
  * its process group. Searches asked for at the same time share one walk over the process table.
  */
-export function createMarkerScan(platform: NodeJS.Platform = process.platform): MarkerScan {
+export function createMarkerScan(
+  platform: NodeJS.Platform = process.platform,
+  environments: Environments = () => allEnvironments(platform),
+): MarkerScan {
   let waiting: { marker: string; resolve: (pids: number[]) => void }[] = [];
   let walking = false;
 
@@ -18,7 +24,7 @@ export function createMarkerScan(platform: NodeJS.Platform = process.platform): 
       const asked = waiting;
       waiting = [];
       const found = new Map<string, number[]>(asked.map(({ marker }) => [marker, []]));
-      for await (const [pid, environment] of environments(platform)) {
+      for await (const [pid, environment] of environments()) {
         for (const [marker, pids] of found) if (environment.includes(marker)) pids.push(pid);
       }
       for (const { marker, resolve } of asked) resolve(found.get(marker) ?? []);
@@ -34,7 +40,7 @@ export function createMarkerScan(platform: NodeJS.Platform = process.platform): 
     });
 }
 
-async function* environments(platform: NodeJS.Platform): AsyncGenerator<[number, string]> {
+async function* allEnvironments(platform: NodeJS.Platform): AsyncGenerator<[number, string]> {
   if (platform === "linux") {
     for (const pid of await processIds()) {
       const environment = await readProc(pid, "environ");
@@ -77,22 +83,33 @@ export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean 
   }
 }
 
-async function processIds(): Promise<number[]> {
+export async function processIds(): Promise<number[]> {
   const names = await readdir("/proc").catch(() => []);
   return names.filter((name) => /^[1-9]\d*$/.test(name)).map(Number);
 }
 
-async function readProc(pid: number, name: string): Promise<string | undefined> {
+export async function readProc(pid: number, name: string): Promise<string | undefined> {
   return await readFile(`/proc/${pid}/${name}`, "latin1").catch(() => undefined);
 }
 
+interface ProcessStat {
+  state: string;
+  group: number;
+  startTime: string;
+  isKernelThread: boolean;
+}
+
 /** The name in parentheses may hold anything, so the fields are counted from the last parenthesis. */
-function parseStat(stat: string): { state: string; group: number; startTime: string } | undefined {
+export function parseStat(stat: string): ProcessStat | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, , group] = fields;
   const startTime = fields[19];
-  return state && group && startTime ? { state, group: Number(group), startTime } : undefined;
+  const isKernelThread = (Number(fields[6]) & kernelThreadFlag) !== 0;
+  return state && group && startTime ? { state, group: Number(group), startTime, isKernelThread } : undefined;
 }
+
+/** PF_KTHREAD of the kernel's sources. */
+const kernelThreadFlag = 0x200000;
 
 async function run(command: string, args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(command, args, { maxBuffer: 64 << 20 }).catch(() => ({

@@ -5,10 +5,11 @@ import { Writable } from "node:stream";
 import type { Environment } from "../../lib/folders.ts";
 import { ownerVariable, serverEnvironment } from "./environment.ts";
 import { explainSpawnError, findProgram, spawnFailed, type Launch } from "./launcher.ts";
-import { createMarkerScan } from "./proc-scan.ts";
+import { createMarkerScan, type MarkerScan } from "./proc-scan.ts";
 import { ownerMarker, reapLeftovers, recordPath, removeOwnerRecord, writeOwnerRecord } from "./reap.ts";
 import { sandboxed, type SandboxSetting } from "./sandbox.ts";
 import { ServerProcess, type Graces } from "./server-process.ts";
+import { StartedProcesses } from "./started-processes.ts";
 import { Watchdog } from "./watchdog.ts";
 import { windowsCommand } from "./windows.ts";
 
@@ -40,10 +41,11 @@ export class ProcessTree {
   readonly owner: string = randomUUID();
   readonly #options: ProcessTreeOptions;
   readonly #platform: NodeJS.Platform;
-  readonly #scan;
+  readonly #started: StartedProcesses;
+  readonly #scan: MarkerScan;
   readonly #watchdog: Watchdog;
   readonly #processes = new Set<ServerProcess>();
-  #started = 0;
+  #count = 0;
   #ready: Promise<void> | undefined;
   #reaping: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -51,7 +53,11 @@ export class ProcessTree {
   constructor(options: ProcessTreeOptions) {
     this.#options = options;
     this.#platform = options.platform ?? process.platform;
-    this.#scan = createMarkerScan(this.#platform);
+    this.#started = new StartedProcesses(ownerMarker(this.owner));
+    this.#scan =
+      this.#platform === "linux"
+        ? createMarkerScan(this.#platform, () => this.#started.environments())
+        : createMarkerScan(this.#platform);
     this.#watchdog = new Watchdog({
       marker: ownerMarker(this.owner),
       record: options.stateFolder === undefined ? undefined : recordPath(options.stateFolder, this.owner),
@@ -70,7 +76,7 @@ export class ProcessTree {
   /** Throws `spawn-failed` with the reason in words when the program cannot be started. */
   async spawn(program: ServerProgram): Promise<ServerProcess> {
     await (this.#ready ??= this.#prepare());
-    const owner = `${this.owner}.${++this.#started}`;
+    const owner = `${this.owner}.${++this.#count}`;
     const launch = this.#launch(program, owner);
     const path = await findProgram(launch);
     const wrapped = isWanted(program.sandbox)
@@ -79,6 +85,7 @@ export class ProcessTree {
     if (this.#closing) throw spawnFailed(launch, "Plugboard is closing");
     if (this.#platform !== "win32") this.#watchdog.start();
     try {
+      if (this.#processes.size === 0) this.#started.begin();
       const child = wrapped
         ? start(wrapped.file, wrapped.args, { cwd: "/", env: wrapped.env }, 4)
         : this.#startPlain(launch, path);
@@ -114,7 +121,8 @@ export class ProcessTree {
     await writeOwnerRecord(stateFolder, this.owner).catch((error: unknown) => {
       onProblem?.(`The state folder ${stateFolder} cannot be written: ${String(error)}`);
     });
-    this.#reaping = reapLeftovers(stateFolder, this.#scan).then((count) => {
+    // What others left behind is older than our servers, so all processes are looked at.
+    this.#reaping = reapLeftovers(stateFolder, createMarkerScan(this.#platform)).then((count) => {
       if (count > 0) onProblem?.(`Ended ${count} processes that an earlier Plugboard left behind.`);
     }, ignore);
   }
@@ -145,6 +153,7 @@ export class ProcessTree {
     const { pid } = child;
     if (pid === undefined) return undefined;
     this.#watchdog.watch(pid);
+    this.#started.add(pid);
     const process = new ServerProcess({
       child,
       pid,

@@ -92,7 +92,8 @@ export class ServerProcess {
 
   async #isGone(): Promise<boolean> {
     const { marker, scan } = this.#options;
-    return this.exit !== undefined && !(await isGroupAlive(this.pid)) && (await scan(marker)).length === 0;
+    // The group comes last: telling whether it holds more than zombies takes a look at every process.
+    return this.exit !== undefined && (await scan(marker)).length === 0 && !(await isGroupAlive(this.pid));
   }
 
   async #stopOnWindows(): Promise<void> {

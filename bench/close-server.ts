@@ -1,0 +1,107 @@
+/**
+ * What closing a stdio server costs us, alone and with 300 idle processes on the machine: wall time and our processor
+ * time of close(), in rounds that take turns. Fails when either grows by more than 15 %.
+ * Run: node bench/close-server.ts [--closes 20] [--rounds 7] [--idle 300]
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { ProcessTree } from "../src/servers/process/process-tree.ts";
+import { StdioTransport } from "../src/servers/transports/stdio/transport.ts";
+
+interface Cost {
+  wallMs: number;
+  processorMs: number;
+}
+
+const maxRatio = 1.15;
+const { values } = parseArgs({
+  options: {
+    closes: { type: "string", default: "20" },
+    rounds: { type: "string", default: "7" },
+    idle: { type: "string", default: "300" },
+  },
+});
+const closes = Number(values.closes);
+const program = {
+  server: "good",
+  command: process.execPath,
+  args: [fileURLToPath(new URL("../test/fixtures/programs/good.mjs", import.meta.url))],
+};
+const processes = new ProcessTree({ env: process.env });
+
+// Loads and compiles what all closes share.
+await measure();
+const rounds: { alone: Cost; crowded: Cost }[] = [];
+for (let round = 0; round < Number(values.rounds); round++) {
+  const alone = await measure();
+  const idle = await startIdle(Number(values.idle));
+  try {
+    rounds.push({ alone, crowded: await measure() });
+  } finally {
+    await endIdle(idle);
+  }
+}
+await processes.close();
+
+const isKept = [report("wall", "wallMs"), report("processor", "processorMs")].every(Boolean);
+console.log(`bar: at most ${maxRatio} times, ${isKept ? "kept" : "MISSED"}`);
+if (!isKept) process.exitCode = 1;
+
+function report(name: string, key: keyof Cost): boolean {
+  const alone = median(rounds.map((round) => round.alone[key]));
+  const crowded = median(rounds.map((round) => round.crowded[key]));
+  // Of neighbouring rounds, so that a machine that gets slower meanwhile does not count.
+  const ratio = median(rounds.map((round) => round.crowded[key] / round.alone[key]));
+  console.log(
+    `${name.padEnd(10)} ${alone.toFixed(2)} ms alone, ${crowded.toFixed(2)} ms with ${values.idle} more, ` +
+      `${ratio.toFixed(2)} times`,
+  );
+  return ratio <= maxRatio;
+}
+
+/** The medians over one round of closes; every server has answered before it is closed. */
+async function measure(): Promise<Cost> {
+  const costs: Cost[] = [];
+  for (let i = 0; i < closes; i++) {
+    const transport = new StdioTransport({ processes, program });
+    await transport.start();
+    await transport.lane.request("ping", {}, { timeoutMs: 60_000, maxTimeoutMs: 60_000 });
+    const usage = process.cpuUsage();
+    const from = performance.now();
+    await transport.close();
+    const wallMs = performance.now() - from;
+    const { user, system } = process.cpuUsage(usage);
+    costs.push({ wallMs, processorMs: (user + system) / 1000 });
+  }
+  return {
+    wallMs: median(costs.map((cost) => cost.wallMs)),
+    processorMs: median(costs.map((cost) => cost.processorMs)),
+  };
+}
+
+/**
+ * Children of a shell, not ours: we would be asked about each of them whenever one ends. They share a process group
+ * with the shell, and end by themselves should we be killed.
+ */
+async function startIdle(count: number): Promise<ChildProcess> {
+  const script = `trap : TERM; n=$1; while [ "$n" -gt 0 ]; do sleep 600 >/dev/null & n=$((n - 1)); done; echo; wait; wait`;
+  const shell = spawn("sh", ["-c", script, "sh", String(count)], {
+    detached: true,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(shell.stdout, "data");
+  return shell;
+}
+
+/** The shell ends when it has collected them all. */
+async function endIdle(shell: ChildProcess): Promise<void> {
+  const gone = once(shell, "exit");
+  if (shell.pid !== undefined) process.kill(-shell.pid, "SIGTERM");
+  await gone;
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
+}

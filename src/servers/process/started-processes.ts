@@ -1,0 +1,147 @@
+import { readFileSync, statSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { pidsBetween, readPidCursor, type PidCursor, type PidRange } from "./pid-cursor.ts";
+import { parseStat, processIds, readProc } from "./proc-scan.ts";
+
+export interface PidSystem {
+  readCursor(): PidCursor | undefined;
+  /** Of /proc/<pid>, undefined if there is no such process. */
+  inodeOf(pid: number): number | undefined;
+}
+
+/**
+ * Finds what one hub's servers started, without reading the environment of every process on the machine. Whatever a
+ * server starts gets its id after the server got its own, and Linux gives out ids in order: only the ids given out
+ * since need a look. Where that is not certain, all processes are listed, and those older than the servers left out.
+ */
+export class StartedProcesses {
+  readonly #mark: string;
+  readonly #system: PidSystem;
+  /** Oldest first. Ids given out before the first are settled; empty when only a list of all processes will do. */
+  #looks: PidCursor[] = [];
+  /** Until then all processes are listed. */
+  #listUntilMs = 0;
+  #firstStart: number | undefined;
+  /** To be looked at every time: they carry the mark, or it could not be seen whether they do. */
+  readonly #open = new Set<number>();
+  /** Not ours. By id and inode of /proc/<pid>, which a later process with the same id does not have. */
+  readonly #strangers = new Map<number, number>();
+
+  constructor(mark: string, system: PidSystem = { readCursor: readPidCursor, inodeOf }) {
+    this.#mark = mark;
+    this.#system = system;
+  }
+
+  /** To be called right before a server is started while no other one runs: what exists now is not ours. */
+  begin(): void {
+    const cursor = this.#system.readCursor();
+    this.#looks = cursor ? [cursor] : [];
+    this.#firstStart = undefined;
+    this.#open.clear();
+  }
+
+  /** To be called right after a server was started. */
+  add(pid: number): void {
+    if (this.#firstStart !== undefined) return;
+    this.#firstStart = Number(parseStat(readNow(pid, "stat"))?.startTime ?? 0);
+    const [from] = this.#looks;
+    const to = this.#system.readCursor();
+    // Not every system that has a /proc counts like Linux.
+    if (!from || !to || !pidsBetween(from, to)?.has(pid)) this.#looks = [];
+  }
+
+  /** Of all living processes that carry the mark. Looks on while other processes are being started meanwhile. */
+  async *environments(): AsyncGenerator<[number, string]> {
+    const seen = new Set<number>();
+    for (let round = 0; round < maxRounds; round++) {
+      const cursor = this.#system.readCursor();
+      let count = 0;
+      for (const pid of await this.#candidates(cursor)) {
+        if (++count % maxProbes === 0) await nextTurn();
+        if (seen.has(pid)) continue;
+        const inode = this.#system.inodeOf(pid);
+        if (inode === undefined) this.#open.delete(pid);
+        else seen.add(pid);
+        if (inode === undefined || this.#strangers.get(pid) === inode) continue;
+        const environment = await this.#examine(pid, inode);
+        if (environment !== undefined) yield [pid, environment];
+      }
+      this.#settle(cursor);
+      // Nothing was started meanwhile, so nothing can have handed on its mark and gone before it was looked at.
+      if (cursor === undefined || this.#system.readCursor()?.lastPid === cursor.lastPid) return;
+    }
+  }
+
+  async #candidates(cursor: PidCursor | undefined): Promise<Iterable<number>> {
+    const range = this.#range(cursor);
+    if (range && range.size <= maxProbes) return new Set([...this.#open, ...range]);
+    const all = await processIds();
+    return range ? all.filter((pid) => range.has(pid) || this.#open.has(pid)) : all;
+  }
+
+  #range(cursor: PidCursor | undefined): PidRange | undefined {
+    const [from] = this.#looks;
+    if (!from || !cursor || cursor.atMs < this.#listUntilMs) return undefined;
+    const range = pidsBetween(from, cursor);
+    if (range === undefined) {
+      this.#looks = [cursor];
+      this.#listUntilMs = cursor.atMs + forkMs;
+    }
+    return range;
+  }
+
+  async #examine(pid: number, inode: number): Promise<string | undefined> {
+    const stat = parseStat(readNow(pid, "stat"));
+    const isOlder = Number(stat?.startTime) < (this.#firstStart ?? 0);
+    if (stat?.isKernelThread || isOlder || isThread(pid)) {
+      this.#setAside(pid, inode);
+      return undefined;
+    }
+    const environment = stat?.state === "Z" ? "" : await readProc(pid, "environ");
+    const isMarked = environment?.includes(this.#mark) ?? false;
+    // It is empty for a moment while a process becomes another program, and not readable while it has more rights.
+    if (environment && !isMarked) this.#setAside(pid, inode);
+    else this.#open.add(pid);
+    return isMarked ? environment : undefined;
+  }
+
+  #setAside(pid: number, inode: number): void {
+    this.#open.delete(pid);
+    if (this.#strangers.size >= maxStrangers) this.#strangers.clear();
+    this.#strangers.set(pid, inode);
+  }
+
+  /** A process gets its id a moment before it can be seen, so an id nobody had is looked at again for a while. */
+  #settle(cursor: PidCursor | undefined): void {
+    const last = this.#looks.at(-1);
+    if (!cursor || !last || cursor.atMs - last.atMs < forkMs / 10) return;
+    this.#looks.push(cursor);
+    while (this.#looks[1] && this.#looks[1].atMs < cursor.atMs - forkMs) this.#looks.shift();
+  }
+}
+
+/** More ids than this are compared with the list of all processes instead of being tried one by one. */
+const maxProbes = 256;
+const maxRounds = 10;
+const maxStrangers = 10_000;
+/** Longer than any fork takes, also on a machine that is short of processor time. */
+const forkMs = 10_000;
+
+function inodeOf(pid: number): number | undefined {
+  return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.ino;
+}
+
+/** Threads have ids and folders like processes, but are not listed, and share the environment of their process. */
+function isThread(pid: number): boolean {
+  const leader = /^Tgid:\s*(\d+)$/m.exec(readNow(pid, "status"))?.[1];
+  return leader !== undefined && Number(leader) !== pid;
+}
+
+/** Only for files that do not touch the memory of the process: that can be locked for long. */
+function readNow(pid: number, name: "stat" | "status"): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, "latin1");
+  } catch {
+    return "";
+  }
+}
