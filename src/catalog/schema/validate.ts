@@ -12,7 +12,10 @@ export type Validator = (value: unknown) => Mistake[];
  */
 export function createValidator(schema: unknown): Validator {
   const find = createFinder(schema);
-  return (value) => find(value).map(({ mistake }) => mistake);
+  return (value) => {
+    const findings = find(value);
+    return findings.length === 0 ? [] : findings.map(({ mistake }) => mistake);
+  };
 }
 
 /** Like a validator, but for code that acts on what was found instead of showing it. */

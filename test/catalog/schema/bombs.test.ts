@@ -124,6 +124,50 @@ describe("M43 no schema and no value can hang or crash a validation", () => {
     );
   });
 
+  it("pays for listing the names of a large object, even if the first name decides", () => {
+    const anyOf = Array.from({ length: 500 }, (_, index) => ({
+      properties: { [`a${index}`]: true },
+      additionalProperties: false,
+    }));
+    const value = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`p${index}`, 1]));
+    expect(createValidator({ anyOf })(value)).toEqual(costly);
+  });
+
+  it("pays for counting the characters of long texts", () => {
+    const allOf = Array.from({ length: 2_000 }, () => ({ minLength: 300_000 }));
+    expect(createValidator({ allOf })("x".repeat(500_000))).toEqual(costly);
+  });
+
+  it("follows long chains of references, and stops at chains that are too long or go in circles", () => {
+    const chain = (length: number, end: object) => ({
+      $ref: "#/$defs/d0",
+      $defs: Object.fromEntries(
+        Array.from({ length }, (_, index) => [
+          `d${index}`,
+          index === length - 1 ? end : { $ref: `#/$defs/d${index + 1}` },
+        ]),
+      ),
+    });
+    for (const length of [3, 33, 100]) {
+      expect(createValidator(chain(length, { type: "string" }))("x")).toEqual([]);
+      expect(createValidator(chain(length, { type: "string" }))(1)).toMatchObject([{ expected: "string" }]);
+      expect(createValidator(chain(length, { $ref: "#/$defs/d0" }))("x")).toEqual(deep);
+      expect(createValidator(chain(length, { $ref: "#/$defs/gone" }))("x")).toHaveLength(1);
+    }
+  });
+
+  it("sorts thousands of alternatives by their tags in time that grows with their number", () => {
+    const branch = (tag: string) => ({
+      properties: { kind: { enum: [tag, `${tag}!`] } },
+      required: ["kind"],
+    });
+    const validate = createValidator({
+      anyOf: Array.from({ length: 3_000 }, (_, index) => branch(`k${index}`)),
+    });
+    expect(validate({ kind: "k2999!" })).toEqual([]);
+    expect(validate({ kind: "other" })).toHaveLength(1);
+  });
+
   it("takes a description of five megabytes for what it is", () => {
     expect(stepsOf({ description: "x".repeat(5_000_000), type: "object" }, {})).toBeLessThan(5);
   });

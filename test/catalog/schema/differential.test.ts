@@ -20,10 +20,13 @@ describe("M43 our validator agrees with ajv", () => {
         (schema, values) => {
           const theirs = ajv.compile(schema as object);
           const ours = createValidator(schema);
-          for (const value of values)
-            expect(ours(value).length === 0, `${JSON.stringify(schema)} on ${JSON.stringify(value)}`).toBe(
+          for (const value of values) {
+            const mistakes = ours(value);
+            expect(mistakes.length === 0, `${JSON.stringify(schema)} on ${JSON.stringify(value)}`).toBe(
               theirs(value),
             );
+            for (const { message } of mistakes) expect(message).not.toContain("saying why");
+          }
           if (typeof schema === "object") ajv.removeSchema(schema as object);
         },
       ),

@@ -10,6 +10,12 @@ export function alternativeChecks(schema: Record<string, unknown>, parts: Parts)
   if (Array.isArray(allOf)) checks.push(every(made(allOf)));
   if (Array.isArray(anyOf) && anyOf.length > 0) checks.push(anyOfCheck(made(anyOf)));
   if (Array.isArray(oneOf) && oneOf.length > 0) checks.push(oneOfCheck(made(oneOf)));
+  return [...checks, ...rareAlternativeChecks(schema, parts)];
+}
+
+/** The keywords that plans leave to checks. */
+export function rareAlternativeChecks(schema: Record<string, unknown>, parts: Parts): Check[] {
+  const checks: Check[] = [];
   if (schema["not"] !== undefined) checks.push(notCheck(parts.check(schema["not"])));
   if (schema["if"] !== undefined) checks.push(conditionCheck(schema, parts));
   return checks;
@@ -17,7 +23,6 @@ export function alternativeChecks(schema: Record<string, unknown>, parts: Parts)
 
 function anyOfCheck(branches: Check[]): Check {
   return (value, run) => {
-    if (run.quiet) return branches.some((branch) => branch(value, run));
     const complaints = attempts(branches, value, run);
     return complaints.some((list) => list === undefined) || reportClosest(complaints as Finding[][], run);
   };
@@ -25,7 +30,6 @@ function anyOfCheck(branches: Check[]): Check {
 
 function oneOfCheck(branches: Check[]): Check {
   return (value, run) => {
-    if (run.quiet) return matchesOnce(branches, value, run);
     const complaints = attempts(branches, value, run);
     const matching = [...complaints.keys()].filter((index) => complaints[index] === undefined);
     if (matching.length === 0) return reportClosest(complaints as Finding[][], run);
@@ -35,16 +39,6 @@ function oneOfCheck(branches: Check[]): Check {
       `must match exactly one of ${branches.length} alternatives, but matches numbers ${which}`,
     );
   };
-}
-
-function matchesOnce(branches: Check[], value: unknown, run: Run): boolean {
-  let isMatched = false;
-  for (const branch of branches) {
-    if (!branch(value, run)) continue;
-    if (isMatched) return false;
-    isMatched = true;
-  }
-  return isMatched;
 }
 
 /** What each branch has against the value; undefined for those that accept it. */

@@ -10,6 +10,13 @@ export function arrayChecks(schema: Record<string, unknown>, parts: Parts): Chec
       Array.isArray(value) ? value.length : undefined,
     ),
     ...itemChecks(schema, parts),
+    ...rareArrayChecks(schema, parts),
+  ];
+}
+
+/** The keywords that plans leave to checks. */
+export function rareArrayChecks(schema: Record<string, unknown>, parts: Parts): Check[] {
+  return [
     ...(schema["contains"] === undefined ? [] : [containsCheck(schema, parts)]),
     ...(schema["uniqueItems"] === true ? [uniqueCheck] : []),
   ];

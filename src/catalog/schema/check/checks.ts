@@ -3,7 +3,9 @@ import { alternativeChecks } from "./alternatives.ts";
 import { arrayChecks } from "./arrays.ts";
 import { objectChecks } from "./objects.ts";
 import { scalarChecks, typeCheck } from "./scalars.ts";
-import { always, referenceIn, type Parts } from "../parts.ts";
+import { matches } from "../match/matches.ts";
+import { createPlan, type Plan } from "../match/plan.ts";
+import { always, annotations, referenceIn, referenceKeywords, type Parts } from "../parts.ts";
 import { createReferences } from "../references.ts";
 import { every, type Check } from "../run.ts";
 import { unevaluatedChecks } from "../unevaluated.ts";
@@ -13,6 +15,8 @@ export function createChecks(root: unknown): Check {
   const references = createReferences(root);
   const refOverrides = isRecord(root) && /draft-0[3-7]/.test(String(root["$schema"]));
   const made = new Map<object, Check>();
+  const plans = new Map<object, Plan>();
+  const targets = new Map<object, unknown>();
 
   const parts: Parts = {
     check(schema) {
@@ -22,12 +26,42 @@ export function createChecks(root: unknown): Check {
       if (check === undefined) made.set(schema, (check = lazily(schema)));
       return check;
     },
-    target: (schema) => references.resolve(referenceIn(schema) ?? "#", schema),
+    plan(schema) {
+      if (!isRecord(schema)) return createPlan(schema, parts);
+      let plan = plans.get(schema);
+      if (plan === undefined) plans.set(schema, (plan = createPlan(schema, parts)));
+      return plan;
+    },
+    target(schema) {
+      if (!targets.has(schema)) targets.set(schema, references.resolve(referenceIn(schema) ?? "#", schema));
+      return targets.get(schema);
+    },
+    follow(schema) {
+      let here = schema;
+      for (let hop = 0; hop < mostHops && isRecord(here) && isPlainReference(here); hop++) {
+        const target = parts.target(here);
+        if (target === undefined) return here;
+        here = target;
+      }
+      return here;
+    },
+    isReplaced: (schema) => refOverrides && referenceIn(schema) !== undefined,
   };
 
+  function isPlainReference(schema: Record<string, unknown>): boolean {
+    if (referenceIn(schema) === undefined) return false;
+    return (
+      refOverrides ||
+      Object.keys(schema).every((keyword) => referenceKeywords.includes(keyword) || annotations.has(keyword))
+    );
+  }
+
+  /** A quiet run goes by the plan; the closures that can say what is wrong are made when something is. */
   function lazily(schema: Record<string, unknown>): Check {
+    let plan: Plan | undefined;
     let built: Check | undefined;
     return (value, run) => {
+      if (run.quiet) return matches((plan ??= parts.plan(schema)), value, run);
       built ??= build(schema);
       run.enter();
       const holds = built(value, run);
@@ -62,6 +96,9 @@ export function createChecks(root: unknown): Check {
 
   return parts.check(root);
 }
+
+/** References that lead to references are followed this far at once, and then step by step. */
+const mostHops = 32;
 
 const never: Check = (_, run) => run.fail("is not allowed here", { expected: "nothing" });
 

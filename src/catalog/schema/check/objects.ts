@@ -7,17 +7,20 @@ import type { Check, Run } from "../run.ts";
 import { expectation } from "../wording.ts";
 
 export function objectChecks(schema: Record<string, unknown>, parts: Parts): Check[] {
+  return [...requiredChecks(schema), ...memberChecks(schema, parts), ...rareObjectChecks(schema, parts)];
+}
+
+/** The keywords that plans leave to checks. */
+export function rareObjectChecks(schema: Record<string, unknown>, parts: Parts): Check[] {
   const size = (value: unknown) => (isRecord(value) ? Object.keys(value).length : undefined);
   return [
-    ...requiredChecks(schema),
-    ...memberChecks(schema, parts),
     ...nameChecks(schema, parts),
     ...dependencyChecks(schema, parts),
     ...countChecks(schema, "minProperties", "maxProperties", "property", size),
   ];
 }
 
-function requiredChecks(schema: Record<string, unknown>): Check[] {
+export function requiredChecks(schema: Record<string, unknown>): Check[] {
   const { required } = schema;
   if (!Array.isArray(required)) return [];
   const names = required.filter((name) => typeof name === "string");
@@ -55,7 +58,7 @@ function missing(value: object, name: string, known: Record<string, unknown>, ru
 }
 
 /** `properties`, `patternProperties` and `additionalProperties`: every member has to satisfy what applies to it. */
-function memberChecks(schema: Record<string, unknown>, parts: Parts): Check[] {
+export function memberChecks(schema: Record<string, unknown>, parts: Parts): Check[] {
   const { additionalProperties } = schema;
   const properties = isRecord(schema["properties"]) ? schema["properties"] : undefined;
   const patterns = patternsOf(schema, parts);
@@ -98,6 +101,10 @@ function memberChecks(schema: Record<string, unknown>, parts: Parts): Check[] {
       return holds;
     },
   ];
+}
+
+export function hasPatterns(schema: Record<string, unknown>): boolean {
+  return isRecord(schema["patternProperties"]);
 }
 
 export function patternsOf(

@@ -1,5 +1,6 @@
 import { nearest } from "../../../lib/suggest.ts";
 import { membership } from "../equality.ts";
+import { codePoints, isMultiple, lengthFits } from "../measure.ts";
 import { compilePattern } from "../pattern.ts";
 import { wrongConstant, wrongType, type Check } from "../run.ts";
 import { orList, plural, preview, previewList, typeName, withArticle } from "../wording.ts";
@@ -14,18 +15,20 @@ const typeTests: Record<string, (value: unknown) => boolean> = {
   object: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
 };
 
+/** The types that a schema allows; undefined when it allows all, or names one that JSON Schema does not know. */
+export function typeNames(schema: Record<string, unknown>): string[] | undefined {
+  const { type, nullable } = schema;
+  const names = (Array.isArray(type) ? type : [type]).filter((name) => name !== undefined) as string[];
+  if (names.length === 0 || !names.every((name) => Object.hasOwn(typeTests, name))) return undefined;
+  return nullable === true ? [...names, "null"] : names;
+}
+
 /** Nothing to check when a type is missing or is a word that JSON Schema does not know. */
 export function typeCheck(schema: Record<string, unknown>): Check | undefined {
-  const { type } = schema;
-  const names = (Array.isArray(type) ? type : [type]).filter((name) => name !== undefined) as string[];
-  if (schema["nullable"] === true && names.length > 0) names.push("null");
-  const tests = names.map((name) => (Object.hasOwn(typeTests, name) ? typeTests[name] : undefined));
-  if (tests.length === 0 || tests.includes(undefined)) return undefined;
-  const [first, ...others] = tests as ((value: unknown) => boolean)[];
-  if (first === undefined) return undefined;
+  const names = typeNames(schema);
+  if (names === undefined) return undefined;
   return (value, run) => {
-    if (first(value)) return true;
-    for (const test of others) if (test(value)) return true;
+    for (const name of names) if (typeTests[name]?.(value) === true) return true;
     if (run.hasEnough) return false;
     const found = typeName(value);
     const isNumber = found === "number" && names.includes("integer");
@@ -38,12 +41,15 @@ export function typeCheck(schema: Record<string, unknown>): Check | undefined {
 
 /** `enum`, `const`, and what strings and numbers are bounded by. `format` is an annotation and checks nothing. */
 export function scalarChecks(schema: Record<string, unknown>): Check[] {
-  const checks: Check[] = [];
-  const { enum: allowed, const: constant } = schema;
-  if (Array.isArray(allowed)) checks.push(enumCheck(allowed));
-  if ("const" in schema) checks.push(enumCheck([constant]));
-  checks.push(...numberChecks(schema), ...lengthChecks(schema));
+  const checks = [...enumChecks(schema), ...numberChecks(schema), ...lengthChecks(schema)];
   if (typeof schema["pattern"] === "string") checks.push(patternCheck(schema["pattern"]));
+  return checks;
+}
+
+export function enumChecks(schema: Record<string, unknown>): Check[] {
+  const { enum: allowed, const: constant } = schema;
+  const checks = Array.isArray(allowed) ? [enumCheck(allowed)] : [];
+  if ("const" in schema) checks.push(enumCheck([constant]));
   return checks;
 }
 
@@ -92,14 +98,6 @@ function numberChecks(schema: Record<string, unknown>): Check[] {
   return checks;
 }
 
-/** Decimal fractions are not exact in binary, so a quotient may miss a whole number by a rounding error. */
-function isMultiple(value: number, divisor: number): boolean {
-  if (!(divisor > 0)) return true;
-  const quotient = value / divisor;
-  if (!Number.isFinite(quotient)) return value % divisor === 0;
-  return Math.abs(quotient - Math.round(quotient)) <= 1e-9;
-}
-
 function lengthChecks(schema: Record<string, unknown>): Check[] {
   const { minLength, maxLength } = schema;
   const checks: Check[] = [];
@@ -107,7 +105,7 @@ function lengthChecks(schema: Record<string, unknown>): Check[] {
     checks.push(
       (value, run) =>
         typeof value !== "string" ||
-        (value.length >= minLength && codePoints(value, minLength * 2) >= minLength) ||
+        lengthFits(value, minLength, Infinity, run) ||
         run.fail(`must have at least ${plural(minLength, "character")}`, {
           expected: `at least ${plural(minLength, "character")}`,
           found: plural(codePoints(value), "character"),
@@ -117,26 +115,13 @@ function lengthChecks(schema: Record<string, unknown>): Check[] {
     checks.push(
       (value, run) =>
         typeof value !== "string" ||
-        value.length <= maxLength ||
-        (value.length <= maxLength * 2 && codePoints(value) <= maxLength) ||
+        lengthFits(value, 0, maxLength, run) ||
         run.fail(`must have at most ${plural(maxLength, "character")}`, {
           expected: `at most ${plural(maxLength, "character")}`,
           found: plural(codePoints(value), "character"),
         }),
     );
   return checks;
-}
-
-/** Length as JSON Schema means it, looking at no more than `units` code units. */
-function codePoints(text: string, units = text.length): number {
-  let count = 0;
-  const end = Math.min(units, text.length);
-  for (let i = 0; i < end; i++) {
-    count++;
-    const isPair = (text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00;
-    if (isPair) i++;
-  }
-  return count;
 }
 
 function patternCheck(source: string): Check {

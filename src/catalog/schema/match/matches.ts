@@ -1,0 +1,237 @@
+import type { Run } from "../run.ts";
+import { layOut } from "./lay-out.ts";
+import { namesInherited, propertyPlan, rowOf } from "./object-plan.ts";
+import {
+  arrayBit,
+  booleanBit,
+  fractionBit,
+  integerBit,
+  nullBit,
+  objectBit,
+  otherBit,
+  stringBit,
+  type Alternatives,
+  type ArrayPlan,
+  type Further,
+  type ObjectPlan,
+  type Plan,
+} from "./plan.ts";
+import { numberFits, textFits } from "./scalars.ts";
+
+/**
+ * Whether a value matches a plan, without a word about why not. Objects, arrays and alternatives spend steps for what
+ * is in them and count as a level of depth; scalars are free. Small, so that the engine puts it into the loops.
+ */
+export function matches(plan: Plan, value: unknown, run: Run): boolean {
+  const bit = bitOf(value);
+  return (plan.plain & bit) !== 0 || matchesFully(plan, value, bit, run);
+}
+
+function bitOf(value: unknown): number {
+  if (typeof value === "string") return stringBit;
+  if (typeof value === "number") return Number.isInteger(value) ? integerBit : fractionBit;
+  if (typeof value === "boolean") return booleanBit;
+  if (value === null) return nullBit;
+  if (typeof value !== "object") return otherBit;
+  return Array.isArray(value) ? arrayBit : objectBit;
+}
+
+function matchesFully(plan: Plan, value: unknown, bit: number, run: Run): boolean {
+  if ((plan.types & bit) === 0) return onceLaidOut(plan, value, run);
+  if (plan.scalars !== undefined && !plan.scalars.includes(value)) return false;
+  switch (bit) {
+    case stringBit:
+      if (plan.text !== undefined && !textFits(plan.text, value as string, run)) return false;
+      break;
+    case integerBit:
+    case fractionBit:
+      if (plan.number !== undefined && !numberFits(plan.number, value as number)) return false;
+      break;
+    case arrayBit:
+      if (plan.array !== undefined && !itemsMatch(plan.array, value as unknown[], run)) return false;
+      break;
+    case objectBit:
+      if (plan.object !== undefined && !objectMatches(plan.object, value as Record<string, unknown>, run))
+        return false;
+      break;
+  }
+  return plan.further === undefined || furtherMatches(plan.further, value, run);
+}
+
+/** A type that the plan does not allow, unless the plan allows none because nothing needed it before. */
+function onceLaidOut(plan: Plan, value: unknown, run: Run): boolean {
+  if (plan.source === undefined) return false;
+  layOut(plan, plan.source);
+  return matches(plan, value, run);
+}
+
+function itemsMatch(plan: ArrayPlan, value: readonly unknown[], run: Run): boolean {
+  const { length } = value;
+  if (length < plan.least || length > plan.most) return false;
+  run.enter();
+  const holds =
+    firstMatch(plan.first, value, run) &&
+    (plan.rest === undefined || restMatches(plan.first.length, plan.rest, value, run));
+  run.depth--;
+  return holds;
+}
+
+function firstMatch(plans: readonly Plan[], value: readonly unknown[], run: Run): boolean {
+  const end = Math.min(plans.length, value.length);
+  run.steps -= end;
+  for (let index = 0; index < end; index++)
+    if (!matches(plans[index] as Plan, value[index], run)) return false;
+  return true;
+}
+
+function restMatches(start: number, plan: Plan, value: readonly unknown[], run: Run): boolean {
+  run.spend(Math.max(value.length - start, 0));
+  for (let index = start; index < value.length; index++) if (!matches(plan, value[index], run)) return false;
+  return true;
+}
+
+/** Whether an object has what is required, and all its members match. */
+function objectMatches(plan: ObjectPlan, value: Record<string, unknown>, run: Run): boolean {
+  run.enter();
+  const holds = plan.isLarge
+    ? largeObjectMatches(plan, value, run)
+    : matchesInOrder(plan, value, run) || refuse(value, run);
+  run.depth--;
+  return holds;
+}
+
+/** To list the names of a large object takes its time even if the first one decides, and here they are listed again. */
+function refuse(value: object, run: Run): false {
+  const { length } = Object.keys(value);
+  if (length > 100) run.spend(4 * length);
+  return false;
+}
+
+/** Most values have their members in the order of the schema, so the next one is nearly always the expected one. */
+function matchesInOrder(plan: ObjectPlan, value: Record<string, unknown>, run: Run): boolean {
+  const row = (plan.row ??= rowOf(plan));
+  const { members } = row;
+  const { rest } = plan;
+  let position = 0;
+  let missing = plan.required.length;
+  // `for in` is the one way to go through members that the engine does not turn into a lookup for each.
+  for (const name in value) {
+    run.steps -= 2;
+    const member =
+      position < members.length && members[position]?.name === name
+        ? members[position]
+        : row.byName.get(name);
+    if (member === undefined) {
+      if (rest !== undefined && !matches(rest, value[name], run)) return false;
+      continue;
+    }
+    position = member.position + 1;
+    if (member.isRequired) missing--;
+    if (!matches(member.plan, value[name], run)) return false;
+  }
+  return missing === 0;
+}
+
+/**
+ * To list the names of a large object costs several times what it costs to look for a name. So a value is asked for
+ * each member that the schema names, as long as values turn out to have most of them.
+ */
+function largeObjectMatches(plan: ObjectPlan, value: Record<string, unknown>, run: Run): boolean {
+  // The prototype says whether a member that is found is the value's own.
+  return plan.isDense && Object.getPrototypeOf(value) === Object.prototype
+    ? matchesByName(plan, value, run)
+    : matchesByKey(plan, value, run);
+}
+
+function matchesByName(plan: ObjectPlan, value: Record<string, unknown>, run: Run): boolean {
+  const { members } = (plan.row ??= rowOf(plan));
+  run.spend(members.length >> 1);
+  let present = 0;
+  for (const { name, plan: wanted, isRequired } of members) {
+    const member = value[name];
+    if (member === undefined && !Object.hasOwn(value, name)) {
+      if (isRequired) return false;
+      continue;
+    }
+    present++;
+    if (!matches(wanted, member, run)) return false;
+  }
+  if (present < members.length >> 2) plan.isDense = false;
+  if (plan.rest === undefined) return true;
+  const names = Object.keys(value);
+  return names.length === present || strangersMatch(plan, plan.rest, names, value, run);
+}
+
+function strangersMatch(
+  plan: ObjectPlan,
+  rest: Plan,
+  names: readonly string[],
+  value: Record<string, unknown>,
+  run: Run,
+): boolean {
+  run.spend(names.length);
+  for (const name of names)
+    if (!Object.hasOwn(plan.properties, name) && !matches(rest, value[name], run)) return false;
+  return true;
+}
+
+function matchesByKey(plan: ObjectPlan, value: Record<string, unknown>, run: Run): boolean {
+  const { required, plans, rest } = plan;
+  const names = Object.keys(value);
+  run.spend(2 * names.length + (required.length >> 3));
+  if (names.length < required.length) return false;
+  for (const name of required) if (!Object.hasOwn(value, name)) return false;
+  let known = 0;
+  for (const name of names) {
+    const property = plans.get(name) ?? propertyPlan(plan, name);
+    if (property !== undefined) known++;
+    const wanted = property ?? rest;
+    if (wanted !== undefined && !matches(wanted, value[name], run)) return false;
+  }
+  plan.isDense = known > plan.size >> 1 && !namesInherited(plan);
+  return true;
+}
+
+function furtherMatches(further: Further, value: unknown, run: Run): boolean {
+  run.enter();
+  const holds =
+    (further.any === undefined || anyMatches(further.any, value, run)) &&
+    (further.one === undefined || oneMatches(further.one, value, run)) &&
+    (further.all === undefined || allMatch(further.all, value, run)) &&
+    (further.checks === undefined || further.checks(value, run));
+  run.depth--;
+  return holds;
+}
+
+function allMatch(plans: readonly Plan[], value: unknown, run: Run): boolean {
+  for (const plan of plans) if (!matches(plan, value, run)) return false;
+  return true;
+}
+
+function anyMatches(alternatives: Alternatives, value: unknown, run: Run): boolean {
+  const branches = candidates(alternatives, value);
+  for (let index = 0; index < branches.length; index++) {
+    run.steps--;
+    if (matches(branches[index] as Plan, value, run)) return true;
+  }
+  return false;
+}
+
+function oneMatches(alternatives: Alternatives, value: unknown, run: Run): boolean {
+  const branches = candidates(alternatives, value);
+  let isMatched = false;
+  for (let index = 0; index < branches.length; index++) {
+    run.steps--;
+    if (!matches(branches[index] as Plan, value, run)) continue;
+    if (isMatched) return false;
+    isMatched = true;
+  }
+  return isMatched;
+}
+
+/** The branches that are worth trying: an object can only match those that allow its tag. */
+function candidates({ branches, choice }: Alternatives, value: unknown): readonly Plan[] {
+  if (choice === undefined || typeof value !== "object" || value === null || Array.isArray(value))
+    return branches;
+  return choice.byTag.get((value as Record<string, unknown>)[choice.name]) ?? choice.untagged;
+}

@@ -1,0 +1,58 @@
+import { isRecord } from "../../../lib/record.ts";
+import type { Parts } from "../parts.ts";
+import { alwaysPlan, createPlan, type Member, type ObjectPlan, type Plan, type Row } from "./plan.ts";
+
+/**
+ * Parsed objects with more members than about this are hash tables, whose names are slow to list; and a schema may
+ * name thousands of properties, of which a value should pay only for those that it has.
+ */
+const mostInOrder = 100;
+
+export function objectPlan(schema: Record<string, unknown>, parts: Parts): ObjectPlan | undefined {
+  const { properties, required, additionalProperties } = schema;
+  if (!isRecord(properties) && !Array.isArray(required) && additionalProperties === undefined)
+    return undefined;
+  const known = isRecord(properties) ? properties : {};
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+  const size = Object.keys(known).length;
+  const isOpen = additionalProperties === undefined || additionalProperties === true;
+  return {
+    required: [...new Set(names)],
+    properties: known,
+    size,
+    isLarge: size === 0 || size > mostInOrder,
+    rest: isOpen ? undefined : createPlan(additionalProperties, parts),
+    row: undefined,
+    plans: new Map(),
+    isDense: false,
+    parts,
+  };
+}
+
+export function rowOf(plan: ObjectPlan): Row {
+  const needed = new Set(plan.required);
+  const names = new Set([...Object.keys(plan.properties), ...plan.required]);
+  const members = [...names].map((name, position): Member => {
+    const known = plan.plans.get(name) ?? propertyPlan(plan, name);
+    return { name, position, isRequired: needed.has(name), plan: known ?? plan.rest ?? alwaysPlan };
+  });
+  return { members, byName: new Map(members.map((member) => [member.name, member])) };
+}
+
+/** What the schema asks of a property that it names; undefined for other names. */
+export function propertyPlan(
+  { properties, plans, parts, isLarge }: ObjectPlan,
+  name: string,
+): Plan | undefined {
+  if (!Object.hasOwn(properties, name)) return undefined;
+  const made = createPlan(properties[name], parts);
+  if (isLarge) plans.set(name, made);
+  return made;
+}
+
+/** Finding a member of such a name says nothing: all objects have it. */
+export function namesInherited({ properties, required }: ObjectPlan): boolean {
+  return Object.getOwnPropertyNames(Object.prototype).some(
+    (name) => Object.hasOwn(properties, name) || required.includes(name),
+  );
+}

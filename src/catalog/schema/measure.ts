@@ -1,0 +1,33 @@
+import type { Run } from "./run.ts";
+
+/**
+ * Whether a text has so many characters. One outside the basic plane is one character but two code units; they are
+ * counted only when that makes a difference, and counting is paid for.
+ */
+export function lengthFits(text: string, least: number, most: number, run: Run): boolean {
+  const { length } = text;
+  if (length < least || length > most * 2) return false;
+  if (length >= least * 2 && length <= most) return true;
+  run.spend(length >> 5);
+  const count = codePoints(text);
+  return count >= least && count <= most;
+}
+
+/** Length as JSON Schema means it. */
+export function codePoints(text: string): number {
+  let count = 0;
+  for (let i = 0; i < text.length; i++) {
+    count++;
+    const isPair = (text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00;
+    if (isPair) i++;
+  }
+  return count;
+}
+
+/** Decimal fractions are not exact in binary, so a quotient may miss a whole number by a rounding error. */
+export function isMultiple(value: number, divisor: number): boolean {
+  if (!(divisor > 0)) return true;
+  const quotient = value / divisor;
+  if (!Number.isFinite(quotient)) return value % divisor === 0;
+  return Math.abs(quotient - Math.round(quotient)) <= 1e-9;
+}
