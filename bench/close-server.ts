@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { ProcessTree } from "../src/servers/process/process-tree.ts";
+import { Rpc } from "../src/servers/rpc/rpc.ts";
 import { StdioTransport } from "../src/servers/transports/stdio/transport.ts";
 
 interface Cost {
@@ -66,8 +67,9 @@ async function measure(): Promise<Cost> {
   const costs: Cost[] = [];
   for (let i = 0; i < closes; i++) {
     const transport = new StdioTransport({ processes, program });
-    await transport.start();
-    await transport.lane.request("ping", {}, { timeoutMs: 60_000, maxTimeoutMs: 60_000 });
+    const rpc = new Rpc({ server: "it", transport, otherwise: {}, onClosed: () => undefined });
+    await rpc.start();
+    await rpc.requests.request("ping", {}, { timeoutMs: 60_000, maxTimeoutMs: 60_000 });
     const usage = process.cpuUsage();
     const from = performance.now();
     await transport.close();

@@ -95,7 +95,7 @@ async function soakCalls(hub: Hub, calls: number, inFlight: number): Promise<str
 
 async function callOnce(hub: Hub, server: string): Promise<void> {
   const params = { name: "add", arguments: { a: 1, b: 2 } };
-  const answer = await hub.request("tools/call", params, { server });
+  const answer = await hub.forwardCall(`${server}.${params.name}`, params);
   const sum = "result" in answer ? (answer.result["structuredContent"] as { sum?: unknown }).sum : undefined;
   if (sum !== 3) throw new Error(`${server} answered ${JSON.stringify(answer)}`);
 }

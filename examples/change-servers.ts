@@ -12,20 +12,19 @@ const states = () => Object.fromEntries(hub.status().map(({ name, state }) => [n
 await hub.connect("local");
 
 // A call that takes a while…
-const slow = hub.request("tools/call", { name: "sleep", arguments: { ms: 300 } }, { server: "local" });
+const slow = hub.callTool("local.sleep", { ms: 300 });
 
 // …and meanwhile a second server is added, used and removed.
 await hub.add("remote", { url: remote.url });
 assert.deepEqual(states(), { local: "connected", remote: "idle" });
-const ping = await hub.request("tools/call", { name: "echo", arguments: { ok: true } }, { server: "remote" });
-assert("result" in ping);
+const ping = await hub.callTool("remote.echo", { ok: true });
+assert.deepEqual(ping.structuredContent, { ok: true });
 console.log(states());
 await hub.remove("remote");
 assert.deepEqual(states(), { local: "connected" });
 
 const answer = await slow;
-assert("result" in answer);
-console.log(answer.result["content"]);
+console.log(answer.content);
 
 await hub.close();
 await remote.close();

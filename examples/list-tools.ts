@@ -24,13 +24,8 @@ assert(names.includes("greeter: greet"));
 const { structuredContent } = await hub.callTool("mcp__calculator__add", { a: 19, b: 23 });
 assert.deepEqual(structuredContent, { sum: 42 });
 
-const greeting = await hub.request(
-  "tools/call",
-  { name: "greet", arguments: { name: "Ada" } },
-  { server: "greeter" },
-);
-assert("result" in greeting);
-assert.deepEqual(greeting.result["content"], [{ type: "text", text: "Hello, Ada!" }]);
+const greeting = await hub.callTool("greeter.greet", { name: "Ada" });
+assert.deepEqual(greeting.content, [{ type: "text", text: "Hello, Ada!" }]);
 
 for (const { name, state, era, protocolVersion } of hub.status()) {
   console.log(`${name} is ${state} (${era}, ${protocolVersion})`);

@@ -12,7 +12,7 @@ hub.on("connection-changed", ({ from, to, error }) => {
   seen.push(to);
   console.log(`${from} -> ${to}${error ? ` (${error.code}: ${error.message})` : ""}`);
 });
-const call = (name: string) => hub.request("tools/call", { name, arguments: {} }, { server: "fragile" });
+const call = (name: string) => hub.callTool(`fragile.${name}`);
 
 // Nothing is started before it is needed.
 assert.equal(hub.status()[0]?.state, "idle");

@@ -355,11 +355,58 @@ interface ErrorInfo {
 
 export type ErrorCode = keyof typeof errorTable;
 
+/** What exactly it was, where a code has several cases that programs tell apart. */
+export type ErrorReason =
+  // Connections
+  | "session-lost"
+  // Logins
+  | "identity-provider"
+  | "insufficient-scope"
+  | "issuer"
+  | "issuer-changed"
+  | "metadata"
+  | "no-login"
+  | "other-account"
+  | "pkce"
+  | "redirect"
+  | "refused"
+  | "resource"
+  | "resource-metadata"
+  | "token"
+  | "too-long"
+  | "event-stream"
+  | "unsafe-address"
+  // The vault and the store
+  | "busy"
+  | "closed"
+  | "corrupt"
+  | "failed"
+  | "foreign"
+  | "full"
+  | "key-missing"
+  | "locked"
+  | "newer"
+  | "unsafe"
+  | "unwritable"
+  | "wrong-key";
+
+/** Facts for programs, JSON-safe and never a secret. Those that decide something have a name here. */
+export interface ErrorData {
+  reason?: ErrorReason | undefined;
+  /** The HTTP status of a refusal. */
+  status?: number | undefined;
+  /** The server's own JSON-RPC error, or its code. */
+  rpcError?: { code: number; message: string; data?: unknown } | undefined;
+  rpcCode?: number | undefined;
+  /** The error code of an authorization server. */
+  error?: string | undefined;
+  [key: string]: unknown;
+}
+
 export interface ErrorDetails {
   server?: string | undefined;
   tool?: string | undefined;
-  /** JSON-safe facts for programs (exit code, status, path …). Never a secret. */
-  data?: Record<string, unknown> | undefined;
+  data?: ErrorData | undefined;
   cause?: unknown;
   /** The next step for a person, where it is more specific than the table's. */
   hint?: string | undefined;
@@ -378,7 +425,7 @@ export class PlugboardError extends Error {
   readonly code: ErrorCode;
   readonly server: string | undefined;
   readonly tool: string | undefined;
-  readonly data: Record<string, unknown> | undefined;
+  readonly data: ErrorData | undefined;
   readonly hint: string;
   readonly executed: Executed;
   readonly repeatable: boolean;
@@ -401,7 +448,11 @@ export class PlugboardError extends Error {
   /** The same with some details changed: the cause stays the cause. */
   with(details: Omit<ErrorDetails, "cause"> & { message?: string }): PlugboardError {
     const { message = this.message, ...changed } = details;
-    return new PlugboardError(this.code, message, { ...this, ...changed, cause: this.cause });
+    return new PlugboardError(this.code, message, Object.assign({}, this, changed, { cause: this.cause }));
+  }
+
+  get reason(): ErrorReason | undefined {
+    return this.data?.reason;
   }
 
   /** True when the same request may succeed later and sending it again does no harm. */

@@ -47,6 +47,15 @@ interface At {
   at: number;
 }
 
+/** For whom a connection, or what was done over it, is. */
+interface Whose {
+  /** Absent where everybody shares. */
+  caller?: string;
+  project?: string;
+  /** The login's name; absent for servers that run on this machine. */
+  account?: string;
+}
+
 export interface ConfigChanged extends At {
   type: "config-changed";
   added: string[];
@@ -56,7 +65,7 @@ export interface ConfigChanged extends At {
   problem?: string;
 }
 
-export interface ConnectionChanged extends At {
+export interface ConnectionChanged extends At, Whose {
   type: "connection-changed";
   server: string;
   from: ConnectionStateName;
@@ -69,21 +78,20 @@ export interface ConnectionChanged extends At {
   error?: ErrorSummary;
 }
 
-export interface CatalogChanged extends At {
+export interface CatalogChanged extends At, Whose {
   type: "catalog-changed";
   server: string;
   kind: "tools" | "resources" | "prompts";
 }
 
-export interface CallStart extends At {
+export interface CallStart extends At, Whose {
   type: "call-start";
   call: string;
   server: string;
   tool: string;
-  caller?: string;
 }
 
-export interface CallProgress extends At {
+export interface CallProgress extends At, Whose {
   type: "call-progress";
   call: string;
   server: string;
@@ -93,12 +101,11 @@ export interface CallProgress extends At {
   message?: string;
 }
 
-export interface CallEnd extends At {
+export interface CallEnd extends At, Whose {
   type: "call-end";
   call: string;
   server: string;
   tool: string;
-  caller?: string;
   durationMs: number;
   outcome: "ok" | "tool-error" | "failed" | "cancelled";
   requestBytes?: number;
@@ -113,33 +120,39 @@ export interface StartupComplete extends At {
   skipped: string[];
 }
 
-export interface QuestionAsked extends At {
+export type QuestionKind = "approve" | "elicit" | "sample" | "roots" | "log-in";
+
+export interface QuestionAsked extends At, Whose {
   type: "question-asked";
   question: string;
-  kind: "approve" | "elicit" | "sample" | "roots" | "open-url";
+  kind: QuestionKind;
   server: string;
+  /** The call during which it is asked. */
+  call?: string;
 }
 
-export interface QuestionAnswered extends At {
+export interface QuestionAnswered extends At, Whose {
   type: "question-answered";
   question: string;
+  kind: QuestionKind;
   server: string;
+  call?: string;
   outcome: "accepted" | "declined" | "cancelled";
 }
 
-export interface AuthChanged extends At {
+export interface AuthChanged extends At, Whose {
   type: "auth-changed";
   server: string;
   change: "login" | "logout" | "refresh" | "expired";
 }
 
-export interface UrlOpenFailed extends At {
+export interface UrlOpenFailed extends At, Whose {
   type: "url-open-failed";
   server: string;
   url: string;
 }
 
-export interface ServerLog extends At {
+export interface ServerLog extends At, Whose {
   type: "server-log";
   server: string;
   level: "debug" | "info" | "warning" | "error";

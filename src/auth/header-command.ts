@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import type { Environment } from "../lib/folders.ts";
 import { isRecord } from "../lib/record.ts";
 import { PlugboardError } from "../errors.ts";
+import type { ServerAuth } from "./server-auth.ts";
 
 const limitMs = 10_000;
 const longestBytes = 65_536;
@@ -14,7 +15,7 @@ interface HeadersHelper {
 }
 
 /** Headers by a command of the user's, for a transport: run when first needed, and again when the server refuses them. */
-export class HelperHeaders {
+export class HelperHeaders implements ServerAuth {
   readonly #helper: HeadersHelper;
   #headers: Promise<Record<string, string>> | undefined;
   #secrets: string[] = [];
@@ -33,11 +34,7 @@ export class HelperHeaders {
     return this.#secrets;
   }
 
-  token(): Promise<undefined> {
-    return Promise.resolve(undefined);
-  }
-
-  async onUnauthorized(): Promise<void> {
+  async renew(): Promise<void> {
     // Several requests are refused together, and the command is run for all of them.
     this.#again ??= this.#run();
     this.#headers = this.#again;

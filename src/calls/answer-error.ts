@@ -1,7 +1,7 @@
 import { PlugboardError } from "../errors.ts";
 import { canonicalJson } from "../lib/canonical.ts";
-import type { Catalog, Narrowing } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
+import type { CallContext } from "./send.ts";
 
 const invalidParams = -32_602;
 const missingCapability = -32_021;
@@ -13,8 +13,7 @@ const missingCapability = -32_021;
 export async function answerError(
   tool: ToolEntry,
   error: { code: number; message: string; data?: unknown },
-  catalog: Catalog,
-  narrowing: Narrowing,
+  context: CallContext,
 ): Promise<PlugboardError> {
   const { server, id, name } = tool;
   const details = {
@@ -33,7 +32,7 @@ export async function answerError(
       { ...details, hint },
     );
   }
-  const change = await drift(tool, catalog, narrowing);
+  const change = await drift(tool, context);
   const hint = change === undefined ? undefined : "Look at the tool again before the next call.";
   return new PlugboardError(
     "arguments-invalid",
@@ -42,12 +41,10 @@ export async function answerError(
   );
 }
 
-async function drift(tool: ToolEntry, catalog: Catalog, narrowing: Narrowing): Promise<string | undefined> {
+async function drift(tool: ToolEntry, { catalog, scope, keyOf }: CallContext): Promise<string | undefined> {
   try {
-    await catalog.refresh(tool.server, ["tools"], narrowing);
-    const now = (await catalog.tools({ ...narrowing, servers: [tool.server] }, false)).find(
-      ({ id }) => id === tool.id,
-    );
+    await catalog.refresh(keyOf(tool.server), ["tools"]);
+    const now = await catalog.find(tool.id, scope, { wait: false }).catch(() => undefined);
     if (!now) return " The tool is no longer there.";
     const isSame = canonicalJson(now.inputSchema) === canonicalJson(tool.inputSchema);
     return isSame ? undefined : " Its schema has changed since it was listed.";

@@ -2,7 +2,8 @@ import { PlugboardError } from "../errors.ts";
 import type { Settings } from "../config/schema.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import { matchesGlob } from "../lib/glob.ts";
-import type { Interact } from "../interact/interact.ts";
+import type { Call } from "./call-log.ts";
+import type { CallContext } from "./send.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 
 type Mode = "approve" | "auto" | "prompt" | "deny";
@@ -12,44 +13,56 @@ export interface ApproveContext {
   settings: Settings;
   /** What the door does where config is silent: `auto` asks by annotations, `approve` leaves it to the caller. */
   otherwise: Mode;
-  interact: Interact;
-  signal: AbortSignal;
+  context: Pick<CallContext, "questions" | "scope" | "keyOf">;
+  signal: AbortSignal | undefined;
 }
 
 /** Lets a call through at once (nothing to wait for), asks, or refuses. Asking with nobody there is a refusal. */
 export function approve(
   tool: ToolEntry,
   args: Record<string, unknown>,
+  call: Pick<Call, "id" | "trace">,
   context: ApproveContext,
 ): Promise<void> | undefined {
   const mode = modeOf(tool, context);
   if (mode === "approve") return undefined;
   if (mode === "deny") throw refused(tool, "config denies it");
   const need = mode === "auto" ? risk(tool) : "config says to ask";
-  return need === undefined ? undefined : ask(tool, args, need, context);
+  return need === undefined ? undefined : ask(tool, args, need, call, context);
 }
 
 async function ask(
   tool: ToolEntry,
   args: Record<string, unknown>,
   need: string,
-  { interact, signal }: ApproveContext,
+  call: Pick<Call, "id" | "trace">,
+  { context, signal }: ApproveContext,
 ): Promise<void> {
-  if (!interact.approve) throw refused(tool, `${need}, and nobody is there to ask`);
-  const { decision, reason } = await interact.approve(
+  const { questions, scope, keyOf } = context;
+  const { interact, caller } = scope.use;
+  if (!interact?.approve) throw refused(tool, `${need}, and nobody is there to ask`);
+  const { server, name, id, title, annotations } = tool;
+  const stop = new AbortController();
+  const { trace } = call;
+  trace.cancel = (reason) => stop.abort(reason);
+  const { decision, reason } = await questions.ask(
     {
       kind: "approve",
       id: crypto.randomUUID(),
-      server: tool.server,
-      tool: tool.name,
-      toolId: tool.id,
-      ...(tool.title !== undefined && { title: tool.title }),
+      server,
+      tool: name,
+      toolId: id,
+      ...(title !== undefined && { title }),
       arguments: args,
-      annotations: tool.annotations,
+      annotations,
       because: need,
     },
-    signal,
+    { server, caller, account: keyOf(server).account, call: call.id },
+    interact.approve.bind(interact),
+    signal ? AbortSignal.any([signal, stop.signal]) : stop.signal,
+    (answer) => (answer.decision === "allow" ? "accepted" : "declined"),
   );
+  trace.cancel = undefined;
   if (decision !== "allow") throw refused(tool, reason ?? "it was denied");
 }
 

@@ -1,4 +1,5 @@
 /** What a call needs and a list does not, loaded together with the first call. */
 export { outputDefaults } from "./output/bound-result.ts";
 export { callTool } from "./call-tool.ts";
+export { forwardCall } from "./forward-call.ts";
 export { Validators } from "../catalog/validators.ts";

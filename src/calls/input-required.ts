@@ -1,6 +1,6 @@
 import { PlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
-import type { JsonRpcAnswer } from "../servers/rpc/lane.ts";
+import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
 
 export type AnswerInput = (
   method: string,
@@ -16,20 +16,15 @@ const maxRounds = 10;
 export async function withInputs(
   server: string,
   params: Record<string, unknown>,
+  first: JsonRpcAnswer,
   send: (params: Record<string, unknown>) => Promise<JsonRpcAnswer>,
   answer: AnswerInput,
 ): Promise<JsonRpcAnswer> {
-  let answered = await send(params);
+  let answered = first;
   for (let round = 0; round < maxRounds; round++) {
-    if ("error" in answered) return answered;
-    const { resultType } = answered.result;
-    if (resultType === undefined || resultType === "complete") return answered;
-    if (resultType !== "input_required") {
-      throw new PlugboardError(
-        "protocol-error",
-        `"${server}" answered with a result of a kind that does not exist.`,
-        { server },
-      );
+    if ("error" in answered || isFinal(answered)) return answered;
+    if (answered.result["resultType"] !== "input_required") {
+      throw new PlugboardError("protocol-error", `"${server}" sent a result of an unknown kind.`, { server });
     }
     answered = await send({ ...params, ...(await respond(server, answered.result, answer)) });
   }
@@ -37,6 +32,13 @@ export async function withInputs(
     server,
     data: { maxRounds },
   });
+}
+
+/** True for an error, and for a result that asks for nothing. */
+export function isFinal(answer: JsonRpcAnswer): boolean {
+  if ("error" in answer) return true;
+  const { resultType } = answer.result;
+  return resultType === undefined || resultType === "complete";
 }
 
 async function respond(

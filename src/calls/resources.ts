@@ -1,5 +1,5 @@
 import { PlugboardError } from "../errors.ts";
-import type { JsonRpcAnswer } from "../servers/rpc/lane.ts";
+import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
 import { withInputs } from "./input-required.ts";
 import type { AnswerInput } from "./input-required.ts";
 
@@ -21,7 +21,7 @@ export async function readResource(
   const result = await resultOf(
     server,
     `the resource ${uri.slice(0, 200)}`,
-    await withInputs(server, { uri }, (params) => ask("resources/read", params), answer),
+    await asking(server, { uri }, (params) => ask("resources/read", params), answer),
   );
   if (!Array.isArray(result["contents"]))
     throw new PlugboardError("protocol-error", `"${server}" answered without contents.`, { server });
@@ -45,7 +45,7 @@ export async function getPrompt(
   const result = await resultOf(
     server,
     `the prompt ${name}`,
-    await withInputs(server, params, (retry) => ask("prompts/get", retry), answer),
+    await asking(server, params, (again) => ask("prompts/get", again), answer),
   );
   if (!Array.isArray(result["messages"]))
     throw new PlugboardError("protocol-error", `"${server}" answered without messages.`, { server });
@@ -72,6 +72,16 @@ export async function complete(
   return Array.isArray(completion?.values)
     ? completion.values.filter((value) => typeof value === "string")
     : [];
+}
+
+/** Asks, and answers input that a modern server requires. */
+async function asking(
+  server: string,
+  params: Record<string, unknown>,
+  send: (params: Record<string, unknown>) => Promise<JsonRpcAnswer>,
+  answer: AnswerInput,
+): Promise<JsonRpcAnswer> {
+  return withInputs(server, params, await send(params), send, answer);
 }
 
 async function resultOf(

@@ -1,20 +1,22 @@
 import { PlugboardError } from "../errors.ts";
 import type { Connection } from "../servers/connection.ts";
+import type { ConnectionKey } from "../servers/connection-key.ts";
 import { keepListening } from "../servers/listening.ts";
 import type { Session } from "../servers/session.ts";
 
 export type ResourceListener = (update: { server: string; uri: string }) => void;
 
 interface Subscription {
-  server: string;
+  key: ConnectionKey;
   uri: string;
+  connection: Connection;
   listeners: Set<ResourceListener>;
   /** Ends the modern stream of the session it was opened on. */
   stop?: AbortController;
 }
 
 export interface SubscriptionSettings {
-  connection(server: string): Connection;
+  connection(key: ConnectionKey): Connection;
   random(): number;
 }
 
@@ -31,38 +33,51 @@ export class ResourceSubscriptions {
   }
 
   /** Returns how to stop listening. */
-  async subscribe(server: string, uri: string, listener: ResourceListener): Promise<() => Promise<void>> {
-    const key = `${server}\0${uri}`;
-    const known = this.#subscriptions.get(key);
-    const subscription = known ?? { server, uri, listeners: new Set<ResourceListener>() };
+  async subscribe(
+    key: ConnectionKey,
+    uri: string,
+    listener: ResourceListener,
+    signal?: AbortSignal,
+  ): Promise<() => Promise<void>> {
+    const name = nameOf(key, uri);
+    const known = this.#subscriptions.get(name);
+    const connection = known?.connection ?? this.#settings.connection(key);
+    const subscription = known ?? { key, uri, connection, listeners: new Set<ResourceListener>() };
     subscription.listeners.add(listener);
-    this.#subscriptions.set(key, subscription);
+    if (!known) {
+      this.#subscriptions.set(name, subscription);
+      connection.holds++;
+    }
     try {
-      if (!known) await this.#open(subscription, await this.#settings.connection(server).ready());
+      if (!known) await this.#open(subscription, await connection.ready(signal));
     } catch (error) {
-      this.#subscriptions.delete(key);
+      this.#forget(subscription);
       throw error;
     }
     return async () => {
       subscription.listeners.delete(listener);
-      if (subscription.listeners.size > 0 || !this.#subscriptions.delete(key)) return;
-      await this.#close(subscription);
+      if (subscription.listeners.size > 0 || !this.#forget(subscription)) return;
+      await close(subscription);
     };
   }
 
-  /** A server has connected anew: it has forgotten us. */
-  async reopen(server: string): Promise<void> {
-    const { session } = this.#settings.connection(server);
-    if (!session) return;
-    const mine = [...this.#subscriptions.values()].filter((one) => one.server === server);
-    await Promise.allSettled(mine.map((one) => this.#open(one, session)));
+  /** A connection has a new session, which has never heard of us. */
+  async reopen(key: ConnectionKey): Promise<void> {
+    const mine = [...this.#subscriptions.values()].filter((one) => one.key.text === key.text);
+    await Promise.allSettled(
+      mine.map(async (one) => one.connection.session && this.#open(one, one.connection.session)),
+    );
   }
 
-  hear(server: string, params: Record<string, unknown>): void {
-    const { uri } = params;
+  hear(key: ConnectionKey, { uri }: Record<string, unknown>): void {
     if (typeof uri !== "string") return;
-    for (const listener of this.#subscriptions.get(`${server}\0${uri}`)?.listeners ?? [])
-      listener({ server, uri });
+    for (const listener of this.#subscriptions.get(nameOf(key, uri))?.listeners ?? []) {
+      try {
+        listener({ server: key.server, uri });
+      } catch {
+        // What one listener does with the news is no affair of the others.
+      }
+    }
   }
 
   /** Ends every stream; the connections themselves are closed by others. */
@@ -71,8 +86,14 @@ export class ResourceSubscriptions {
     this.#subscriptions.clear();
   }
 
+  #forget(subscription: Subscription): boolean {
+    const wasKnown = this.#subscriptions.delete(nameOf(subscription.key, subscription.uri));
+    if (wasKnown) subscription.connection.holds--;
+    return wasKnown;
+  }
+
   async #open(subscription: Subscription, session: Session): Promise<void> {
-    const { server, uri } = subscription;
+    const { key, uri } = subscription;
     subscription.stop?.abort();
     if (session.greeting.era === "modern") {
       const stop = new AbortController();
@@ -85,17 +106,21 @@ export class ResourceSubscriptions {
     const { code, message } = answer.error;
     throw new PlugboardError(
       "server-error",
-      `"${server}" does not let us subscribe to ${uri}: ${message} (${code}).`,
-      { server },
+      `"${key.server}" does not let us subscribe to ${uri}: ${message} (${code}).`,
+      { server: key.server },
     );
-  }
-
-  async #close({ server, uri, stop }: Subscription): Promise<void> {
-    stop?.abort();
-    const { session } = this.#settings.connection(server);
-    if (session?.greeting.era === "legacy")
-      await session.request("resources/unsubscribe", { uri }, deadline).catch(() => undefined);
   }
 }
 
 const deadline = { timeoutMs: 30_000, maxTimeoutMs: 30_000 };
+
+function nameOf(key: ConnectionKey, uri: string): string {
+  return `${key.text}\0${uri}`;
+}
+
+async function close({ connection, uri, stop }: Subscription): Promise<void> {
+  stop?.abort();
+  const { session } = connection;
+  if (session?.greeting.era === "legacy")
+    await session.request("resources/unsubscribe", { uri }, deadline).catch(() => undefined);
+}

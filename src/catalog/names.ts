@@ -18,10 +18,26 @@ export function toolId(server: string, name: string, { style, maxLength }: Namin
   const plain = `${prefix}${server}__${name}`;
   if (isPlain(server) && isPlain(name) && plain.length <= maxLength) return plain;
   const hash = hashOf(server, name);
-  const room = maxLength - prefix.length - hash.length - 4;
-  const shownServer = legal(server).slice(0, Math.max(4, Math.floor(room / 3)));
-  const shownName = legal(name).slice(0, room - shownServer.length);
-  return `${prefix}${trim(shownServer)}__${trim(shownName)}__${hash}`;
+  const room = roomFor({ style, maxLength });
+  const cutServer = cut(server, room);
+  const shownName = legal(name).slice(0, room - cutServer.length);
+  return `${prefix}${trim(cutServer)}__${trim(shownName)}__${hash}`;
+}
+
+/** How a server is called in ids with a hash. */
+export function shownServer(server: string, naming: Naming): string {
+  return trim(cut(server, roomFor(naming)));
+}
+
+const hashLength = 8;
+
+/** What is left for server and name beside prefix, separators and hash. */
+function roomFor({ style, maxLength }: Naming): number {
+  return maxLength - (style === "mcp" ? 5 : 0) - hashLength - 4;
+}
+
+function cut(server: string, room: number): string {
+  return legal(server).slice(0, Math.max(4, Math.floor(room / 3)));
 }
 
 /** No `__` inside and no `_` at the ends: then the separators are the only double underscores there are. */
@@ -41,6 +57,6 @@ function hashOf(server: string, name: string): string {
   const digest = sha256(`${server.length}:${server}${name}`);
   return BigInt(`0x${digest.slice(0, 20)}`)
     .toString(36)
-    .padStart(8, "0")
-    .slice(0, 8);
+    .padStart(hashLength, "0")
+    .slice(0, hashLength);
 }

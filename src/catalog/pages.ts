@@ -1,6 +1,8 @@
 import { PlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
-import type { JsonRpcAnswer } from "../servers/rpc/lane.ts";
+import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
+import { hashEntry } from "./hashes.ts";
+import { Slices } from "./slices.ts";
 
 export interface PageLimits {
   pages: number;
@@ -19,6 +21,10 @@ export const defaultPageLimits: PageLimits = {
 export interface ReadList {
   /** The server's own objects, unknown fields and all. */
   entries: Record<string, unknown>[];
+  /** One for each entry. */
+  hashes: string[];
+  /** As JSON. */
+  size: number;
   /** How long the server says the list is good for. */
   ttlMs?: number;
   /** Which cap ended the reading before the list did. */
@@ -33,28 +39,38 @@ export async function readPages(
   { limits = defaultPageLimits, now = Date.now }: { limits?: PageLimits; now?: () => number } = {},
 ): Promise<ReadList> {
   const entries: Record<string, unknown>[] = [];
+  const hashes: string[] = [];
+  const slices = new Slices();
   const seen = new Set<string>();
   const startedAt = now();
-  let bytes = 0;
+  let size = 0;
   let cursor: string | undefined;
   let ttlMs: number | undefined;
   const done = (cutBy?: keyof PageLimits): ReadList => ({
     entries: entries.length > limits.entries ? entries.slice(0, limits.entries) : entries,
+    hashes,
+    size,
     ...(ttlMs !== undefined && { ttlMs }),
     ...(cutBy && { cutBy }),
   });
   for (let page = 0; page < limits.pages; page++) {
     const result = readPage(server, member, await ask(cursor === undefined ? {} : { cursor }));
     const list = result[member] as unknown[];
-    for (const entry of list) if (isRecord(entry)) entries.push(entry);
+    for (const entry of list) {
+      if (!isRecord(entry)) continue;
+      if (slices.isOver()) await slices.next();
+      const hashed = hashEntry(entry);
+      entries.push(entry);
+      hashes.push(hashed.hash);
+      size += hashed.size;
+    }
     ttlMs = shorter(ttlMs, result["ttlMs"]);
     const next = result["nextCursor"];
     if (entries.length > limits.entries) return done("entries");
     if (typeof next !== "string") return done();
     if (seen.has(next))
       throw new PlugboardError("protocol-error", `"${server}" lists its ${member} in circles.`, { server });
-    bytes += JSON.stringify(list).length;
-    if (bytes > limits.bytes) return done("bytes");
+    if (size > limits.bytes) return done("bytes");
     if (now() - startedAt > limits.ms) return done("ms");
     seen.add(next);
     cursor = next;

@@ -1,135 +1,161 @@
 import { isPlugboardError } from "../errors.ts";
 import type { PlugboardError } from "../errors.ts";
-import type { JsonRpcAnswer } from "../servers/rpc/lane.ts";
-import { readPages } from "./pages.ts";
+import { listKinds } from "./known-list.ts";
+import type { KnownList, ListKind, RawEntry } from "./known-list.ts";
+import type { ListSource } from "./list-request.ts";
+import { ServerList } from "./server-list.ts";
+import type { SavedLists } from "./snapshot.ts";
+import { indexTools } from "./tool-index.ts";
+import type { Rules, ToolIndex } from "./tool-index.ts";
 
-export type ListKind = "tools" | "resources" | "resourceTemplates" | "prompts";
-export type RawEntry = Record<string, unknown>;
-
-export interface KnownList {
-  entries: readonly RawEntry[];
-  /** When the server said so, milliseconds since the epoch. */
-  at: number;
-  ttlMs: number;
-  /** Not asked in this run: remembered from an earlier one. */
-  isSnapshot: boolean;
-  /** The last refresh failed, so this is the last good list. */
-  error?: PlugboardError;
-}
-
-/** How one server's lists are had. */
-export interface ListSource {
-  server: string;
-  /** What a list is good for when the server does not say. */
-  ttlMs: number;
-  /** Connects if need be, and says what the server can do. */
-  capabilities(): Promise<Record<string, unknown>>;
-  ask(method: string, params: Record<string, unknown>): Promise<JsonRpcAnswer>;
-  loadSnapshot(): Promise<Partial<Record<ListKind, Pick<KnownList, "entries" | "at" | "ttlMs">>>>;
-  saveSnapshot(lists: Partial<Record<ListKind, KnownList>>): Promise<void>;
-  onRefreshed(kind: ListKind, changed: boolean): void;
+export interface ListsSettings extends ListSource {
+  /** What tools are judged by now. */
+  rules(): Rules;
+  load(): Promise<SavedLists>;
+  save(lists: SavedLists): Promise<void>;
+  onRead(list: ServerList, differs: boolean): void;
+  onUnread(list: ServerList): void;
+  /** The server's answer was not a list, or all lists that were not are good again. */
   onFailed(error: PlugboardError): void;
-  now(): number;
+  onRecovered(): void;
 }
 
-const methods: Record<ListKind, { method: string; capability: string }> = {
-  tools: { method: "tools/list", capability: "tools" },
-  resources: { method: "resources/list", capability: "resources" },
-  resourceTemplates: { method: "resources/templates/list", capability: "resources" },
-  prompts: { method: "prompts/list", capability: "prompts" },
-};
-
-/** What one server offers, as far as it is known: asked once, remembered, refreshed when it is old or said to have changed. */
+/** What one server offers over one connection: its four lists, and the index of its tools. */
 export class ServerLists {
-  readonly #source: ListSource;
-  readonly #known = new Map<ListKind, KnownList>();
-  readonly #reading = new Map<ListKind, Promise<KnownList>>();
-  readonly #stale = new Set<ListKind>();
-  #snapshot: Promise<void> | undefined;
+  readonly #settings: ListsSettings;
+  readonly #lists: Record<ListKind, ServerList>;
+  /** By the entries that they were made from. */
+  readonly #indexes = new WeakMap<readonly RawEntry[], ToolIndex>();
+  readonly #building = new WeakMap<readonly RawEntry[], Promise<ToolIndex>>();
+  /** Lists whose last answer was not one. */
+  readonly #faulty = new Set<ListKind>();
+  #recalled: Promise<void> | undefined;
+  #saving: Promise<void> | undefined;
+  readonly #savedAt = new Map<ListKind, number>();
+  #isUnsaved = false;
+  #isClosed = false;
 
-  constructor(source: ListSource) {
-    this.#source = source;
+  constructor(settings: ListsSettings) {
+    this.#settings = settings;
+    const list = (kind: ListKind) =>
+      new ServerList(kind, settings, {
+        prepare: async (read) => {
+          if (kind === "tools") await this.index(read);
+        },
+        onRead: (differs) => this.#read(kind, differs),
+        onFailed: (error) => this.#failed(kind, error),
+      });
+    this.#lists = {
+      tools: list("tools"),
+      resources: list("resources"),
+      resourceTemplates: list("resourceTemplates"),
+      prompts: list("prompts"),
+    };
+  }
+
+  get tools(): ServerList {
+    return this.#lists.tools;
+  }
+
+  list(kind: ListKind): ServerList {
+    return this.#lists[kind];
   }
 
   /** What is known right now, from this run or an earlier one. Starts nothing. */
   async peek(kind: ListKind): Promise<KnownList | undefined> {
-    await (this.#snapshot ??= this.#recall());
-    return this.#known.get(kind);
+    await (this.#recalled ??= this.#recall());
+    return this.#lists[kind].known;
   }
 
-  /** A list that is fresh enough; the server is asked only when there is none. The last good one when asking fails. */
-  async read(kind: ListKind): Promise<KnownList> {
-    const known = await this.peek(kind);
-    if (known && this.#isFresh(kind, known)) return known;
-    try {
-      return await this.refresh(kind);
-    } catch (error) {
-      if (known && isPlugboardError(error)) return { ...known, error };
-      throw error;
+  async read(kind: ListKind, signal: AbortSignal | undefined): Promise<KnownList> {
+    await (this.#recalled ??= this.#recall());
+    return this.#lists[kind].read(signal);
+  }
+
+  /** The tools that calls may be checked against, if there is no need to wait for them. */
+  get confirmed(): ToolIndex | undefined {
+    const { tools } = this.#lists;
+    return tools.isConfirmed ? this.current : undefined;
+  }
+
+  /** The tools of the last list, however old it is, judged by the rules of now. */
+  get current(): ToolIndex | undefined {
+    const { known } = this.#lists.tools;
+    const index = known && this.#indexes.get(known.entries);
+    return index?.rules === this.#settings.rules() ? index : undefined;
+  }
+
+  /** The index of a list; made anew only when the list or the rules are new. */
+  async index(list: KnownList): Promise<ToolIndex> {
+    for (;;) {
+      const known = this.#indexes.get(list.entries);
+      if (known?.rules === this.#settings.rules()) return known;
+      const building = this.#building.get(list.entries) ?? this.#build(list);
+      this.#building.set(list.entries, building);
+      await building;
     }
   }
 
-  /** Asks the server. Concurrent callers share the question. */
-  refresh(kind: ListKind): Promise<KnownList> {
-    const running = this.#reading.get(kind);
-    if (running) return running;
-    this.#stale.delete(kind);
-    const reading = this.#ask(kind).finally(() => this.#reading.delete(kind));
-    this.#reading.set(kind, reading);
-    return reading;
+  /** Nothing that is still under way changes anything outside. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#saving;
   }
 
-  /** Said by the server in this run, and not said to have changed since. */
-  isConfirmed(kind: ListKind): boolean {
-    const known = this.#known.get(kind);
-    return known !== undefined && !known.isSnapshot && this.#isFresh(kind, known);
-  }
-
-  /** The server said that a list changed: the next reader asks anew. */
-  invalidate(kind: ListKind): void {
-    this.#stale.add(kind);
-  }
-
-  #isFresh(kind: ListKind, { at, ttlMs }: KnownList): boolean {
-    return !this.#stale.has(kind) && this.#source.now() - at < ttlMs;
-  }
-
-  async #ask(kind: ListKind): Promise<KnownList> {
-    const { server, now } = this.#source;
-    const { method, capability } = methods[kind];
+  async #build(list: KnownList): Promise<ToolIndex> {
+    const { known } = this.#lists.tools;
+    const before = known && this.#indexes.get(known.entries);
     try {
-      const capabilities = await this.#source.capabilities();
-      const { entries, ttlMs } = capabilities[capability]
-        ? await readPages(server, kind, (params) => this.#source.ask(method, params))
-        : { entries: [], ttlMs: undefined };
-      // Many servers say 0 for want of an opinion; changes are told by notifications, so that means our own default.
-      const list: KnownList = { entries, at: now(), ttlMs: ttlMs || this.#source.ttlMs, isSnapshot: false };
-      const before = this.#known.get(kind);
-      this.#known.set(kind, list);
-      this.#source.onRefreshed(kind, before === undefined || !sameEntries(before.entries, entries));
-      await this.#source.saveSnapshot(Object.fromEntries(this.#known));
-      return list;
-    } catch (error) {
-      // Templates are optional even where resources are not.
-      if (kind === "resourceTemplates" && isPlugboardError(error, "protocol-error")) {
-        const none: KnownList = { entries: [], at: now(), ttlMs: this.#source.ttlMs, isSnapshot: false };
-        this.#known.set(kind, none);
-        return none;
-      }
-      if (isPlugboardError(error, "protocol-error")) this.#source.onFailed(error);
-      throw error;
+      const index = await indexTools(this.#settings.server, list, this.#settings.rules(), before);
+      this.#indexes.set(list.entries, index);
+      return index;
+    } finally {
+      this.#building.delete(list.entries);
     }
+  }
+
+  #read(kind: ListKind, differs: boolean): void {
+    if (this.#isClosed) return;
+    if (this.#faulty.delete(kind) && this.#faulty.size === 0) this.#settings.onRecovered();
+    const { at, ttlMs } = this.#lists[kind].known ?? { at: 0, ttlMs: 0 };
+    // What did not change is written again only so often that it does not look expired to the next run.
+    if (differs || at - (this.#savedAt.get(kind) ?? -Infinity) > ttlMs / 2) this.#save(kind, at);
+    this.#settings.onRead(this.#lists[kind], differs);
+  }
+
+  #failed(kind: ListKind, error: PlugboardError): void {
+    if (this.#isClosed) return;
+    if (isPlugboardError(error, "protocol-error")) {
+      this.#faulty.add(kind);
+      this.#settings.onFailed(error);
+    }
+    this.#settings.onUnread(this.#lists[kind]);
   }
 
   async #recall(): Promise<void> {
-    const lists = await this.#source.loadSnapshot();
-    for (const [kind, list] of Object.entries(lists)) {
-      if (!this.#known.has(kind as ListKind))
-        this.#known.set(kind as ListKind, { ...list, isSnapshot: true });
+    const lists = await this.#settings.load();
+    for (const kind of listKinds) {
+      const list = lists[kind];
+      if (list) this.#lists[kind].remember(list);
     }
   }
-}
 
-function sameEntries(a: readonly RawEntry[], b: readonly RawEntry[]): boolean {
-  return a.length === b.length && JSON.stringify(a) === JSON.stringify(b);
+  #save(kind: ListKind, at: number): void {
+    this.#savedAt.set(kind, at);
+    this.#isUnsaved = true;
+    this.#saving ??= this.#write().finally(() => (this.#saving = undefined));
+  }
+
+  /** Several lists that come at once are written once. */
+  async #write(): Promise<void> {
+    while (this.#isUnsaved) {
+      await new Promise((resolve) => setImmediate(resolve));
+      this.#isUnsaved = false;
+      const known = listKinds.flatMap((kind) => {
+        const list = this.#lists[kind].known;
+        return list ? [[kind, list] as const] : [];
+      });
+      await this.#settings.save(Object.fromEntries(known));
+    }
+  }
 }

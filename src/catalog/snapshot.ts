@@ -1,11 +1,16 @@
 import { isRecord } from "../lib/record.ts";
 import type { Store } from "../store/store.ts";
-import type { KnownList, ListKind } from "./server-lists.ts";
+import { hashAll, hashEntry } from "./hashes.ts";
+import { listKinds } from "./known-list.ts";
+import type { KnownList, ListKind } from "./known-list.ts";
+import { Slices } from "./slices.ts";
 
-const kinds: readonly ListKind[] = ["tools", "resources", "resourceTemplates", "prompts"];
+export type SavedLists = Partial<Record<ListKind, KnownList>>;
+type Written = Pick<KnownList, "entries" | "at" | "ttlMs">;
+
 const keepMs = 30 * 86_400_000;
-/** Larger lists are asked for anew each time rather than kept. */
-const maxBytes = 16_000_000;
+/** Larger lists are asked for anew each time rather than kept: writing them would block everything else for too long. */
+const maxSize = 8_000_000;
 
 /**
  * Lists on disk, so that tools are there before a server has started. Keyed by what the server is, not by its name,
@@ -18,42 +23,56 @@ export class Snapshots {
     this.#store = store;
   }
 
-  async load(
-    fingerprint: string,
-    caller: string | undefined,
-  ): Promise<Partial<Record<ListKind, Pick<KnownList, "entries" | "at" | "ttlMs">>>> {
+  async load(fingerprint: string, caller: string | undefined): Promise<SavedLists> {
     try {
       const value = (await this.#store.get(key(fingerprint, caller)))?.value;
       if (!isRecord(value)) return {};
-      const lists = kinds.flatMap((kind) => (isKnown(value[kind]) ? [[kind, value[kind]] as const] : []));
-      return Object.fromEntries(lists);
+      const lists: SavedLists = {};
+      for (const kind of listKinds) {
+        const written = value[kind];
+        if (isWritten(written)) lists[kind] = await recall(written);
+      }
+      return lists;
     } catch {
       return {};
     }
   }
 
-  async save(
-    fingerprint: string,
-    caller: string | undefined,
-    lists: Partial<Record<ListKind, KnownList>>,
-  ): Promise<void> {
-    const value = Object.fromEntries(
-      Object.entries(lists).map(([kind, { entries, at, ttlMs }]) => [kind, { entries, at, ttlMs }]),
-    );
+  async save(fingerprint: string, caller: string | undefined, lists: SavedLists): Promise<void> {
+    const known = Object.entries(lists);
+    const size = known.reduce((sum, [, list]) => sum + list.size, 0);
     try {
-      if (JSON.stringify(value).length > maxBytes) await this.#store.delete(key(fingerprint, caller));
-      else await this.#store.set(key(fingerprint, caller), value, { ttlMs: keepMs });
+      if (size > maxSize) await this.#store.delete(key(fingerprint, caller));
+      else await this.#store.set(key(fingerprint, caller), written(known), { ttlMs: keepMs });
     } catch {
       // A snapshot is a convenience.
     }
   }
 }
 
+function written(lists: [string, KnownList][]): Record<string, Written> {
+  return Object.fromEntries(lists.map(([kind, { entries, at, ttlMs }]) => [kind, { entries, at, ttlMs }]));
+}
+
+async function recall({ entries, at, ttlMs }: Written): Promise<KnownList> {
+  const hashes: string[] = [];
+  const slices = new Slices();
+  let size = 0;
+  for (const entry of entries) {
+    if (slices.isOver()) await slices.next();
+    const hashed = hashEntry(entry);
+    hashes.push(hashed.hash);
+    size += hashed.size;
+  }
+  const age = { at, ttlMs, isSnapshot: true, session: undefined, changes: 0 };
+  return { entries, hashes, hash: hashAll(hashes), size, ...age };
+}
+
 function key(fingerprint: string, caller: string | undefined): string {
   return `catalog/${fingerprint}${caller === undefined ? "" : `/${caller}`}`;
 }
 
-function isKnown(value: unknown): value is Pick<KnownList, "entries" | "at" | "ttlMs"> {
+function isWritten(value: unknown): value is Written {
   return (
     isRecord(value) &&
     Array.isArray(value["entries"]) &&

@@ -7,7 +7,7 @@ import { toolId } from "./names.ts";
 import type { Naming } from "./names.ts";
 import { paramHeaderProblem } from "./param-headers.ts";
 import { guardSchema } from "./schema/guard.ts";
-import type { RawEntry } from "./server-lists.ts";
+import type { RawEntry } from "./known-list.ts";
 
 /** One tool of one server, named and judged. */
 export interface ToolEntry {
@@ -33,43 +33,8 @@ export interface ToolEntry {
 
 const maxDescription = 32_000;
 
-/** The tools of a server in a stable order, every one of them with its standing. */
-export function toolEntries(
-  server: string,
-  config: ServerConfig,
-  raw: readonly RawEntry[],
-  naming: Naming,
-): ToolEntry[] {
-  const seen = new Set<string>();
-  const entries = raw.flatMap((tool) => {
-    const { name } = tool;
-    if (typeof name !== "string" || name === "") return [];
-    const entry = toEntry(server, config, name, tool, naming);
-    if (!seen.has(entry.id)) {
-      seen.add(entry.id);
-      return [entry];
-    }
-    const twin = {
-      ...entry,
-      id: toolId(server, `${name}#${seen.size}`, naming),
-      standing: "set-aside" as const,
-    };
-    return [{ ...twin, because: `the server has another tool called "${entry.renamedTo ?? name}"` }];
-  });
-  return entries.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
-}
-
-/** The same with a bundle's rules on top. */
-export function inBundle(entry: ToolEntry, config: ServerConfig, bundle: BundleConfig): ToolEntry {
-  if (entry.standing === "set-aside") return entry;
-  const verdict = toolVerdict(config, entry.name, bundle);
-  const { because: _, ...rest } = entry;
-  return verdict.offered
-    ? { ...rest, standing: "offered" }
-    : { ...rest, standing: "hidden", because: verdict.because };
-}
-
-function toEntry(
+/** A tool as a server sent it, with its id and its standing. */
+export function judgeTool(
   server: string,
   config: ServerConfig,
   name: string,
@@ -97,6 +62,17 @@ function toEntry(
   };
 }
 
+/** The same with a bundle's rules on top. */
+export function inBundle(entry: ToolEntry, config: ServerConfig, bundle: BundleConfig): ToolEntry {
+  if (entry.standing === "set-aside") return entry;
+  const verdict = toolVerdict(config, entry.name, bundle);
+  if (verdict.offered && entry.standing === "offered") return entry;
+  const { because: _, ...rest } = entry;
+  return verdict.offered
+    ? { ...rest, standing: "offered" }
+    : { ...rest, standing: "hidden", because: verdict.because };
+}
+
 function standingOf(
   name: string,
   { inputSchema }: RawEntry,
@@ -119,6 +95,7 @@ function annotationsOf(
   { untrusted, tools }: ServerConfig,
 ): Record<string, unknown> {
   const said = untrusted || !isRecord(annotations) ? {} : annotations;
-  const corrections = Object.entries(tools?.annotations ?? {}).filter(([glob]) => matchesGlob(glob, name));
+  if (!tools?.annotations) return said;
+  const corrections = Object.entries(tools.annotations).filter(([glob]) => matchesGlob(glob, name));
   return Object.assign({}, said, ...corrections.map(([, value]) => value)) as Record<string, unknown>;
 }

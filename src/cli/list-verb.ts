@@ -5,7 +5,7 @@ import { prepareLists, reportLists } from "./known-lists.ts";
 import type { ListUse } from "./known-lists.ts";
 import { noServersText } from "./views/no-servers.ts";
 import { json } from "./terminal/print.ts";
-import { asProfile, assertAccounts } from "./arguments/profile.ts";
+import { assertAccounts } from "./arguments/profile.ts";
 import type { ProfileOptions } from "./arguments/profile.ts";
 import { reportDiagnostics } from "./terminal/report.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -32,12 +32,15 @@ export function runList(
   show: (view: View) => Promise<Shown>,
 ): Promise<void> {
   return withWorkspace(terminal, options, async (workspace) => {
-    const config = asProfile(await workspace.load(), options.profile);
+    const config = await workspace.load();
     if (!options.json) reportDiagnostics(config.diagnostics, terminal);
     if (config.servers.size === 0 && !options.json) return terminal.out(noServersText);
     const interact = options.json ? {} : loginAnswers(terminal);
-    await withHub(terminal, { config, tolerant: true, interact }, workspace, (hub) =>
-      showList(hub, server, options, kinds, terminal, show),
+    await withHub(
+      terminal,
+      { config, tolerant: true, interact, profile: options.profile },
+      workspace,
+      (hub) => showList(hub, server, options, kinds, terminal, show),
     );
   });
 }

@@ -1,5 +1,5 @@
-import { Hub } from "../index.ts";
-import type { Interact, LoadedConfig, Workspace } from "../index.ts";
+import { createHub } from "../index.ts";
+import type { Hub, Interact, LoadedConfig, Workspace } from "../index.ts";
 import { painter, safe } from "./terminal/print.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -10,6 +10,8 @@ export interface HubUse {
   eager?: boolean;
   /** Start nothing by itself and let no `required` server fail the whole: for verbs that report failures. */
   tolerant?: boolean;
+  /** The account, instead of the configured ones. */
+  profile?: string | undefined;
   /** Whoever answers what servers and approvals ask; nobody when absent. */
   interact?: Interact;
 }
@@ -30,8 +32,10 @@ export async function withHub<T>(
   using caught = terminal.catchSignals();
   const { signal } = caught;
   const config = use.config ?? (await workspace.load());
-  const hub = new Hub(config, {
+  const hub = await createHub(config, {
     ...(await workspace.hubOptions(config)),
+    start: false,
+    profile: use.profile,
     eager: use.eager ?? false,
     ...(use.interact && { interact: use.interact }),
   });

@@ -60,7 +60,11 @@ export async function expandServer(entry: ServerEntry, sources: ValueSources): P
 
 /** Variables without a default that are not set: known before anything is looked up, run or read. */
 export function missingVariables(entry: ServerEntry, env: Environment): MissingValue[] {
-  const known = (name: string) => env[name] !== undefined || entry.variables[name] !== undefined;
+  const known = (name: string) =>
+    env[name] !== undefined ||
+    entry.variables[name] !== undefined ||
+    // Known when a connection is made for a project.
+    (name === "PROJECT_ROOT" && entry.config?.isolation === "project");
   return expandedFields(entry.config ?? {})
     .flatMap(([field, value]) => textsIn(value, field))
     .flatMap(([field, text]) =>

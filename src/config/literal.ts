@@ -8,8 +8,8 @@ import type { BundleConfig, Settings } from "./schema.ts";
 import type { ServerConfig } from "./server-schema.ts";
 import { settleServer } from "./settle.ts";
 
-/** A server that lives in this process: anything that can be connected to a transport. */
-export interface InProcess {
+/** A server that lives in this process: anything that can be connected to a transport, with what else is configured. */
+export interface InProcess extends Omit<ServerConfig, "command" | "url" | "type"> {
   server: { connect(transport: never): Promise<void> };
 }
 
@@ -26,10 +26,14 @@ export function fromLiteral<T extends { connect(transport: never): Promise<void>
   const inProcess = new Map<string, T>();
   const written: Record<string, unknown> = {};
   for (const [name, server] of Object.entries(servers)) {
-    const isHere = isInProcess(server);
-    if (isHere) inProcess.set(name, server.server as T);
+    if (!isInProcess(server)) {
+      written[name] = server;
+      continue;
+    }
+    const { server: own, ...rest } = server;
+    inProcess.set(name, own as T);
     // An entry without a command or URL is a mistake anywhere else; here the server itself stands in for them.
-    written[name] = isHere ? { command: "in-process" } : server;
+    written[name] = { ...rest, command: "in-process" };
   }
   const parsed = checkConfig({ ...rest, mcpServers: written }, { scope: "override" });
   const source = {

@@ -93,4 +93,11 @@ export interface LoadedConfig {
   diagnostics: readonly Diagnostic[];
   sources: readonly Source[];
   projectRoot: string;
+  /** Opens the workspace that it was loaded from, for whoever makes a hub of it. */
+  home?: ConfigHome | undefined;
+}
+
+/** Functions only, so that printing a configuration shows nothing of the environment. */
+export interface ConfigHome {
+  open(): Promise<AsyncDisposable & { hubOptions(config: LoadedConfig): Promise<object> }>;
 }

@@ -205,9 +205,14 @@ export const serverSchema = z.strictObject({
   auth: field(text, "`oauth`, `none`, or the id of a provider that the host program supplies.", "oauth"),
   protocol: field(z.enum(["auto", "modern", "legacy"]), "Pins the protocol era.", "auto"),
   isolation: field(
-    z.enum(["shared", "caller", "call"]),
-    "One connection for everybody, one for each caller, or one for each call.",
+    z.enum(["shared", "caller", "call", "project"]),
+    "One connection for everybody, one for each caller, one for each call, or one for each project folder (`${PROJECT_ROOT}` is that folder).",
     "shared",
+  ),
+  idleStopMs: field(
+    milliseconds,
+    "Stops the server after so long without use; its tools stay listed and the next call starts it again.",
+    600_000,
   ),
   output: field(output, "How large results may be.", { maxTokens: 25_000 }),
   cacheTtlMs: field(

@@ -1,13 +1,8 @@
-import type { Account } from "../auth/oauth/account.ts";
 import { createMemoryCredentials } from "../auth/credentials.ts";
-import type { LoginOptions } from "../auth/oauth/login.ts";
-import type { CallContext, CallOptions, CallResult } from "../calls/call-tool.ts";
-import type * as Calls from "../calls/calling.ts";
-import type { ResultStore } from "../calls/results/store.ts";
+import { CallLog } from "../calls/call-log.ts";
 import { ResourceSubscriptions } from "../calls/subscriptions.ts";
-import type { ResourceListener } from "../calls/subscriptions.ts";
 import { Catalog } from "../catalog/catalog.ts";
-import type { Narrowing } from "../catalog/catalog.ts";
+import type { Scope } from "../catalog/filter.ts";
 import { paramHeaderValues } from "../catalog/param-headers.ts";
 import { Snapshots } from "../catalog/snapshot.ts";
 import type { LoadedConfig } from "../config/model.ts";
@@ -15,122 +10,128 @@ import type { PlugboardEvent } from "../events.ts";
 import { createAnswers } from "../interact/answers.ts";
 import type { AnswerServer } from "../interact/answers.ts";
 import { interactCapabilities } from "../interact/interact.ts";
-import type { Interact } from "../interact/interact.ts";
+import { Questions } from "../interact/questions.ts";
 import { EventStream } from "../lib/event-stream.ts";
 import { homeFolder } from "../lib/folders.ts";
 import type { Environment } from "../lib/folders.ts";
-import type { JsonRpcAnswer } from "../servers/rpc/lane.ts";
+import type { ConnectionListener } from "../servers/connection.ts";
+import type { ConnectionKey, Use } from "../servers/connection-key.ts";
 import type { ProcessTree } from "../servers/process/process-tree.ts";
+import type { Capabilities } from "../servers/rpc/envelope.ts";
 import { ServerMemory } from "../servers/server-memory.ts";
 import { ServerSet } from "../servers/server-set.ts";
 import { StartGate } from "../servers/start-gate.ts";
 import type { InProcessServer } from "../servers/transports/memory.ts";
 import { createMemoryStore } from "../store/memory.ts";
-import type { Store } from "../store/store.ts";
-import type { HubOptions, RequestOptions } from "./options.ts";
 import { LoginOnDemand } from "./login-on-demand.ts";
+import type { HubOptions } from "./options.ts";
+import { ServerRequests } from "./server-requests.ts";
 import { SignIn } from "./sign-in.ts";
+import { ToolCalls } from "./tool-calls.ts";
 
-type Calling = typeof Calls;
-
-const callMs = 60_000;
-const longestCallMs = 600_000;
+const idleMs = 600_000;
+const maxConnections = 256;
 
 /** The parts of a hub, put together. Views and the hub are thin shapes over it. */
 export class Engine {
-  readonly servers: ServerSet;
-  readonly catalog: Catalog;
+  readonly env: Environment;
+  readonly now: () => number;
   readonly events = new EventStream<PlugboardEvent>();
+  readonly questions: Questions;
+  readonly answers: AnswerServer;
+  readonly log: CallLog;
+  readonly servers: ServerSet;
   readonly signIn: SignIn;
   readonly onDemand: LoginOnDemand;
+  readonly requests: ServerRequests;
+  readonly subscriptions: ResourceSubscriptions;
+  readonly catalog: Catalog;
+  readonly calls: ToolCalls;
+  /** What the hub itself sees, and who answers where nobody else does. */
+  readonly root: Scope;
   /** Servers that live in this process, by name. */
   inProcess: Map<string, InProcessServer>;
-  readonly now: () => number;
-  readonly #store: Store;
-  /** What listing does not need is loaded when it is: the command line lists tools more often than it calls them. */
+  /** What legacy servers are told that somebody here can do. */
+  #declared: Capabilities;
+  /** Opened with the first program. */
   #processes: Promise<ProcessTree> | undefined;
-  #calling: Calling | undefined;
-  #results: Promise<ResultStore> | undefined;
-  readonly #interact: Interact;
-  readonly #answers: AnswerServer;
-  /** By account; the servers' own under "". */
-  readonly #subscriptions = new Map<string, ResourceSubscriptions>();
-  readonly #random: () => number;
-  readonly env: Environment;
-  /** One for each view, made when it first calls something. */
-  readonly #contexts = new WeakMap<Narrowing, CallContext>();
-  #calls = 0;
 
   constructor(config: LoadedConfig, inProcess: Map<string, InProcessServer>, options: HubOptions) {
-    const {
-      env = process.env,
-      clock = Date.now,
-      random = Math.random,
-      interact = {},
-      stateFolder,
-      toolFilter,
-    } = options;
-    const store = options.store ?? createMemoryStore({ now: clock });
-    this.now = clock;
-    this.inProcess = inProcess;
+    const { env = process.env, clock: now = Date.now, random = Math.random, interact = {} } = options;
+    const { credentials = createMemoryCredentials(), authProviders = {}, toolFilter } = options;
+    const store = options.store ?? createMemoryStore({ now });
+    const capabilities = { ...interactCapabilities(interact), ...options.capabilities };
+    const emit = (event: PlugboardEvent) => this.events.emit(event);
     this.env = env;
-    this.#interact = interact;
-    this.#random = random;
-    const emit = (event: PlugboardEvent) => this.#emit(event);
-    this.#answers = createAnswers({
-      interact,
-      elicitationMode: (server) =>
-        this.servers.entry(server).config?.elicitation ?? this.servers.config.settings.elicitation ?? "ask",
-      emit,
-      now: clock,
-    });
-    this.#store = store;
-    const { credentials = createMemoryCredentials(), authProviders = {} } = options;
-    const target = (server: string, signal?: AbortSignal) => this.servers.target(server, signal);
-    this.signIn = new SignIn({ credentials, authProviders, env, target, now: clock, emit });
-    this.onDemand = new LoginOnDemand({
-      interact,
-      isMachine: (server) => this.#isMachine(server),
-      profileOf: (server) => this.servers.profile(server),
-      accountOf: (server, profile) =>
-        this.signIn.account(server, this.servers.chosenProfile(server, profile)),
-      logIn: (server, asked) => this.#logIn(server, asked),
-      disconnect: (server, profile) =>
-        this.servers.disconnectAccount(server, this.servers.chosenProfile(server, profile)),
-      now: clock,
-    });
-    this.servers = new ServerSet(config, {
+    this.now = now;
+    this.inProcess = inProcess;
+    this.root = { filter: {}, use: { interact, capabilities } };
+    this.#declared = capabilities;
+    const questions = (this.questions = new Questions({ emit, now }));
+    const log = (this.log = new CallLog(this.events, now));
+    const answers = (this.answers = createAnswers({
+      questions,
+      elicitationMode: (server) => this.#mode(server),
+    }));
+    const servers = (this.servers = new ServerSet(config, {
       env,
       home: homeFolder(env),
       secrets: options.secrets ?? (async (name) => env[name]),
-      processes: () => (this.#processes ??= this.#openProcesses(stateFolder)),
+      processes: () => (this.#processes ??= this.#openProcesses(options.stateFolder)),
       gate: new StartGate(config.settings.startConcurrency ?? 8),
       memory: new ServerMemory(async () => store),
-      capabilities: { ...interactCapabilities(interact), ...options.capabilities },
-      authProvider: (server, target, profile) => this.signIn.provider(server, target, profile),
+      capabilities: (key, use) =>
+        (key.caller === undefined ? undefined : use?.capabilities) ?? this.#declared,
+      authProvider: (server, at, account) => this.signIn.provider(server, at, account),
       inProcess: (name) => this.inProcess.get(name),
-      paramHeaders: (server, params, other) => this.#paramHeaders(server, params, other),
+      paramHeaders: (key, params) => this.#paramHeaders(key, params),
       eager: options.eager ?? false,
-      now: clock,
+      account: options.profile,
+      idleMs: options.idleMs ?? idleMs,
+      maxConnections: options.maxConnections ?? maxConnections,
+      now,
       random,
-      emit,
-      onQuestion: (server, method, params, signal) => this.#answers(server, method, params, signal),
-      onNotification: (server, method, params, other) => {
-        const changed = /^notifications\/(tools|resources|prompts)\/list_changed$/.exec(method)?.[1];
-        if (changed) this.catalog.invalidate(server, changed as "tools" | "resources" | "prompts");
-        if (method === "notifications/resources/updated")
-          this.#subscriptions.get(other ?? "")?.hear(server, params);
+      // Lists that are kept fresh are told of when they are there, not when the server says that they changed.
+      emit: options.keepFresh ? (event) => event.type !== "catalog-changed" && emit(event) : emit,
+      listener: (key, use) => this.#listener(key, use),
+      onConnected: (key) => {
+        void this.subscriptions.reopen(key);
+        this.catalog.onConnected(key);
       },
-    });
-    this.catalog = new Catalog({
-      servers: this.servers,
+      onEnded: (key) => this.catalog.forgetKey(key),
+    }));
+    const target = (server: string, signal?: AbortSignal) => servers.target(servers.key(server), signal);
+    const signIn = (this.signIn = new SignIn({ credentials, authProviders, env, target, now, emit }));
+    const onDemand = (this.onDemand = new LoginOnDemand({ questions, servers, signIn, now }));
+    const requests = (this.requests = new ServerRequests({ servers, answers, onDemand }));
+    const connection = (key: ConnectionKey) => servers.connections.get(key);
+    this.subscriptions = new ResourceSubscriptions({ connection, random });
+    const catalog = (this.catalog = new Catalog({
+      servers,
       snapshots: new Snapshots(store),
       emit,
-      now: clock,
-      ask: (connection, server, method, params) =>
-        connection.request(method, params, this.#deadlines({ server })),
+      now,
+      ask: (key, method, params, signal) =>
+        connection(key).request(method, params, { ...requests.deadlines(key.server), signal }),
       toolFilter,
-    });
+      keepFresh: options.keepFresh,
+    }));
+    const parts = { servers, catalog, requests, answers, questions, onDemand, log };
+    this.calls = new ToolCalls({ ...parts, store, env, now });
+  }
+
+  /** Somebody else may answer from now on, so servers that connect later are told what that one can do. */
+  declare(capabilities: Capabilities): void {
+    this.#declared = { ...this.#declared, ...capabilities };
+  }
+
+  async close(): Promise<void> {
+    this.onDemand.close();
+    this.subscriptions.close();
+    const closing = this.servers.close();
+    const processes = await this.#processes;
+    await Promise.all([closing, processes?.close(), this.signIn.close(), this.catalog.close()]);
+    this.events.close();
   }
 
   /** All that a hub shows when it is printed: neither the environment nor what is configured. */
@@ -142,163 +143,35 @@ export class Engine {
     return this.toJSON();
   }
 
-  /** The raw door: the server's own answer or error, untouched. */
-  async request(
-    method: string,
-    params: Record<string, unknown>,
-    options: RequestOptions,
-  ): Promise<JsonRpcAnswer> {
-    const { server, signal, onProgress, capabilities } = options;
-    const asked = { ...this.#deadlines(options), signal, onProgress, capabilities };
-    const work = () =>
-      this.servers.use(server, options, (connection) => connection.request(method, params, asked));
-    return this.#mayLogIn(server) ? this.onDemand.run(options, work) : work();
+  #mode(server: string): "ask" | "decline" {
+    const { config, entry } = { config: this.servers.config, entry: this.servers.entry(server) };
+    return entry.config?.elicitation ?? config.settings.elicitation ?? "ask";
   }
 
-  /** Most requests need no second look at who is logged in. */
-  #mayLogIn(server: string): boolean {
-    return this.#interact.logIn !== undefined || this.#isMachine(server);
-  }
-
-  #isMachine(server: string): boolean {
-    return this.servers.entry(server).config?.oauth?.grant !== undefined;
-  }
-
-  async #logIn(server: string, options: LoginOptions): Promise<Account> {
-    const { servers, signIn } = this;
-    const profile = servers.chosenProfile(server, options.profile);
-    const account = await signIn.login(server, await servers.target(server), { ...options, profile });
-    // What is connected goes on with the new rights, and so do the calls that are under way.
-    await servers.takeLogin(server, profile);
-    return account;
-  }
-
-  subscribe(
-    server: string,
-    uri: string,
-    listener: ResourceListener,
-    user: { profile?: string | undefined },
-  ): Promise<() => Promise<void>> {
-    const profile = this.servers.otherProfile(server, user.profile);
-    const known = this.#subscriptions.get(profile ?? "");
-    const subscriptions =
-      known ??
-      new ResourceSubscriptions({
-        connection: (name) => this.servers.connection(name, { profile }),
-        random: this.#random,
-      });
-    this.#subscriptions.set(profile ?? "", subscriptions);
-    return subscriptions.subscribe(server, uri, listener);
-  }
-
-  async callTool(
-    id: string,
-    args: Record<string, unknown>,
-    options: CallOptions,
-    narrowing: Narrowing,
-  ): Promise<CallResult> {
-    const calling = (this.#calling ??= await import("../calls/calling.ts"));
-    let context = this.#contexts.get(narrowing);
-    if (!context) {
-      context = this.#callContext(narrowing, calling);
-      this.#contexts.set(narrowing, context);
-    }
-    return calling.callTool(id, args, options, context);
-  }
-
-  /** Answers input that a modern server requires. */
-  answer(server: string, signal: AbortSignal | undefined) {
-    return (method: string, params: Record<string, unknown>) =>
-      this.#answers(server, method, params, signal ?? never);
-  }
-
-  /** Results that were too large to return whole. */
-  results(): Promise<ResultStore> {
-    this.#results ??= import("../calls/results/store.ts").then(({ createResultStore }) =>
-      createResultStore(this.#store, { now: this.now }),
-    );
-    return this.#results;
-  }
-
-  async close(): Promise<void> {
-    this.onDemand.close();
-    for (const subscriptions of this.#subscriptions.values()) subscriptions.close();
-    const closing = this.servers.close();
-    const processes = await this.#processes;
-    await Promise.all([closing, processes?.close(), this.signIn.close()]);
-    this.events.close();
-  }
-
-  #deadlines({ server, timeoutMs: asked, maxTimeoutMs: most }: RequestOptions): {
-    timeoutMs: number;
-    maxTimeoutMs: number;
-  } {
-    const { config } = this.servers.entry(server);
-    const timeoutMs = asked ?? config?.callTimeoutMs ?? callMs;
-    return {
-      timeoutMs,
-      maxTimeoutMs: Math.max(timeoutMs, most ?? config?.maxCallTimeoutMs ?? longestCallMs),
-    };
-  }
-
-  #callContext(narrowing: Narrowing, calling: Calling): CallContext {
-    const { caller, profile } = narrowing;
-    const { servers } = this;
-    return {
-      catalog: this.catalog,
-      validators: new calling.Validators(),
-      interact: this.#interact,
-      narrowing,
-      get settings() {
-        return servers.config.settings;
-      },
-      output: calling.outputDefaults(this.env),
-      configOf: (server) => servers.entry(server).config ?? {},
-      request: (server, params, { signal, onProgress, timeoutMs }) =>
-        this.request("tools/call", params, { server, caller, profile, signal, onProgress, timeoutMs }),
-      signedIn: (signal, work) => this.onDemand.run({ profile, signal }, work),
-      answer: (server, signal) => this.answer(server, signal),
-      keep:
-        ({ server, id }) =>
-        async (whole) =>
-          (await this.results()).save(whole, { server, tool: id, ...(caller !== undefined && { caller }) }),
-      events: this.events,
-      nextCall: () => `c${++this.#calls}`,
-      now: this.now,
-    };
-  }
-
-  /** What the parts tell each other goes through here, then to whoever listens. */
-  #emit(event: PlugboardEvent): void {
-    if (event.type === "connection-changed" && event.to === "connected" && event.from === "connecting")
-      for (const subscriptions of this.#subscriptions.values()) void subscriptions.reopen(event.server);
-    this.events.emit(event);
-  }
-
-  #paramHeaders(
-    server: string,
-    params: Record<string, unknown>,
-    other: string | undefined,
-  ): Record<string, string> {
-    const tool = this.catalog.byName(server, String(params["name"]), other);
+  #paramHeaders(key: ConnectionKey, params: Record<string, unknown>): Record<string, string> {
+    const tool = this.catalog.byName(key, String(params["name"]));
     return tool ? paramHeaderValues(tool.inputSchema, params["arguments"]) : {};
+  }
+
+  /** What a connection hears and is asked while no request is under way. */
+  #listener(key: ConnectionKey, use: Use | undefined): ConnectionListener {
+    const { server, caller, account } = key;
+    const { interact = {} } = (caller === undefined ? undefined : use) ?? this.root.use;
+    const asking = { server, caller, account };
+    return {
+      onQuestion: (question) => this.answers({ ...question, asking, interact }),
+      onNotification: (method, params) => {
+        const changed = /^notifications\/(tools|resources|prompts)\/list_changed$/.exec(method)?.[1];
+        if (changed) this.catalog.invalidate(key, changed as "tools" | "resources" | "prompts");
+        if (method === "notifications/resources/updated") this.subscriptions.hear(key, params);
+      },
+    };
   }
 
   async #openProcesses(stateFolder: string | undefined): Promise<ProcessTree> {
     const { ProcessTree } = await import("../servers/process/process-tree.ts");
-    return new ProcessTree({ env: this.env, stateFolder, onProblem: (message) => this.#warn(message) });
-  }
-
-  #warn(message: string): void {
-    this.events.emit({
-      type: "server-log",
-      server: "",
-      level: "warning",
-      source: "transport",
-      message,
-      at: this.now(),
-    });
+    const warning = { type: "server-log", server: "", level: "warning", source: "transport" } as const;
+    const onProblem = (message: string) => this.events.emit({ ...warning, message, at: this.now() });
+    return new ProcessTree({ env: this.env, stateFolder, onProblem });
   }
 }
-
-const never = new AbortController().signal;

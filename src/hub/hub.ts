@@ -6,20 +6,29 @@ import type { ConfigLiteral } from "../config/literal.ts";
 import type { LoadedConfig } from "../config/model.ts";
 import { Engine } from "./engine.ts";
 import type { HubOptions } from "./options.ts";
-import { PlugboardError } from "../errors.ts";
-import type { EventOf, EventType, PlugboardEvent } from "../events.ts";
+import { PlugboardError, isPlugboardError } from "../errors.ts";
+import type { CallRecord } from "../calls/call-log.ts";
+import type { PlugboardEvent } from "../events.ts";
+import type { OpenQuestion } from "../interact/questions.ts";
 import type { ServerReport } from "../servers/server-report.ts";
 import type { InProcessServer } from "../servers/transports/memory.ts";
 import { View } from "./view.ts";
 
-/** Starts what is to be started, and fails only when a `required` server does. */
+/**
+ * Makes a hub of what `loadConfig` returned, with the vault, logins, snapshots and records of this user, or of a literal,
+ * with everything in memory unless it is given. Starts what is to be started, and fails only when a `required` server
+ * does.
+ */
 export async function createHub(
   config: LoadedConfig | ConfigLiteral,
   options: HubOptions = {},
 ): Promise<Hub> {
-  const hub = new Hub(config, options);
+  const home = "home" in config && options.store === undefined ? config.home : undefined;
+  const workspace = await home?.open();
+  const known: HubOptions | undefined = await workspace?.hubOptions(config as LoadedConfig);
+  const hub = new Hub(config, { ...known, ...options }, () => workspace?.[Symbol.asyncDispose]());
   try {
-    await hub.start();
+    if (options.start !== false) await hub.start();
     return hub;
   } catch (error) {
     await hub.close();
@@ -32,15 +41,30 @@ interface AccountChoice {
   profile?: string | undefined;
 }
 
+interface UseChoice extends AccountChoice {
+  caller?: string | undefined;
+  project?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
 const allLists = ["tools", "resources", "resourceTemplates", "prompts"] as const;
 
 /** All servers as one object: the widest view, and the one that can change what there is. */
 export class Hub extends View {
   #closing: Promise<void> | undefined;
 
-  constructor(config: LoadedConfig | ConfigLiteral, options: HubOptions) {
+  readonly #onClosed: () => PromiseLike<void> | undefined;
+
+  /** Use `createHub`. */
+  constructor(
+    config: LoadedConfig | ConfigLiteral,
+    options: HubOptions,
+    onClosed: () => PromiseLike<void> | undefined,
+  ) {
     const { loaded, inProcess } = understand(config, options.env ?? process.env);
-    super(new Engine(loaded, inProcess, options), {});
+    const engine = new Engine(loaded, inProcess, options);
+    super(engine, engine.root);
+    this.#onClosed = onClosed;
   }
 
   /** Starts the eager servers in parallel. Waits for the `required` ones; the others report themselves. */
@@ -70,12 +94,13 @@ export class Hub extends View {
     await Promise.all(needed.map(check));
   }
 
-  /** How every server is; with `profile`, how the connections as that account are. */
-  status({ profile }: AccountChoice = {}): ServerReport[] {
+  /** How every server is, as a caller or account has it; looking connects nothing. */
+  status({ profile, caller, project }: UseChoice = {}): ServerReport[] {
     const { servers, signIn } = this.engine;
-    return servers.reports({ profile }).map((report) => {
+    const use = { caller, account: profile, project };
+    return servers.reports(use).map((report) => {
       const { name } = report;
-      const account = signIn.account(name, servers.chosenProfile(name, profile));
+      const account = signIn.account(name, servers.chosenAccount(servers.key(name, use)));
       return account ? { ...report, account } : report;
     });
   }
@@ -84,9 +109,12 @@ export class Hub extends View {
     return this.engine.servers.config;
   }
 
-  async connect(name: string, account: AccountChoice = {}): Promise<void> {
-    const { servers, onDemand } = this.engine;
-    await onDemand.run(account, () => servers.connection(name, account).ready());
+  async connect(name: string, { profile, caller, project, signal }: UseChoice = {}): Promise<void> {
+    const { servers, onDemand, root } = this.engine;
+    const use = { ...root.use, caller, account: profile, project };
+    await onDemand.run({ use, signal }, () =>
+      servers.connections.get(servers.key(name, use), use).ready(signal),
+    );
   }
 
   async disconnect(name: string): Promise<void> {
@@ -104,35 +132,63 @@ export class Hub extends View {
   /** Lets a person log in to a server, and keeps that. What waited for it connects with the next use. */
   async login(name: string, options: LoginOptions = {}): Promise<Account> {
     const { servers, signIn, onDemand } = this.engine;
-    const profile = servers.chosenProfile(name, options.profile);
-    const account = await signIn.login(name, await servers.target(name), { ...options, profile });
-    onDemand.forgive(name);
-    await servers.disconnectAccount(name, profile);
+    const key = servers.key(name, { account: options.profile });
+    const asked = { ...options, profile: servers.chosenAccount(key) };
+    const account = await signIn.login(name, await servers.target(key, options.signal), asked);
+    onDemand.clearRefusals(name);
+    await servers.disconnectAccount(key);
     return account;
   }
 
   /** Revokes a login where that can be done, and forgets it in any case. */
   async logout(name: string, options: AccountChoice = {}): Promise<LogoutResult> {
     const { servers, signIn } = this.engine;
-    const profile = servers.chosenProfile(name, options.profile);
-    const result = await signIn.logout(name, await servers.target(name), { profile });
-    await servers.disconnectAccount(name, profile);
+    const key = servers.key(name, { account: options.profile });
+    const profile = servers.chosenAccount(key);
+    const result = await signIn.logout(name, await servers.target(key), { profile });
+    await servers.disconnectAccount(key);
     return result;
   }
 
   /** The stored login of a server, without asking anybody. */
   async account(name: string, options: AccountChoice = {}): Promise<Account | undefined> {
     const { servers, signIn } = this.engine;
-    const profile = servers.chosenProfile(name, options.profile);
-    return signIn.stored(name, await servers.target(name), { profile });
+    const key = servers.key(name, { account: options.profile });
+    return signIn.stored(name, await servers.target(key), { profile: servers.chosenAccount(key) });
+  }
+
+  /** The questions that wait for an answer, of every caller. */
+  questions(): OpenQuestion[] {
+    return this.engine.questions.list();
+  }
+
+  /** Answers an open question in place of whoever was asked. */
+  answer(id: string, answer: unknown): void {
+    this.engine.questions.answer(id, answer);
+  }
+
+  /** The calls under way, and the last thousand that ended. */
+  calls(): CallRecord[] {
+    return this.engine.log.list();
+  }
+
+  /** Gives up a call that is under way; its server is told. */
+  cancel(call: string): void {
+    this.engine.log.cancel(call);
   }
 
   /** Asks servers for their lists anew, whatever is known. */
-  async refresh(name?: string, account: AccountChoice = {}): Promise<void> {
-    const names = name === undefined ? this.engine.catalog.serverNames({}) : [name];
-    const refreshed = names.map((server) => this.engine.catalog.refresh(server, allLists, account));
+  async refresh(name?: string, { profile, caller, project, signal }: UseChoice = {}): Promise<void> {
+    const { catalog, servers, root } = this.engine;
+    const use = { caller, account: profile, project };
+    const names = name === undefined ? catalog.serverNames(root) : [name];
+    const refreshed = names.map((server) => catalog.refresh(servers.key(server, use), allLists, signal));
     if (name !== undefined) await refreshed[0];
-    await Promise.allSettled(refreshed);
+    const results = await Promise.allSettled(refreshed);
+    const cancelled = results.find(
+      (result) => result.status === "rejected" && isPlugboardError(result.reason, "call-cancelled"),
+    );
+    if (cancelled?.status === "rejected") throw cancelled.reason;
   }
 
   /** Takes a new configuration into use. Servers that did not change, and their calls, notice nothing. */
@@ -184,21 +240,22 @@ export class Hub extends View {
     await this.engine.servers.setSandboxState(state);
   }
 
-  /** Calls `listener` for each event of a type; returns how to stop that. */
-  on<T extends EventType>(type: T, listener: (event: EventOf<T>) => void): () => void {
-    return this.engine.events.listen((event) => {
-      if (event.type === type) listener(event as EventOf<T>);
-    });
-  }
-
   events(): AsyncIterable<PlugboardEvent> {
     return this.engine.events;
   }
 
   /** Resolves when no process, timer or socket of it is left. */
   close(): Promise<void> {
-    this.#closing ??= this.engine.close();
+    this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.engine.close();
+    } finally {
+      await this.#onClosed();
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -211,10 +268,8 @@ export class Hub extends View {
       (name) => engine.inProcess.get(name) !== inProcess.get(name),
     );
     engine.inProcess = inProcess;
-    const applying = engine.servers.apply(loaded, replaced);
-    // The new rules hold from here on, also while an old server takes its time to leave.
-    engine.catalog.forgetJudgements();
-    const { added, removed, changed } = await applying;
+    // The new rules hold at once, also while an old server takes its time to leave.
+    const { added, removed, changed } = await engine.servers.apply(loaded, replaced);
     const touched = changed.map(({ name }) => name);
     for (const name of [...removed, ...touched]) engine.catalog.forget(name);
     if (added.length + removed.length + touched.length > 0) {
@@ -228,7 +283,8 @@ export class Hub extends View {
 
   /** What starts by itself asks nobody to log in: ten servers must not mean ten pages. */
   async #connectUnasked(name: string): Promise<void> {
-    await this.engine.servers.connection(name).ready();
+    const { servers, root } = this.engine;
+    await servers.connections.get(servers.key(name), root.use).ready();
   }
 
   #reportStartup(results: { name: string; error: unknown }[]): void {

@@ -4,31 +4,28 @@ import { authFailed, shown } from "../auth/oauth/errors.ts";
 import { defaultProfile } from "../auth/oauth/record.ts";
 import { isPlugboardError } from "../errors.ts";
 import type { PlugboardError } from "../errors.ts";
-import type { Interact } from "../interact/interact.ts";
-import { abortable } from "../servers/abortable.ts";
+import type { Questions } from "../interact/questions.ts";
+import { abortable } from "../lib/abortable.ts";
+import type { ConnectionKey, Use } from "../servers/connection-key.ts";
+import type { ServerSet } from "../servers/server-set.ts";
+import type { SignIn } from "./sign-in.ts";
 
 export interface LoginOnDemandSettings {
-  interact: Interact;
-  /** Whether a server's logins need no person. */
-  isMachine(server: string): boolean;
-  /** The account that is used where nobody chose one. */
-  profileOf(server: string): string;
-  /** The login that is used now. */
-  accountOf(server: string, profile: string | undefined): Account | undefined;
-  logIn(server: string, options: LoginOptions): Promise<Account>;
-  /** Ends the connections as an account, because it is somebody else's by now. */
-  disconnect(server: string, profile: string | undefined): Promise<void>;
+  questions: Questions;
+  servers: Pick<ServerSet, "key" | "entry" | "chosenAccount" | "target" | "takeLogin" | "disconnectAccount">;
+  signIn: Pick<SignIn, "account" | "login">;
   now(): number;
 }
 
 /** Who asks, and until when. */
 export interface Demand {
-  profile?: string | undefined;
+  use: Use;
   signal?: AbortSignal | undefined;
 }
 
 interface Need {
   server: string;
+  key: ConnectionKey;
   profile: string;
   /** What the login lacks; empty when there is none. */
   scopes: string[];
@@ -84,7 +81,8 @@ export class LoginOnDemand {
       } catch (error) {
         const found = needOf(error);
         if (!found || logins >= mostLogins || demand.signal?.aborted || closing.aborted) throw error;
-        const need = { ...found, profile: demand.profile ?? this.#settings.profileOf(found.server), begun };
+        const key = this.#settings.servers.key(found.server, demand.use);
+        const need = { ...found, key, profile: key.account ?? defaultProfile, begun };
         // It has just been given what it asks for, or will never be.
         if (asked && found.scopes.every((scope) => asked?.includes(scope))) {
           this.#refuse(need);
@@ -101,7 +99,7 @@ export class LoginOnDemand {
   }
 
   /** Somebody has logged in: what was refused before may be wanted now. */
-  forgive(server: string): void {
+  clearRefusals(server: string): void {
     for (const [key, refusal] of this.#refusals) if (refusal.server === server) this.#refusals.delete(key);
   }
 
@@ -132,7 +130,7 @@ export class LoginOnDemand {
     }
   }
 
-  #begin(need: Need, { profile: chosen }: Demand): SharedLogin {
+  #begin(need: Need, { use }: Demand): SharedLogin {
     const who = JSON.stringify([need.server, need.profile]);
     const stop = new AbortController();
     const account = (this.#turns.get(who) ?? Promise.resolve()).then(async () => {
@@ -140,10 +138,10 @@ export class LoginOnDemand {
       const isAnswered = newest && need.scopes.every((scope) => newest.scopes.includes(scope));
       if (isAnswered && newest.number > need.begun) return newest;
       if (stop.signal.aborted) return undefined;
-      const made = await this.#logIn(need, chosen, stop.signal);
+      const made = await this.#logIn(need, use, stop.signal);
       if (!made) return undefined;
       this.#newest.set(who, { number: ++this.#logins, scopes: made.scopes });
-      this.forgive(need.server);
+      this.clearRefusals(need.server);
       return made;
     });
     this.#turns.set(
@@ -153,37 +151,56 @@ export class LoginOnDemand {
     return { account, stop, waiting: 0 };
   }
 
-  async #logIn(need: Need, chosen: string | undefined, signal: AbortSignal): Promise<Account | undefined> {
-    const { isMachine, accountOf, logIn } = this.#settings;
-    const { server, scopes } = need;
+  /** True when a server's logins need no person. */
+  isMachine(server: string): boolean {
+    return this.#settings.servers.entry(server).config?.oauth?.grant !== undefined;
+  }
+
+  async #logIn(need: Need, use: Use, signal: AbortSignal): Promise<Account | undefined> {
+    const { servers, signIn } = this.#settings;
+    const { server, key, scopes } = need;
     const more = scopes.length > 0 ? scopes.map((scope) => `+${scope}`) : undefined;
-    const asked = { profile: chosen, scopes: more, signal };
-    if (isMachine(server)) {
+    const asked = { scopes: more, signal };
+    if (this.isMachine(server)) {
       return (
         more &&
-        logIn(server, asked).catch((error: unknown) => {
+        this.#take(key, asked).catch((error: unknown) => {
           if (isPlugboardError(error, "auth-failed")) this.#refuse(need, error);
           throw error;
         })
       );
     }
-    const before = accountOf(server, chosen);
-    const ways = await this.#ask(need, before, signal);
+    const before = signIn.account(server, servers.chosenAccount(key));
+    const ways = await this.#ask(need, use, before, signal);
     if (!ways) return undefined;
-    const account = await logIn(server, { ...asked, ...ways });
+    const account = await this.#take(key, { ...asked, ...ways });
     if (before?.user === undefined || account.user === undefined || before.user === account.user)
       return account;
-    await this.#settings.disconnect(server, chosen);
+    await servers.disconnectAccount(key);
     throw otherAccount(need, before.user, account.user);
   }
 
-  async #ask(need: Need, before: Account | undefined, signal: AbortSignal) {
-    const { logIn } = this.#settings.interact;
-    if (!logIn) return undefined;
-    const { server, profile, because } = need;
+  /** What is connected goes on with the new rights, and so do the calls that are under way. */
+  async #take(key: ConnectionKey, options: LoginOptions): Promise<Account> {
+    const { servers, signIn } = this.#settings;
+    const profile = servers.chosenAccount(key);
+    const account = await signIn.login(key.server, await servers.target(key), { ...options, profile });
+    await servers.takeLogin(key);
+    return account;
+  }
+
+  async #ask(need: Need, { interact, caller }: Use, before: Account | undefined, signal: AbortSignal) {
+    if (!interact?.logIn) return undefined;
+    const { server, key, profile, because } = need;
     const scopes = need.scopes.filter((scope) => !before?.scopes.includes(scope));
     const id = crypto.randomUUID();
-    const ways = await logIn({ kind: "log-in", id, server, profile, scopes, because }, signal);
+    const ways = await this.#settings.questions.ask(
+      { kind: "log-in", id, server, profile, scopes, because },
+      { server, caller, account: key.account },
+      interact.logIn.bind(interact),
+      signal,
+      (answer) => (answer ? "accepted" : "declined"),
+    );
     if (!ways && !signal.aborted) this.#refuse(need);
     return ways;
   }
@@ -204,8 +221,7 @@ function otherAccount({ server, profile }: Need, before: string, after: string):
 
 function needOf(error: unknown): Pick<Need, "server" | "scopes" | "because"> | undefined {
   if (!isPlugboardError(error) || error.server === undefined) return undefined;
-  const { code, server, message: because, data } = error;
+  const { code, server, message: because, missingScopes } = error;
   if (code === "auth-required") return { server, scopes: [], because };
-  if (data?.["reason"] !== "insufficient-scope" || !Array.isArray(data["scopes"])) return undefined;
-  return { server, scopes: data["scopes"] as string[], because };
+  return missingScopes && { server, scopes: [...missingScopes], because };
 }

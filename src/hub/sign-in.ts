@@ -1,8 +1,11 @@
-import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
+import type { FetchLike } from "@modelcontextprotocol/client";
 import { describeLogin } from "../auth/oauth/account.ts";
 import type { Account } from "../auth/oauth/account.ts";
 import type { Credentials } from "../auth/credentials.ts";
 import { HelperHeaders } from "../auth/header-command.ts";
+import type { Unauthorized } from "../auth/server-auth.ts";
+import { suppliedAuth } from "../auth/supplied.ts";
+import type { SuppliedProvider } from "../auth/supplied.ts";
 import type { LoginOptions } from "../auth/oauth/login.ts";
 import type { LogoutResult } from "../auth/oauth/logout.ts";
 import { defaultProfile, loginKey, loginName } from "../auth/oauth/record.ts";
@@ -17,7 +20,7 @@ import type { HttpTarget, ServerAuth, Target } from "../servers/target.ts";
 
 export interface SignInSettings {
   credentials: Credentials;
-  authProviders: Readonly<Record<string, AuthProvider>>;
+  authProviders: Readonly<Record<string, SuppliedProvider>>;
   env: Environment;
   /** A server as it is configured now, every value filled in anew. */
   target(server: string, signal?: AbortSignal): Promise<Target>;
@@ -44,7 +47,7 @@ export class SignIn {
     const { credentials: wanted } = target;
     const key = providerKey(server, profile);
     this.#providers.delete(key);
-    if (wanted.kind === "provider") return this.#supplied(server, wanted.id);
+    if (wanted.kind === "provider") return this.#supplied(server, target, wanted.id);
     if (wanted.kind === "helper") return new HelperHeaders({ ...wanted, server, env: this.#settings.env });
     if (!isLogin(target)) return undefined;
     assertAccount(server, target, profile);
@@ -136,10 +139,14 @@ export class SignIn {
     };
   }
 
-  #supplied(server: string, id: string): AuthProvider {
-    const { authProviders } = this.#settings;
+  #supplied(server: string, target: HttpTarget, id: string): ServerAuth {
+    const { authProviders, env } = this.#settings;
     const provider = Object.hasOwn(authProviders, id) ? authProviders[id] : undefined;
-    if (provider) return provider;
+    const withFetch = async <T>(work: (fetch: FetchLike) => Promise<T>): Promise<T> => {
+      const { withHttpFetch } = await import("../servers/auth-fetch.ts");
+      return withHttpFetch(server, target, env, work);
+    };
+    if (provider) return suppliedAuth(provider, { server, url: target.url, withFetch });
     const message = `"${server}" wants the credentials "${id}", which this program does not supply.`;
     const hint = "Set `auth` to `oauth` or `none`, or supply it: createHub(config, { authProviders }).";
     throw new PlugboardError("config-invalid", message, { server, hint });
@@ -168,9 +175,9 @@ class ChosenLogin extends LoginProvider {
     return token;
   }
 
-  override async onUnauthorized(context: { response: Response }): Promise<void> {
+  override async renew(refusal: Unauthorized): Promise<void> {
     try {
-      await super.onUnauthorized(context);
+      await super.renew(refusal);
     } catch (error) {
       throw this.login || !isPlugboardError(error, "auth-required") ? error : this.#missing();
     }

@@ -3,26 +3,34 @@ import { findMentions } from "../calls/mentions.ts";
 import { complete, getPrompt, readResource } from "../calls/resources.ts";
 import type { CompletionTarget, PromptMessages, ResourceContents } from "../calls/resources.ts";
 import type { ResourceListener } from "../calls/subscriptions.ts";
-import type { ListedEntry, Narrowing } from "../catalog/catalog.ts";
-import type { ListKind } from "../catalog/server-lists.ts";
-import { toolId } from "../catalog/names.ts";
+import type { ForwardOptions, RawParams } from "../calls/forward-call.ts";
+import type { ListedEntry, ListOptions } from "../catalog/settings.ts";
+import { narrow } from "../catalog/filter.ts";
+import type { Filter, Scope } from "../catalog/filter.ts";
+import type { DigestKind } from "../catalog/digest.ts";
+import type { PromptCommand } from "../catalog/prompts.ts";
+import type { ListKind } from "../catalog/known-list.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { Engine } from "./engine.ts";
 import { PlugboardError } from "../errors.ts";
 import { explainTool } from "./explain-tool.ts";
 import type { ToolExplanation } from "./explain-tool.ts";
 import type { RequestOptions } from "./options.ts";
-import { nearest } from "../lib/suggest.ts";
-import type { JsonRpcAnswer } from "../servers/rpc/lane.ts";
-
-export interface ListOptions {
-  /** `false` answers at once with what is known, and starts nothing. */
-  wait?: boolean;
-}
+import { interactCapabilities } from "../interact/interact.ts";
+import type { EventOf, EventType, PlugboardEvent } from "../events.ts";
+import type { Use } from "../servers/connection-key.ts";
+import type { Capabilities } from "../servers/rpc/envelope.ts";
+import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
 
 interface UseOptions {
   signal?: AbortSignal | undefined;
   /** As which account, instead of the configured one. */
+  profile?: string | undefined;
+}
+
+/** How a view is narrowed, and on whose behalf it is used. */
+export interface ViewOptions extends Omit<Filter, "alsoTools">, Omit<Use, "account"> {
+  /** As which account servers are used, instead of the configured one. Those without logins are used as they are. */
   profile?: string | undefined;
 }
 
@@ -35,42 +43,62 @@ export interface ListState {
   isSnapshot: boolean;
 }
 
-/** A prompt as something that a person types: `/mcp__server__prompt`. */
-export interface PromptCommand {
-  command: string;
-  id: string;
-  server: string;
-  name: string;
-  title?: string;
-  description?: string;
-  arguments: { name: string; description?: string; required: boolean }[];
-}
-
-/** A hub narrowed by servers, tools, caller or account. Everything that can be used is used through one of these. */
+/** A hub narrowed by servers or tools, used on somebody's behalf. Everything that can be used is used through one. */
 export class View {
   protected readonly engine: Engine;
-  readonly #narrowing: Narrowing;
+  readonly #scope: Scope;
   /** The same as other accounts, for single calls. */
   readonly #accounts = new Map<string, View>();
 
-  constructor(engine: Engine, narrowing: Narrowing) {
+  constructor(engine: Engine, scope: Scope) {
     this.engine = engine;
-    this.#narrowing = narrowing;
+    this.#scope = scope;
   }
 
   /** Narrows further; a view never shows more than the one it was made from. */
-  view(narrowing: Narrowing): View {
-    return new View(this.engine, intersect(this.#narrowing, narrowing));
+  view(options: ViewOptions): View {
+    const { caller, profile, project, interact, capabilities, ...filter } = options;
+    const { use } = this.#scope;
+    if (use.account !== undefined && profile !== undefined && use.account !== profile)
+      throw new PlugboardError("usage-invalid", `This view already uses the profile "${use.account}".`);
+    const own = interact || capabilities ? capabilitiesOf(use, options) : undefined;
+    if (own) this.engine.declare(own);
+    return new View(this.engine, {
+      filter: narrow(this.#scope.filter, filter),
+      use: {
+        caller: use.caller ?? caller,
+        account: use.account ?? profile,
+        project: use.project ?? project,
+        interact: interact ?? use.interact,
+        capabilities: own ?? use.capabilities,
+      },
+    });
+  }
+
+  /** Calls `listener` for each event of a type that concerns this view; returns how to stop that. */
+  on<T extends EventType>(type: T, listener: (event: EventOf<T>) => void): () => void {
+    return this.engine.events.listen((event) => {
+      if (event.type === type && this.#hears(event)) listener(event as EventOf<T>);
+    });
+  }
+
+  /** What is visible here, and whose it is: everybody's, or this caller's and account's own. */
+  #hears(event: PlugboardEvent): boolean {
+    const { use } = this.#scope;
+    if (!("server" in event)) return true;
+    if (event.server !== "" && !this.engine.catalog.isVisible(event.server, this.#scope)) return false;
+    if (use.caller !== undefined && event.caller !== undefined && event.caller !== use.caller) return false;
+    return use.account === undefined || event.account === undefined || event.account === use.account;
   }
 
   /** The tools that may be called, in a stable order. Waits for servers whose tools are not known yet. */
-  async tools({ wait = true }: ListOptions = {}): Promise<ToolEntry[]> {
-    return (await this.allTools({ wait })).filter(({ standing }) => standing === "offered");
+  async tools(options: ListOptions = {}): Promise<ToolEntry[]> {
+    return (await this.allTools(options)).filter(({ standing }) => standing === "offered");
   }
 
   /** The same with those that are hidden or set aside, each with its reason. */
-  allTools({ wait = true }: ListOptions = {}): Promise<ToolEntry[]> {
-    return this.engine.catalog.tools(this.#narrowing, wait);
+  allTools(options: ListOptions = {}): Promise<ToolEntry[]> {
+    return this.engine.catalog.tools(this.#scope, options);
   }
 
   /** Answers with the server's own result, within the output limits. `isError: true` is a result, not an exception. */
@@ -79,40 +107,63 @@ export class View {
     args: Record<string, unknown> = {},
     options: CallOptions = {},
   ): Promise<CallResult> {
-    return this.engine.callTool(id, args, options, this.#as(options.profile).#narrowing);
+    return this.engine.calls.callTool(id, args, options, this.#as(options.profile).#scope);
+  }
+
+  /**
+   * Passes a call on, for programs that stand between a client and the servers: found, visible, arguments, approval,
+   * deadline and events as for `callTool`, the server's own answer untouched, `input_required` and errors included.
+   */
+  async forwardCall(
+    id: string,
+    params: Record<string, unknown> | RawParams,
+    options: ForwardOptions & { raw: true },
+  ): Promise<JsonRpcAnswer | RawAnswer>;
+  async forwardCall(
+    id: string,
+    params: Record<string, unknown> | RawParams,
+    options?: ForwardOptions,
+  ): Promise<JsonRpcAnswer>;
+  async forwardCall(
+    id: string,
+    params: Record<string, unknown> | RawParams,
+    options: ForwardOptions = {},
+  ): Promise<JsonRpcAnswer | RawAnswer> {
+    return this.engine.calls.forwardCall(id, params, options, this.#as(options.profile).#scope);
   }
 
   /** The tool that an id means, `server.tool` or a bare name that only one server has; hidden ones too. */
-  findTool(id: string, { wait = true }: ListOptions = {}): Promise<ToolEntry> {
-    const find = () => this.engine.catalog.find(id, this.#narrowing, wait);
-    return wait ? this.engine.onDemand.run(this.#narrowing, find) : find();
+  findTool(id: string, options: ListOptions = {}): Promise<ToolEntry> {
+    const find = () => this.engine.catalog.find(id, this.#scope, options);
+    const { wait = true, signal } = options;
+    return wait ? this.engine.onDemand.run({ use: this.#scope.use, signal }, find) : find();
   }
 
   /** Which servers' lists are known, and since when. Starts nothing. */
   listStates(kind: ListKind = "tools"): Promise<ListState[]> {
     const { catalog } = this.engine;
     return Promise.all(
-      catalog.serverNames(this.#narrowing).map(async (server) => {
-        const list = await catalog.list(server, kind, this.#narrowing, false);
+      catalog.serverNames(this.#scope).map(async (server) => {
+        const list = await catalog.list(server, kind, this.#scope, { wait: false });
         return { server, isSnapshot: list?.isSnapshot ?? false, ...(list && { at: list.at }) };
       }),
     );
   }
 
-  resources({ wait = true }: ListOptions = {}): Promise<ListedEntry[]> {
-    return this.engine.catalog.entries("resources", this.#narrowing, wait);
+  resources(options: ListOptions = {}): Promise<ListedEntry[]> {
+    return this.engine.catalog.entries("resources", this.#scope, options);
   }
 
-  resourceTemplates({ wait = true }: ListOptions = {}): Promise<ListedEntry[]> {
-    return this.engine.catalog.entries("resourceTemplates", this.#narrowing, wait);
+  resourceTemplates(options: ListOptions = {}): Promise<ListedEntry[]> {
+    return this.engine.catalog.entries("resourceTemplates", this.#scope, options);
   }
 
-  prompts({ wait = true }: ListOptions = {}): Promise<ListedEntry[]> {
-    return this.engine.catalog.entries("prompts", this.#narrowing, wait);
+  prompts(options: ListOptions = {}): Promise<ListedEntry[]> {
+    return this.engine.catalog.entries("prompts", this.#scope, options);
   }
 
-  async commands(options: ListOptions = {}): Promise<PromptCommand[]> {
-    return (await this.prompts(options)).flatMap(({ server, raw }) => toCommand(server, raw, this.engine));
+  commands(options: ListOptions = {}): Promise<PromptCommand[]> {
+    return this.engine.catalog.commands(this.#scope, options);
   }
 
   async readResource(
@@ -120,14 +171,20 @@ export class View {
     uri: string,
     { signal, profile }: UseOptions = {},
   ): Promise<ResourceContents> {
-    const ask = this.#as(profile).#ask(server, signal);
-    return readResource(server, uri, ask, this.engine.answer(server, signal));
+    const view = this.#as(profile);
+    return readResource(server, uri, view.#ask(server, signal), view.#answer(server, signal));
   }
 
   /** Calls `listener` whenever the server says that the resource changed, also after a reconnect; returns how to stop. */
-  subscribeResource(server: string, uri: string, listener: ResourceListener): Promise<() => Promise<void>> {
+  async subscribeResource(
+    server: string,
+    uri: string,
+    listener: ResourceListener,
+    { signal, profile }: UseOptions = {},
+  ): Promise<() => Promise<void>> {
     this.#assertVisible(server);
-    return this.engine.subscribe(server, uri, listener, this.#narrowing);
+    const { subscriptions, servers } = this.engine;
+    return subscriptions.subscribe(servers.key(server, this.#as(profile).#scope.use), uri, listener, signal);
   }
 
   /** A prompt by its id (`mcp__server__prompt`), or by `server.prompt`. */
@@ -137,27 +194,13 @@ export class View {
     { signal, profile }: UseOptions = {},
   ): Promise<PromptMessages> {
     const view = this.#as(profile);
-    const { server, name } = await view.findPrompt(id);
-    return getPrompt(server, name, args, view.#ask(server, signal), this.engine.answer(server, signal));
+    const { server, name } = await view.findPrompt(id, { signal });
+    return getPrompt(server, name, args, view.#ask(server, signal), view.#answer(server, signal));
   }
 
-  async findPrompt(id: string): Promise<PromptCommand> {
-    const commands = await this.commands();
-    const wanted = id.replace(/^\//, "");
-    const found = commands.find(
-      (one) =>
-        one.id === wanted || wanted === `${one.server}.${one.name}` || wanted === `${one.server}/${one.name}`,
-    );
-    const named = commands.filter(({ name }) => name === wanted);
-    const prompt = found ?? (named.length === 1 ? named[0] : undefined);
-    if (prompt) return prompt;
-    const near = nearest(
-      wanted,
-      commands.flatMap(({ id: one, name }) => [one, name]),
-    );
-    throw new PlugboardError("tool-unknown", `There is no prompt "${wanted}".`, {
-      hint: near ? `Did you mean ${near}?` : "`plugboard prompts` lists them.",
-    });
+  /** A prompt by its id, `server.prompt`, `server/prompt`, or a bare name that only one server has. */
+  findPrompt(id: string, options: ListOptions = {}): Promise<PromptCommand> {
+    return this.engine.catalog.findPrompt(id, this.#scope, options);
   }
 
   /** What an argument of a prompt or a resource template could be. */
@@ -166,18 +209,20 @@ export class View {
     target: CompletionTarget,
     argument: { name: string; value: string },
     known: Record<string, string> = {},
+    { signal, profile }: UseOptions = {},
   ): Promise<string[]> {
-    return complete(target, argument, known, this.#ask(server, undefined));
+    return complete(target, argument, known, this.#as(profile).#ask(server, signal));
   }
 
   /** Every `@server:uri` in a text, read. A resource that cannot be read carries its error instead. */
   async mentions(
     text: string,
+    options: UseOptions = {},
   ): Promise<{ server: string; uri: string; contents?: ResourceContents; error?: PlugboardError }[]> {
-    const found = findMentions(text, this.engine.catalog.serverNames(this.#narrowing));
+    const found = findMentions(text, this.engine.catalog.serverNames(this.#scope));
     return Promise.all(
       found.map(({ server, uri }) =>
-        this.readResource(server, uri).then(
+        this.readResource(server, uri, options).then(
           (contents) => ({ server, uri, contents }),
           (error: PlugboardError) => ({ server, uri, error }),
         ),
@@ -187,8 +232,8 @@ export class View {
 
   /** A page of a result that was too large, or what is found in it. */
   async result(handle: string, options: { page?: number; find?: string } = {}) {
-    const { caller } = this.#narrowing;
-    return (await this.engine.results()).read(handle, {
+    const { caller } = this.#scope.use;
+    return (await this.engine.calls.results()).read(handle, {
       ...options,
       ...(caller !== undefined && { caller }),
     });
@@ -202,32 +247,39 @@ export class View {
 
   /** One line per server for a prompt: what there is, without any definition. */
   async summary(): Promise<string> {
-    const tools = await this.tools({ wait: false });
-    return this.engine.catalog
-      .serverNames(this.#narrowing)
-      .map((server) => `${server}: ${tools.filter((tool) => tool.server === server).length} tools`)
-      .join("\n");
+    const counts = await this.engine.catalog.counts(this.#scope);
+    return [...counts].map(([server, count]) => `${server}: ${count} tools`).join("\n");
   }
 
-  /** The raw door: the server's own answer or error, untouched. */
+  /** A short text that changes exactly when the known catalog of this view does. Starts nothing. */
+  digest(kind?: DigestKind): Promise<string> {
+    return this.engine.catalog.digest(this.#scope, kind);
+  }
+
+  /**
+   * The raw door: the server's own answer or error, untouched. Calls of tools have a door of their own, `forwardCall`,
+   * so that no rule has a way around it.
+   */
   async request(
     method: string,
     params: Record<string, unknown>,
-    options: RequestOptions,
+    { server, profile, ...options }: RequestOptions,
   ): Promise<JsonRpcAnswer> {
-    this.#assertVisible(options.server);
-    const { tools, bundle } = this.#narrowing;
-    const isRuled = tools !== undefined || bundle !== undefined;
-    if (isRuled && method === "tools/call")
-      await this.#as(options.profile).#assertCallable(options.server, params["name"]);
-    const caller = this.#narrowing.caller ?? options.caller;
-    const { profile } = this.#as(options.profile).#narrowing;
-    return this.engine.request(method, params, { ...options, caller, profile });
+    if (method === "tools/call") {
+      throw new PlugboardError("usage-invalid", "`request` calls no tools.", {
+        server,
+        hint: "Use `callTool`, or `forwardCall` for the server's own answer.",
+      });
+    }
+    this.#assertVisible(server);
+    const { requests } = this.engine;
+    const answer = await requests.request(this.#as(profile).#scope, server, method, params, options);
+    return answer as JsonRpcAnswer;
   }
 
   /** This view as another account. One and the same for each, because much is remembered by view. */
   #as(profile: string | undefined): View {
-    if (profile === undefined || profile === this.#narrowing.profile) return this;
+    if (profile === undefined || profile === this.#scope.use.account) return this;
     const view = this.#accounts.get(profile) ?? this.view({ profile });
     this.#accounts.set(profile, view);
     return view;
@@ -235,81 +287,33 @@ export class View {
 
   #ask(server: string, signal: AbortSignal | undefined) {
     this.#assertVisible(server);
-    const { caller, profile } = this.#narrowing;
+    return async (method: string, params: Record<string, unknown>) =>
+      (await this.engine.requests.request(this.#scope, server, method, params, { signal })) as JsonRpcAnswer;
+  }
+
+  /** Answers input that a modern server requires. */
+  #answer(server: string, signal: AbortSignal | undefined) {
+    const { use } = this.#scope;
+    const { account } = this.engine.servers.key(server, use);
     return (method: string, params: Record<string, unknown>) =>
-      this.engine.request(method, params, { server, caller, profile, signal });
+      this.engine.answers({
+        asking: { server, caller: use.caller, account },
+        interact: use.interact ?? {},
+        method,
+        params,
+        signal,
+      });
   }
 
   #assertVisible(server: string): void {
     this.engine.servers.entry(server);
-    if (!this.engine.catalog.isVisible(server, this.#narrowing)) {
+    if (!this.engine.catalog.isVisible(server, this.#scope)) {
       throw new PlugboardError("server-unknown", `There is no server "${server}".`, { server });
     }
   }
-
-  /** The raw door is no way around the rules of a narrowed view. */
-  async #assertCallable(server: string, name: unknown): Promise<void> {
-    const listed = await this.engine.catalog.tools({ ...this.#narrowing, servers: [server] }, true);
-    if (listed.some((tool) => tool.name === name && tool.standing === "offered")) return;
-    throw new PlugboardError(
-      "tool-hidden",
-      `The tool ${String(name)} of "${server}" is not part of this view.`,
-      { server },
-    );
-  }
 }
 
-/** What both allow. Two bundles or two accounts have no common meaning, so the second one is refused. */
-function intersect(outer: Narrowing, inner: Narrowing): Narrowing {
-  if (outer.profile !== undefined && inner.profile !== undefined && outer.profile !== inner.profile) {
-    throw new PlugboardError("usage-invalid", `This view already uses the profile "${outer.profile}".`);
-  }
-  if (outer.bundle !== undefined && inner.bundle !== undefined && outer.bundle !== inner.bundle) {
-    throw new PlugboardError(
-      "usage-invalid",
-      `This view is already narrowed to the bundle "${outer.bundle}".`,
-    );
-  }
-  const servers =
-    outer.servers && inner.servers
-      ? inner.servers.filter((one) => outer.servers?.includes(one))
-      : (inner.servers ?? outer.servers);
-  return {
-    ...(servers && { servers }),
-    exclude: [...(outer.exclude ?? []), ...(inner.exclude ?? [])],
-    bundle: outer.bundle ?? inner.bundle,
-    caller: outer.caller ?? inner.caller,
-    profile: outer.profile ?? inner.profile,
-    tools: inner.tools ?? outer.tools,
-    within: [...(outer.within ?? []), ...(outer.tools && inner.tools ? [outer.tools] : [])],
-  };
-}
-
-function toCommand(server: string, raw: Record<string, unknown>, { catalog }: Engine): PromptCommand[] {
-  const { name, title, description } = raw;
-  if (typeof name !== "string" || name === "") return [];
-  const id = toolId(server, name, catalog.naming);
-  const declared = Array.isArray(raw["arguments"]) ? (raw["arguments"] as Record<string, unknown>[]) : [];
-  const args = declared.flatMap((argument) => {
-    if (typeof argument?.["name"] !== "string") return [];
-    const { name: own, description: about, required } = argument;
-    return [
-      {
-        name: own,
-        required: required === true,
-        ...(typeof about === "string" && { description: about }),
-      },
-    ];
-  });
-  return [
-    {
-      command: `/${id}`,
-      id,
-      server,
-      name,
-      arguments: args,
-      ...(typeof title === "string" && { title }),
-      ...(typeof description === "string" && { description }),
-    },
-  ];
+/** What a view with an `interact` or capabilities of its own can do. */
+function capabilitiesOf(use: Use, { interact, capabilities }: ViewOptions): Capabilities {
+  return { ...(interact ? interactCapabilities(interact) : use.capabilities), ...capabilities };
 }

@@ -1,7 +1,8 @@
-import type { Emit, QuestionAnswered, QuestionAsked } from "../events.ts";
+import type { QuestionAnswered } from "../events.ts";
 import { isRecord } from "../lib/record.ts";
 import { withDefaults } from "./form-defaults.ts";
 import type { ElicitAnswer, ElicitQuestion, Interact } from "./interact.ts";
+import type { Asking, Questions } from "./questions.ts";
 
 /** A JSON-RPC error to answer a server's request with. */
 export class Refusal extends Error {
@@ -13,82 +14,53 @@ export class Refusal extends Error {
 }
 
 export interface AnswerSettings {
-  interact: Interact;
+  questions: Questions;
   /** `decline` answers elicitation without asking anybody. */
   elicitationMode(server: string): "ask" | "decline";
-  emit: Emit;
-  now(): number;
-  /** Nobody may keep a server waiting for ever. */
-  deadlineMs?: number;
 }
 
-export type AnswerServer = (
-  server: string,
-  method: string,
-  params: Record<string, unknown>,
-  signal: AbortSignal,
-) => Promise<Record<string, unknown>>;
+/** What a server asks, and during what. */
+export interface AskedOf {
+  asking: Asking;
+  /** Whoever answers. */
+  interact: Interact;
+  method: string;
+  params: Record<string, unknown>;
+  signal?: AbortSignal | undefined;
+}
 
-const defaultDeadlineMs = 600_000;
+export type AnswerServer = (asked: AskedOf) => Promise<Record<string, unknown>>;
 
-/** Answers what a server asks, pushed by a legacy one or required by a modern one: the same questions, one place. */
-export function createAnswers(settings: AnswerSettings): AnswerServer {
-  const { interact, deadlineMs = defaultDeadlineMs } = settings;
-  return async (server, method, params, outer) => {
-    const signal = AbortSignal.any([outer, AbortSignal.timeout(deadlineMs)]);
+/**
+ * Answers what a server asks, pushed by a legacy one or required by a modern one: the same questions, one place. What
+ * nobody offered to answer is refused, never answered in somebody's name.
+ */
+export function createAnswers({ questions, elicitationMode }: AnswerSettings): AnswerServer {
+  return async ({ asking, interact, method, params, signal }) => {
+    const { server } = asking;
     const id = crypto.randomUUID();
     switch (method) {
       case "elicitation/create": {
+        if (elicitationMode(server) === "decline") return { action: "decline" };
         const question = readElicitation(id, server, params);
-        if (!interact.elicit || settings.elicitationMode(server) === "decline") return { action: "decline" };
-        const { elicit } = interact;
-        const answer = await told(
-          settings,
-          { id, server, kind: "elicit" },
-          () => elicit(question, signal),
-          outcomeOf,
-        );
-        return accepted(question, answer);
+        if (!interact.elicit) throw new Refusal(-32_601, "Elicitation is not supported");
+        const ask = interact.elicit.bind(interact);
+        return accepted(question, await questions.ask(question, asking, ask, signal, outcomeOf));
       }
       case "sampling/createMessage": {
-        const { sample } = interact;
-        if (!sample) throw new Refusal(-32_601, "Sampling is not supported");
-        return told(settings, { id, server, kind: "sample" }, () =>
-          sample({ kind: "sample", id, server, params }, signal),
-        );
+        if (!interact.sample) throw new Refusal(-32_601, "Sampling is not supported");
+        const ask = interact.sample.bind(interact);
+        return questions.ask({ kind: "sample", id, server, params }, asking, ask, signal);
       }
       case "roots/list": {
-        const { roots } = interact;
-        if (!roots) throw new Refusal(-32_601, "Roots are not supported");
-        return {
-          roots: await told(settings, { id, server, kind: "roots" }, () =>
-            roots({ kind: "roots", id, server }, signal),
-          ),
-        };
+        if (!interact.roots) throw new Refusal(-32_601, "Roots are not supported");
+        const ask = interact.roots.bind(interact);
+        return { roots: await questions.ask({ kind: "roots", id, server }, asking, ask, signal) };
       }
       default:
         throw new Refusal(-32_601, "Method not found");
     }
   };
-}
-
-/** Asks between two events, so that everybody can see that something waits for an answer. */
-async function told<T>(
-  { emit, now }: AnswerSettings,
-  question: { id: string; server: string; kind: QuestionAsked["kind"] },
-  ask: () => Promise<T>,
-  outcome: (answer: T) => QuestionAnswered["outcome"] = () => "accepted",
-): Promise<T> {
-  const { id, server, kind } = question;
-  emit({ type: "question-asked", question: id, kind, server, at: now() });
-  let result: QuestionAnswered["outcome"] = "cancelled";
-  try {
-    const answer = await ask();
-    result = outcome(answer);
-    return answer;
-  } finally {
-    emit({ type: "question-answered", question: id, server, outcome: result, at: now() });
-  }
 }
 
 function outcomeOf({ action }: ElicitAnswer): QuestionAnswered["outcome"] {
@@ -101,12 +73,19 @@ function readElicitation(id: string, server: string, params: Record<string, unkn
   if (params["mode"] === "url") {
     if (typeof url !== "string" || !isSafeUrl(url))
       throw new Refusal(-32_602, "The URL is not one that may be shown");
-    return { ...asked, mode: "url", url, ...(typeof elicitationId === "string" && { elicitationId }) };
+    return {
+      ...asked,
+      mode: "url",
+      url,
+      ...(typeof elicitationId === "string" && { elicitationId }),
+      params,
+    };
   }
   return {
     ...asked,
     mode: "form",
     schema: isRecord(requestedSchema) ? requestedSchema : { type: "object", properties: {} },
+    params,
   };
 }
 

@@ -41,6 +41,8 @@ export interface ElicitForm extends Asked {
   message: string;
   /** A flat object schema of primitive fields. */
   schema: Record<string, unknown>;
+  /** The server's parameters, untouched. */
+  params: Record<string, unknown>;
 }
 
 export interface ElicitUrl extends Asked {
@@ -50,6 +52,8 @@ export interface ElicitUrl extends Asked {
   /** Never opened by itself: show it in full, with its host, and ask first. */
   url: string;
   elicitationId?: string;
+  /** The server's parameters, untouched. */
+  params: Record<string, unknown>;
 }
 
 export type ElicitAnswer =

@@ -8,7 +8,22 @@ import type { HttpTarget } from "./target.ts";
 /** Lends a fetch for logging in: the server's own way out, guarded. Its sockets end with the work. */
 export async function withAuthFetch<T>(
   server: string,
-  { url, headers, network, credentials }: Pick<HttpTarget, "url" | "headers" | "network" | "credentials">,
+  target: Pick<HttpTarget, "url" | "headers" | "network" | "credentials">,
+  env: Environment,
+  work: (fetch: FetchLike) => Promise<T>,
+): Promise<T> {
+  const { url, credentials } = target;
+  const oauth = credentials.kind === "login" ? credentials.oauth : {};
+  const localAllowed = allowsLocal(url, oauth.issuer, oauth.identityProvider?.issuer);
+  return withHttpFetch(server, target, env, (fetch) =>
+    work(guardFetch(server, { own: url, localAllowed }, fetch)),
+  );
+}
+
+/** The same for code of the host program, which goes where it likes. */
+export async function withHttpFetch<T>(
+  server: string,
+  { url, headers, network }: Pick<HttpTarget, "url" | "headers" | "network">,
   env: Environment,
   work: (fetch: FetchLike) => Promise<T>,
 ): Promise<T> {
@@ -22,10 +37,8 @@ export async function withAuthFetch<T>(
     env,
     limits: documentLimits,
   });
-  const oauth = credentials.kind === "login" ? credentials.oauth : {};
-  const localAllowed = allowsLocal(url, oauth.issuer, oauth.identityProvider?.issuer);
   try {
-    return await work(guardFetch(server, { own: url, localAllowed }, createHttpFetch(client)));
+    return await work(createHttpFetch(client));
   } finally {
     await client.close();
   }

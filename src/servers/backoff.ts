@@ -50,11 +50,11 @@ export function decide(
   if (error.code === "auth-required") return { next: "needs-auth" };
   if (error.code === "registration-required") return { next: "needs-registration" };
   // A server that forgets sessions is up; how often it does is its own affair.
-  const isForgetful = error.data?.["reason"] === "session-lost";
+  const isForgetful = error.reason === "session-lost";
   const wasHealthy = lastedMs !== undefined && (lastedMs >= settings.healthyMs || isForgetful);
   // A remote end that was of use and broke off is met again within a second; a program that dies is not.
-  const isMere = wasUseful && error.code === "connection-lost";
-  const count = wasHealthy ? 1 : isMere ? Math.min(2, failures + 1) : failures + 1;
+  const wasBriefDrop = wasUseful && error.code === "connection-lost";
+  const count = wasHealthy ? 1 : wasBriefDrop ? Math.min(2, failures + 1) : failures + 1;
   if (hopeless.has(error.code)) return { next: "failed", retryAt: at + settings.firstMs, failures: count };
   if (count >= settings.breakAfter)
     return { next: "failed", retryAt: at + settings.breakMs, failures: count };
@@ -73,8 +73,8 @@ function delay(
   random: number,
   error: PlugboardError,
 ): number {
-  const asked = error.data?.["retryAfterMs"];
-  if (typeof asked === "number" && asked > 0) return Math.min(asked, longestMs * 2);
+  const { retryAfterMs = 0 } = error;
+  if (retryAfterMs > 0) return Math.min(retryAfterMs, longestMs * 2);
   if (wasUp && count === 1) return 0;
   const ceiling = Math.min(longestMs, firstMs * 2 ** (count - 1));
   return Math.round(ceiling * (0.5 + random / 2));

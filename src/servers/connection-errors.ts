@@ -6,10 +6,12 @@ export function summarise({ code, message, hint, data }: PlugboardError): ErrorS
   return { code, message, hint, ...(data && { data }) };
 }
 
-/** True when the server certainly did nothing with the request: it never left, or met a forgotten session. */
+/** True when the connection is gone and the server certainly did nothing with the request. */
 export function wasNotExecuted(error: unknown): boolean {
   return (
-    isPlugboardError(error) && (error.data?.["reason"] === "session-lost" || error.data?.["sent"] === false)
+    isPlugboardError(error) &&
+    error.executed === "no" &&
+    (error.code === "connection-lost" || error.code === "server-exited" || error.code === "not-responding")
   );
 }
 
@@ -42,13 +44,11 @@ export function unusable(
 }
 
 export function notYet({ error }: { error: PlugboardError }, waitMs: number): PlugboardError {
-  const { code, server, data, message } = error;
-  const text = `${message} The next attempt is in ${Math.ceil(waitMs / 1000)} s.`;
-  return new PlugboardError(code, text, {
-    server,
-    data: { ...data, retryInMs: waitMs },
-    hint: error.hint,
-    cause: error,
+  return error.with({
+    message: `${error.message} The next attempt is in ${Math.ceil(waitMs / 1000)} s.`,
+    data: { ...error.data, retryInMs: waitMs },
+    retryAfterMs: waitMs,
+    executed: "no",
   });
 }
 

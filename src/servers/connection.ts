@@ -3,21 +3,29 @@ import { isPlugboardError } from "../errors.ts";
 import type { PlugboardError } from "../errors.ts";
 import type { PlugboardEvent } from "../events.ts";
 import { Refusal } from "../interact/answers.ts";
-import { abortable, waitCancelled } from "./abortable.ts";
+import { abortable, waitCancelled } from "../lib/abortable.ts";
 import { decide, defaultBackoff } from "./backoff.ts";
 import type { BackoffSettings } from "./backoff.ts";
 import { asPlugboardError, gone, notYet, summarise, unusable, wasNotExecuted } from "./connection-errors.ts";
 import { ChangeNotices } from "./change-notices.ts";
-import type { Capabilities } from "./rpc/envelope.ts";
-import type { JsonRpcAnswer, LaneOptions } from "./rpc/lane.ts";
+import type { Question } from "./rpc/inbound.ts";
+import type { JsonRpcAnswer } from "./rpc/messages.ts";
 import { changesToldBy, keepListening } from "./listening.ts";
 import { toEvent } from "./notices.ts";
-import type { Session } from "./session.ts";
+import type { Session, SessionRequest } from "./session.ts";
 import { describeState, failuresOf, isUp, transition } from "./state.ts";
 import type { ConnectionState, Signal, Verdict } from "./state.ts";
 
-export interface ConnectionSettings {
+/** What a connection hears and is asked while no request is under way. */
+export interface ConnectionListener {
+  onQuestion?: ((question: Question) => Promise<Record<string, unknown>>) | undefined;
+  onNotification?: ((method: string, params: Record<string, unknown>) => void) | undefined;
+}
+
+export interface ConnectionSettings extends ConnectionListener {
   name: string;
+  /** For whom it is, as events say it. */
+  about?: { caller?: string; project?: string; account?: string };
   /** Whether it is kept up by itself, or started when somebody needs it. */
   eager: boolean;
   initial: ConnectionState;
@@ -27,15 +35,9 @@ export interface ConnectionSettings {
   emit(event: PlugboardEvent): void;
   /** Opens a session; rejects with a `PlugboardError` and leaves nothing behind. */
   open(hooks: SessionHooks): Promise<Session>;
-  /** Answers what the server asks us. */
-  onQuestion?:
-    | ((
-        method: string,
-        params: Record<string, unknown>,
-        signal: AbortSignal,
-      ) => Promise<Record<string, unknown>>)
-    | undefined;
-  onNotification?: ((method: string, params: Record<string, unknown>) => void) | undefined;
+  /** The server asks, and the transport cannot tell whom. */
+  onUntold?: (() => void) | undefined;
+  onConnected?: (() => void) | undefined;
   /** What the newest session shows the server. */
   login?: (() => KeptLogin | undefined) | undefined;
 }
@@ -54,15 +56,11 @@ export interface SessionHooks {
   signal: AbortSignal;
   onDetail(detail: string): void;
   onLost(error: PlugboardError): void;
-  onRequest(
-    method: string,
-    params: Record<string, unknown>,
-    signal: AbortSignal,
-  ): Promise<Record<string, unknown>>;
+  onQuestion(question: Question): Promise<Record<string, unknown>>;
+  /** A question came that could not be tied to one request. */
+  onUntold(): void;
   onNotification(method: string, params: Record<string, unknown>): void;
 }
-
-export type ConnectionRequest = LaneOptions & { capabilities?: Capabilities | undefined };
 
 /** A wait this short for the next attempt is made; a longer one is an error that says when. */
 const patienceMs = 1_000;
@@ -76,6 +74,10 @@ export class Connection {
   readonly counts = { starts: 0, failures: 0, requests: 0 };
   /** How long the last start took. */
   startMs: number | undefined;
+  /** When somebody last wanted something of it, milliseconds since the epoch. */
+  usedAt: number;
+  /** What keeps it in use beside requests: subscriptions. */
+  holds = 0;
   readonly #settings: ConnectionSettings;
   readonly #backoff: BackoffSettings;
   #state: ConnectionState;
@@ -94,6 +96,7 @@ export class Connection {
     this.#settings = settings;
     this.#backoff = { ...defaultBackoff, ...settings.backoff };
     this.#state = settings.initial;
+    this.usedAt = settings.now();
     this.#changes = new ChangeNotices(settings.emit);
   }
 
@@ -103,6 +106,11 @@ export class Connection {
 
   get session(): Session | undefined {
     return this.#session;
+  }
+
+  /** True while somebody waits for it, or is subscribed to something. */
+  get isBusy(): boolean {
+    return this.#opening !== undefined || this.holds > 0 || (this.#session?.inFlight ?? 0) > 0;
   }
 
   /** A usable session: the current one, or a new one. Concurrent callers share one start. */
@@ -136,15 +144,17 @@ export class Connection {
   async request(
     method: string,
     params: Record<string, unknown>,
-    options: ConnectionRequest,
+    options: SessionRequest,
   ): Promise<JsonRpcAnswer> {
-    const session = this.#current(options.signal) ?? (await this.ready(options.signal));
+    this.usedAt = this.#settings.now();
+    const session = this.#current(options.signal) ?? (await this.#readyFor(options));
     const login = this.#settings.login?.();
     const version = login?.version;
     this.counts.requests++;
     try {
       const answer = await session.request(method, params, options);
       session.hasAnswered = true;
+      this.usedAt = this.#settings.now();
       return answer;
     } catch (error) {
       this.#learn(session, error);
@@ -170,6 +180,15 @@ export class Connection {
     if (!isBroken(this.#state)) return this.#settings.login?.()?.reread?.();
     this.#stopWaiting();
     this.#signal({ type: "disconnect" });
+  }
+
+  /** Waits for a session; whoever gives the request up ends the waiting, too. */
+  async #readyFor({ signal, trace }: SessionRequest): Promise<Session> {
+    if (!trace) return this.ready(signal);
+    if (trace.cancelled) throw trace.cancelled;
+    const stop = new AbortController();
+    trace.cancel = (reason) => stop.abort(reason);
+    return this.ready(signal ? AbortSignal.any([signal, stop.signal]) : stop.signal);
   }
 
   /** The session that is there already: most requests need not wait even for a promise. */
@@ -224,7 +243,8 @@ export class Connection {
       signal: abort.signal,
       onDetail: (detail) => isCurrent() && this.#signal({ type: "detail", detail }),
       onLost: (error) => session && this.#lose(session, error),
-      onRequest: (method, params, signal) => this.#answer(method, params, signal),
+      onQuestion: (question) => this.#answer(question),
+      onUntold: () => this.#settings.onUntold?.(),
       onNotification: (method, params) => isCurrent() && this.#hear(method, params),
     };
     const begun = Promise.resolve().then(() => this.#settings.open(hooks));
@@ -238,7 +258,9 @@ export class Connection {
         this.#opening = undefined;
         this.#session = opened;
         this.startMs = now() - startedAt;
+        this.usedAt = now();
         this.#signal({ type: "connected", at: now() });
+        this.#settings.onConnected?.();
         this.#listen(opened);
         if (opened.lost) this.#lose(opened, opened.lost);
         return opened;
@@ -246,8 +268,9 @@ export class Connection {
       (error: unknown) => {
         if (this.#opening?.abort !== abort) throw gone(this.name);
         this.#opening = undefined;
-        this.#fail(asPlugboardError(error, this.name));
-        throw error;
+        const failure = asPlugboardError(error, this.name);
+        this.#fail(failure);
+        throw failure;
       },
     );
     promise.catch(() => undefined);
@@ -318,19 +341,15 @@ export class Connection {
     this.#retry.unref();
   }
 
-  async #answer(
-    method: string,
-    params: Record<string, unknown>,
-    signal: AbortSignal,
-  ): Promise<Record<string, unknown>> {
+  async #answer(question: Question): Promise<Record<string, unknown>> {
     const { onQuestion } = this.#settings;
     if (!onQuestion) throw new Refusal(-32_601, "Method not found");
-    return onQuestion(method, params, signal);
+    return onQuestion(question);
   }
 
   #hear(method: string, params: Record<string, unknown>): void {
     const { emit, now, onNotification } = this.#settings;
-    const event = toEvent(this.name, method, params, now());
+    const event = toEvent({ server: this.name, ...this.#settings.about }, method, params, now());
     if (event?.type === "catalog-changed") this.#changes.hear(event);
     else if (event) emit(event);
     onNotification?.(method, params);
@@ -381,6 +400,7 @@ export class Connection {
     emit({
       type: "connection-changed",
       server: this.name,
+      ...this.#settings.about,
       from: before.name,
       ...describeState(after),
       ...error,
@@ -394,5 +414,5 @@ export function isBroken({ name }: ConnectionState): boolean {
 }
 
 function lacksRights(error: unknown): boolean {
-  return isPlugboardError(error) && error.data?.["reason"] === "insufficient-scope";
+  return isPlugboardError(error) && error.missingScopes !== undefined;
 }

@@ -4,7 +4,7 @@ import { clientInfo, legacyRevisions, modernEnvelope, modernRevision } from "./r
 import type { Capabilities } from "./rpc/envelope.ts";
 import { judgeProbe, provesModern } from "./era.ts";
 import type { Era, EraMemory, EraPlan, ProbeOutcome } from "./era.ts";
-import type { JsonRpcAnswer } from "./rpc/lane-messages.ts";
+import type { JsonRpcAnswer } from "./rpc/messages.ts";
 
 /** What a server said about itself. */
 export interface Greeting {
@@ -63,8 +63,7 @@ async function race(
   if ("greeting" in first) return first.greeting;
   if ("outcome" in first)
     return first.outcome.kind === "refused" ? settle(await offered) : conclude(options, first);
-  const isModern =
-    isPlugboardError(first.error) && provesModern(first.error.data?.["rpcCode"] as number | undefined);
+  const isModern = isPlugboardError(first.error) && provesModern(first.error.data?.rpcCode);
   if (isModern) return conclude(options, await probe);
   // It may still answer the question that was asked first, but a refusal is no reason to wait for ever.
   const late = options.refusal

@@ -2,13 +2,13 @@ import { isPlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
 import { refutesLegacy } from "./era.ts";
 import type { ProbeOutcome } from "./era.ts";
-import type { JsonRpcAnswer } from "./rpc/lane-messages.ts";
+import type { JsonRpcAnswer } from "./rpc/messages.ts";
 
 /** Some refusals carry a JSON-RPC answer that says more than their status does. */
 export function answerInRefusal(error: unknown): JsonRpcAnswer {
-  const { code, message = "", supported } = rpcErrorIn(error);
-  if (code === undefined || !refutesLegacy(code)) throw error;
-  return { error: { code, message, ...(supported && { data: { supported } }) } };
+  const said = rpcErrorIn(error);
+  if (!said || !refutesLegacy(said.code)) throw error;
+  return { error: said };
 }
 
 /**
@@ -16,36 +16,33 @@ export function answerInRefusal(error: unknown): JsonRpcAnswer {
  * evidence either. Everything else, a 5xx or a connection cut after the question too, gets one try as legacy.
  */
 export function httpRefusal(error: unknown): ProbeOutcome {
-  const status = statusOf(error);
-  const wasCut = isPlugboardError(error, "connection-lost") && error.data?.["sent"] === true;
+  const wasCut = isPlugboardError(error, "connection-lost") && error.executed !== "no";
   if (wasCut) return { kind: "refused" };
+  const status = statusIn(error);
   if (status === undefined || status === 401 || status === 403) throw error;
-  const { code, supported } = rpcErrorIn(error);
-  return { kind: "refused", ...(code !== undefined && { code }), ...(supported && { supported }) };
+  const said = rpcErrorIn(error);
+  const supported = isRecord(said?.data) ? said.data["supported"] : undefined;
+  return {
+    kind: "refused",
+    ...(said && { code: said.code }),
+    ...(Array.isArray(supported) && { supported: supported as string[] }),
+  };
 }
 
-function statusOf(error: unknown): number | undefined {
-  const data: unknown =
-    isRecord(error) || error instanceof Error ? (error as { data?: unknown }).data : undefined;
-  const status = isRecord(data) ? data["status"] : undefined;
-  if (typeof status === "number") return status;
-  return error instanceof Error && error.cause !== undefined ? statusOf(error.cause) : undefined;
+/**
+ * True when the first request was refused in one of the ways in which servers that only know the older SSE
+ * transport refuse a POST.
+ */
+export function shouldFallBackToSse(error: unknown): boolean {
+  const status = isPlugboardError(error, "unexpected-response") ? statusIn(error) : undefined;
+  return status !== undefined && [400, 404, 405, 406, 415].includes(status);
 }
 
-function rpcErrorIn(error: unknown): { code?: number; message?: string; supported?: readonly string[] } {
-  const text = (error as { data?: { text?: unknown } }).data?.text;
-  if (typeof text !== "string") return {};
-  try {
-    const body = JSON.parse(text) as {
-      error?: { code?: unknown; message?: unknown; data?: { supported?: unknown } };
-    };
-    const { code, message, data } = body.error ?? {};
-    return {
-      ...(typeof code === "number" && { code }),
-      ...(typeof message === "string" && { message }),
-      ...(Array.isArray(data?.supported) && { supported: data.supported.map(String) }),
-    };
-  } catch {
-    return {};
-  }
+function statusIn(error: unknown): number | undefined {
+  return isPlugboardError(error) ? error.data?.status : undefined;
+}
+
+/** Put there by the transport (`statusError`). */
+function rpcErrorIn(error: unknown): { code: number; message: string; data?: unknown } | undefined {
+  return isPlugboardError(error) ? error.data?.rpcError : undefined;
 }

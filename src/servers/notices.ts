@@ -2,20 +2,20 @@ import type { CatalogChanged, PlugboardEvent, ServerLog } from "../events.ts";
 
 /** A server's notification as an event of ours, where there is one for it. */
 export function toEvent(
-  server: string,
+  about: { server: string; caller?: string; account?: string },
   method: string,
   params: Record<string, unknown>,
   at: number,
 ): PlugboardEvent | undefined {
   const kind = /^notifications\/(tools|resources|prompts)\/list_changed$/.exec(method)?.[1];
   if (kind !== undefined)
-    return { type: "catalog-changed", server, kind: kind as CatalogChanged["kind"], at };
+    return { type: "catalog-changed", ...about, kind: kind as CatalogChanged["kind"], at };
   if (method !== "notifications/message") return undefined;
   const { data } = params;
   const message = (typeof data === "string" ? data : JSON.stringify(data ?? null)).slice(0, maxLogLength);
   return {
     type: "server-log",
-    server,
+    ...about,
     level: levels[String(params["level"])] ?? "info",
     source: "notification",
     message,

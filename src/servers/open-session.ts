@@ -1,22 +1,20 @@
-import { explainToken } from "../auth/oauth/token-claims.ts";
-import { PlugboardError, isPlugboardError } from "../errors.ts";
+import { isPlugboardError } from "../errors.ts";
+import type { PlugboardError } from "../errors.ts";
 import type { Environment } from "../lib/folders.ts";
-import { untilAborted } from "./abortable.ts";
+import { untilAborted } from "../lib/abortable.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 import { planEra, refutesLegacy } from "./era.ts";
 import type { Era, EraMemory, EraPlan } from "./era.ts";
 import { ExitedOnProbe, shakeHands } from "./handshake.ts";
-import type { Greeting } from "./handshake.ts";
-import { answerInRefusal, httpRefusal } from "./http-evidence.ts";
+import { answerInRefusal, httpRefusal, shouldFallBackToSse } from "./http-evidence.ts";
 import { readNetwork } from "./network-files.ts";
-import { Peer } from "./rpc/peer.ts";
-import type { PeerHandlers } from "./rpc/peer.ts";
+import type { Listener } from "./rpc/inbound.ts";
+import { Rpc } from "./rpc/rpc.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
 import type { Redaction } from "./redaction.ts";
 import { Session } from "./session.ts";
-import type { ServerTransport } from "./session.ts";
-import { hasCredentials } from "./target.ts";
 import type { ServerAuth, Target } from "./target.ts";
+import type { Transport } from "./transports/transport.ts";
 
 export interface OpenOptions {
   server: string;
@@ -24,7 +22,10 @@ export interface OpenOptions {
   protocol: "auto" | Era | undefined;
   memory: EraMemory | undefined;
   capabilities: Capabilities;
-  handlers: PeerHandlers;
+  /** Whoever answers when no request is under way, and hears every notification. */
+  otherwise: Listener;
+  /** A question came that could not be tied to one request. */
+  onUntold(): void;
   /** Headers of one `tools/call`, values not yet encoded. */
   paramHeaders(params: Record<string, unknown>): Record<string, string>;
   processes(): Promise<ProcessTree>;
@@ -54,7 +55,7 @@ export async function openSession(options: OpenOptions): Promise<Session> {
 
 /** What we remembered is out of date: it was legacy and no longer knows `initialize`. */
 function refusesToInitialize(error: unknown): boolean {
-  const code = isPlugboardError(error) ? error.data?.["rpcCode"] : undefined;
+  const code = isPlugboardError(error) ? error.data?.rpcCode : undefined;
   return typeof code === "number" && refutesLegacy(code);
 }
 
@@ -85,7 +86,6 @@ async function openHttp(options: OpenOptions, plan: EraPlan): Promise<Session> {
   try {
     return await attempt(options, "http", plan);
   } catch (error) {
-    const { shouldFallBackToSse } = await import("./transports/http/transport.ts");
     if (options.protocol === "modern" || options.signal.aborted || !shouldFallBackToSse(error)) throw error;
     // A server of the older kind refuses a POST; when it is none of those either, the first refusal is the truth.
     return attempt(options, "sse", legacyPlan).catch(() => Promise.reject(error as Error));
@@ -100,63 +100,60 @@ async function attempt(
   plan: EraPlan,
   basis?: EraMemory["basis"],
 ): Promise<Session> {
-  const { server, signal, capabilities, handlers } = options;
+  const { server, signal, capabilities, otherwise, onUntold } = options;
   const transport = await createTransport(options, kind);
-  const peer = new Peer(transport, server, handlers);
   const failed = new AbortController();
-  Object.assign(transport, { onclose: () => failed.abort(transport.lost), onerror: () => undefined });
+  let session: Session | undefined;
+  const onClosed = (error: PlugboardError) => (session ? session.end(error) : failed.abort(error));
+  const { redaction } = options;
+  const rpc = new Rpc({ server, transport, otherwise, redaction, onUntold, onClosed });
   try {
     signal.throwIfAborted();
-    await untilAborted(transport.start(), signal);
+    await untilAborted(rpc.start(), signal);
     const greeting = await shakeHands({
       server,
       plan,
       capabilities,
       signal: AbortSignal.any([signal, failed.signal]),
       request: (method, params, during) => {
-        const answer = peer.request(method, params, during);
+        const answer = rpc.requests.request(method, params, { ...handshakeRequest, signal: during });
         return kind === "http" ? answer.catch(answerInRefusal) : answer;
       },
       ...(kind === "http" && { refusal: httpRefusal }),
     });
-    await finish(greeting, transport, peer);
-    const session = new Session({
+    transport.setVersion?.(greeting.version);
+    if (greeting.era === "legacy") await untilAborted(rpc.notify("notifications/initialized"), signal);
+    if (rpc.lost) throw rpc.lost;
+    session = new Session({
       ...options,
-      kind,
       transport,
-      peer,
+      rpc,
       greeting: basis ? { ...greeting, basis } : greeting,
     });
-    if (session.lost) throw session.lost;
     return session;
   } catch (error) {
-    const cause = signal.aborted ? withStderr(signal.reason, transport) : (transport.lost ?? error);
+    const cause = signal.aborted ? withStderr(signal.reason, transport) : (rpc.lost ?? error);
     await transport.close().catch(() => undefined);
     if (error instanceof ExitedOnProbe && !signal.aborted) throw error;
-    throw kind === "http" || kind === "sse" ? await translate(cause, options) : cause;
+    throw bothReasons(cause);
   }
 }
 
+/** The start has a deadline of its own. */
+const handshakeRequest = { timeoutMs: Infinity, maxTimeoutMs: Infinity, isHandshake: true };
+
 /** What the server said while it kept us waiting is usually the reason. */
-function withStderr(error: unknown, transport: ServerTransport & { stderr?: { tail(): string } }): unknown {
-  const tail = transport.stderr?.tail();
+function withStderr(error: unknown, transport: Transport): unknown {
+  const tail = transport.facts.stderrTail;
   if (!isPlugboardError(error) || !tail) return error;
-  const { code, message, server, data, hint } = error;
   const last = tail.trimEnd().split("\n").at(-1) ?? "";
-  return new PlugboardError(code, `${message} Its last words: ${last.slice(0, 300)}`, {
-    server,
-    data: { ...data, stderr: tail },
-    hint,
-    cause: error,
+  return error.with({
+    message: `${error.message} Its last words: ${last.slice(0, 300)}`,
+    data: { ...error.data, stderr: tail },
   });
 }
 
-async function finish(greeting: Greeting, transport: ServerTransport, peer: Peer): Promise<void> {
-  transport.setProtocolVersion?.(greeting.version);
-  if (greeting.era === "legacy") await peer.notify("notifications/initialized");
-}
-
-async function createTransport(options: OpenOptions, kind: Kind): Promise<ServerTransport> {
+async function createTransport(options: OpenOptions, kind: Kind): Promise<Transport> {
   const { target, server, env, redaction, onStderr } = options;
   const redact = (text: string) => redaction.text(text);
   const limits =
@@ -178,21 +175,15 @@ async function createTransport(options: OpenOptions, kind: Kind): Promise<Server
     onCredential: (value: string) => redaction.remember(value),
     server,
     url: target.url,
-    headers: options.authProvider?.headers
-      ? async () => {
-          const made = (await options.authProvider?.headers?.()) ?? {};
-          // Short ones are flags and the like.
-          for (const value of Object.values(made)) if (value.length >= 8) redaction.remember(value);
-          return { ...target.headers, ...made };
-        }
-      : target.headers,
+    headers: target.headers,
     network: await readNetwork(server, target.network),
     env,
-    authProvider: options.authProvider,
+    auth: options.authProvider,
     limits: maxBodyBytes === undefined ? {} : { maxBodyBytes },
   };
   if (kind === "sse") return new (await import("./transports/sse.ts")).SseTransport(settings);
-  const { HttpTransport, encodeHeaderValue } = await import("./transports/http/transport.ts");
+  const { HttpTransport } = await import("./transports/http/transport.ts");
+  const { encodeHeaderValue } = await import("./transports/http/headers.ts");
   const paramHeaders = (method: string, params: Record<string, unknown>) => {
     if (method !== "tools/call") return {};
     const values = Object.entries(options.paramHeaders(params));
@@ -201,36 +192,10 @@ async function createTransport(options: OpenOptions, kind: Kind): Promise<Server
   return new HttpTransport({ ...settings, paramHeaders });
 }
 
-async function hasToken(provider: ServerAuth): Promise<boolean> {
-  try {
-    return provider.headers !== undefined || (await provider.token()) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
-/** For a token that is configured. */
-function explainConfigured(target: Target, now: number): string | undefined {
-  if (!("headers" in target)) return undefined;
-  const [, value = ""] =
-    Object.entries(target.headers).find(([name]) => name.toLowerCase() === "authorization") ?? [];
-  return explainToken(value.replace(/^\S+\s+/, ""), target.url, now);
-}
-
-async function translate(error: unknown, options: OpenOptions): Promise<PlugboardError> {
-  const { server, target, authProvider, redaction } = options;
-  const { httpFailure } = await import("./transports/http/transport.ts");
-  const isConfigured = "headers" in target && hasCredentials(target.headers);
-  const hadCredentials = isConfigured || (authProvider !== undefined && (await hasToken(authProvider)));
-  const redact = (text: string) => redaction.text(text);
-  const now = Date.now();
-  const explain = () => authProvider?.explainRefusal?.() ?? explainConfigured(target, now);
-  const context = { server, hadSession: false, hasCredentials: hadCredentials, now, redact, explain };
-  const last = httpFailure(error, context);
-  if (!(error instanceof AggregateError) || error.errors.length < 2) return last;
-  const { message } = httpFailure(error.errors[1], context);
-  const { code, data, hint } = last;
-  if (message === last.message) return last;
-  const both = `${last.message} (Before that: ${message})`;
-  return new PlugboardError(code, both, { server, data, hint, cause: last });
+/** When both questions of a handshake failed, the reason of the last one counts, and both are told. */
+function bothReasons(error: unknown): unknown {
+  if (!(error instanceof AggregateError)) return error;
+  const [last, first] = error.errors as unknown[];
+  if (!isPlugboardError(last) || !isPlugboardError(first) || first.message === last.message) return last;
+  return last.with({ message: `${last.message} (Before that: ${first.message})` });
 }

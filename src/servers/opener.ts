@@ -6,7 +6,7 @@ import type { SecretSource } from "../config/expand.ts";
 import type { ServerEntry } from "../config/model.ts";
 import { assertAllowed, policyRefusal } from "../config/policy.ts";
 import type { ManagedPolicy } from "../config/policy.ts";
-import { untilAborted } from "./abortable.ts";
+import { untilAborted } from "../lib/abortable.ts";
 import type { SessionHooks } from "./connection.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 import { rememberEra } from "./era.ts";
@@ -29,10 +29,12 @@ export interface OpenerContext {
   processes(): Promise<ProcessTree>;
   gate: StartGate;
   memory: ServerMemory;
-  capabilities: Capabilities;
+  capabilities(): Capabilities;
   /** The values that a modern HTTP server wants repeated in headers of a call. */
   paramHeaders?: ((server: string, params: Record<string, unknown>) => Record<string, string>) | undefined;
   authProvider?: ((server: string, target: HttpTarget) => ServerAuth | undefined) | undefined;
+  /** The folder of this connection, for servers with `isolation: project`. */
+  project?: string | undefined;
   /** A server in this process, by name. */
   inProcess(name: string): InProcessServer | undefined;
 }
@@ -55,7 +57,7 @@ export function createOpener(
   };
 }
 
-type Values = Pick<OpenerContext, "env" | "home" | "secrets" | "policy" | "inProcess">;
+type Values = Pick<OpenerContext, "env" | "home" | "secrets" | "policy" | "inProcess" | "project">;
 
 interface Resolved {
   target: Target;
@@ -87,10 +89,17 @@ async function resolveTarget(
   // What a name or the text as written already decides is decided before any command runs for a value.
   const early = policyRefusal(context.policy, name, entry.config ?? {}, true);
   if (early) throw new PlugboardError("policy-denied", `Server "${name}" is ${early}.`, { server: name });
-  const { config, sensitive } = await expandServer(entry, context);
+  const { project } = context;
+  const known = project === undefined ? entry : withProject(entry, project);
+  const { config, sensitive } = await expandServer(known, context);
   assertAllowed(context.policy, name, config);
-  const target = toTarget(name, config, workingFolder(entry), context.env);
+  const target = toTarget(name, config, project ?? workingFolder(entry), context.env);
   return { target, sensitive: [...sensitive, ...credentialsIn(target)] };
+}
+
+/** `${PROJECT_ROOT}` is the folder of this connection. */
+function withProject(entry: ServerEntry, project: string): ServerEntry {
+  return { ...entry, variables: { ...entry.variables, PROJECT_ROOT: project } };
 }
 
 /** A project's servers run in the project, a plugin's in the plugin; those of your own where you are. */
@@ -120,13 +129,14 @@ async function openWithDeadline(
       target,
       protocol: config?.protocol,
       memory: known.era,
-      capabilities: context.capabilities,
+      capabilities: context.capabilities(),
       paramHeaders: (params) => context.paramHeaders?.(name, params) ?? {},
-      handlers: {
-        onRequest: (method, params, signal) => hooks.onRequest(method, params, signal),
+      otherwise: {
+        onQuestion: (question) => hooks.onQuestion(question),
         onNotification: (method, params) =>
           hooks.onNotification(method, method === "notifications/message" ? redaction.value(params) : params),
       },
+      onUntold: () => hooks.onUntold(),
       processes: () => context.processes(),
       env: context.env,
       authProvider,

@@ -58,8 +58,9 @@ export class Redaction {
     if (!(error instanceof Error) || this.#secrets().length === 0 || this.#isClean(error)) return error;
     const message = this.text(error.message);
     if (!isPlugboardError(error)) return new Error(message);
-    const { code, server, tool, data, hint } = error;
-    return new PlugboardError(code, message, { server, tool, data: this.value(data), hint: this.text(hint) });
+    const { data, hint } = error;
+    const clean = { data: this.value(data), hint: this.text(hint), cause: undefined };
+    return new PlugboardError(error.code, message, Object.assign({}, error, clean));
   }
 
   #isClean(error: Error): boolean {

@@ -3,11 +3,17 @@ import type { Account } from "../auth/oauth/account.ts";
 import type { ServerEntry } from "../config/model.ts";
 import type { Connection } from "./connection.ts";
 import { summarise } from "./connection-errors.ts";
+import { describeKey } from "./connection-key.ts";
+import type { ConnectionKey } from "./connection-key.ts";
+import type { ConnectionState } from "./state.ts";
 import type { SessionFacts } from "./session.ts";
 
 /** Everything there is to say about a server right now. JSON-safe, no secrets. */
 export interface ServerReport extends Partial<SessionFacts> {
   name: string;
+  /** For whom the connection is, where it is not everybody's. */
+  caller?: string;
+  project?: string;
   state: ConnectionStateName;
   disabledReason?: DisabledReason;
   /** Why it is not usable, or was not the last time, and what a person can do about it. */
@@ -42,11 +48,20 @@ export interface ServerReport extends Partial<SessionFacts> {
   origin: ServerEntry["origin"];
 }
 
-export function reportServer(entry: ServerEntry, connection: Connection): ServerReport {
-  const { state, session, counts, startMs } = connection;
+const unused = { session: undefined, startMs: undefined, counts: { starts: 0, failures: 0, requests: 0 } };
+
+/** Without a connection, what it would begin as. */
+export function reportServer(
+  entry: ServerEntry,
+  key: ConnectionKey,
+  connection: Connection | undefined,
+  initial: ConnectionState,
+): ServerReport {
+  const { state, session, counts, startMs } = connection ?? { ...unused, state: initial };
   const greeting = session?.greeting;
   return {
     name: entry.name,
+    ...describeReportKey(key),
     state: state.name,
     ...(state.name === "disabled" && {
       disabledReason: state.reason,
@@ -75,9 +90,15 @@ export function reportServer(entry: ServerEntry, connection: Connection): Server
     counts: {
       ...counts,
       inFlight: session?.inFlight ?? 0,
-      lateAnswers: session?.lane.counts.late ?? 0,
-      ignoredMessages: session?.peer.ignored ?? 0,
+      lateAnswers: session?.rpc.requests.counts.late ?? 0,
+      ignoredMessages: session?.rpc.inbound.ignored ?? 0,
     },
     origin: entry.origin,
   };
+}
+
+/** The account is reported as the login itself. */
+function describeReportKey(key: ConnectionKey): { caller?: string; project?: string } {
+  const { account: _, ...rest } = describeKey(key);
+  return rest;
 }

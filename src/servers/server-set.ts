@@ -5,73 +5,68 @@ import { diffConfig } from "../config/diff.ts";
 import type { ConfigDiff } from "../config/diff.ts";
 import type { LoadedConfig, ServerEntry } from "../config/model.ts";
 import { Connection, isBroken } from "./connection.ts";
-import type { KeptLogin } from "./connection.ts";
+import type { ConnectionListener, KeptLogin } from "./connection.ts";
 import { gone, unusable } from "./connection-errors.ts";
+import { connectionKey, describeKey } from "./connection-key.ts";
+import type { ConnectionKey, Use } from "./connection-key.ts";
+import { Connections } from "./connections.ts";
 import { createOpener, resolveInTime } from "./opener.ts";
 import type { OpenerContext } from "./opener.ts";
+import type { Capabilities } from "./rpc/envelope.ts";
 import { reportServer } from "./server-report.ts";
 import type { ServerReport } from "./server-report.ts";
 import type { ConnectionState } from "./state.ts";
 import type { HttpTarget, ServerAuth, Target } from "./target.ts";
 
-/** On whose behalf a server is used. */
-export interface User {
-  /** Matters for servers with `isolation: caller`. */
-  caller?: string | undefined;
-  /** The account, instead of the configured one. Servers that run on this machine have none. */
-  profile?: string | undefined;
-}
-
-export interface ServerSetSettings extends Omit<OpenerContext, "policy" | "authProvider" | "paramHeaders"> {
+export interface ServerSetSettings extends Omit<
+  OpenerContext,
+  "policy" | "authProvider" | "paramHeaders" | "capabilities"
+> {
+  /** What a server is told that we can do; `use` is whoever the connection was made for. */
+  capabilities(key: ConnectionKey, use: Use | undefined): Capabilities;
   /** Start everything at once and keep it up, whatever `lazy` says by default. */
   eager: boolean;
+  /** The account that is used by default, instead of the configured ones. */
+  account?: string | undefined;
+  /** After how long without use the connections of single callers, projects and accounts end. */
+  idleMs: number;
+  maxConnections: number;
   now(): number;
   random(): number;
   emit(event: PlugboardEvent): void;
-  /** `profile` as `chosenProfile` says it. */
+  /** `account` is one that was chosen, instead of the one that the server's own entry names. */
   authProvider?:
     | ((
         server: string,
         target: HttpTarget,
-        profile: string | undefined,
+        account: string | undefined,
       ) => (ServerAuth & KeptLogin) | undefined)
     | undefined;
-  /** `other` is the account of a connection that is not the server's own. */
   paramHeaders?:
-    | ((server: string, params: Record<string, unknown>, other: string | undefined) => Record<string, string>)
+    | ((key: ConnectionKey, params: Record<string, unknown>) => Record<string, string>)
     | undefined;
-  onNotification?:
-    | ((server: string, method: string, params: Record<string, unknown>, other: string | undefined) => void)
-    | undefined;
-  onQuestion?:
-    | ((
-        server: string,
-        method: string,
-        params: Record<string, unknown>,
-        signal: AbortSignal,
-      ) => Promise<Record<string, unknown>>)
-    | undefined;
+  /** What a connection hears and is asked while no request is under way. */
+  listener(key: ConnectionKey, use: Use | undefined): ConnectionListener;
+  onConnected(key: ConnectionKey): void;
+  /** A connection has been ended for want of use. */
+  onEnded(key: ConnectionKey): void;
 }
 
 interface Member {
   entry: ServerEntry;
-  connection: Connection;
-  /** One more connection for each caller that must not share, and for each other account. */
-  beside: Map<string, Branch>;
-  /** And one for each call under way that must not. */
-  passing: Set<Branch>;
+  /** The key of those who share. */
+  own: ConnectionKey;
+  /** A question could not be tied to its request, so from then on callers do not share. */
+  asksUntold: boolean;
 }
 
-interface Branch {
-  connection: Connection;
-  /** Its account, where that is not the one of the server's own connection. */
-  other: string | undefined;
-}
-
-/** All servers of a hub and their connections: one shared by everybody, or one for each caller or account. */
+/** The configured servers: their entries, who gets which connection, and how that changes. */
 export class ServerSet {
+  readonly connections: Connections;
   readonly #settings: ServerSetSettings;
   readonly #members = new Map<string, Member>();
+  /** Servers that were switched off in this run, and what to say about it. */
+  readonly #disabled = new Map<string, Extract<ConnectionState, { name: "disabled" }>>();
   #config: LoadedConfig;
   #sandboxState: Record<string, unknown> | undefined;
   #isClosed = false;
@@ -79,6 +74,15 @@ export class ServerSet {
   constructor(config: LoadedConfig, settings: ServerSetSettings) {
     this.#config = config;
     this.#settings = settings;
+    this.connections = new Connections({
+      create: (key, use) => this.#connect(key, use),
+      isOwn: (key) => this.#members.get(key.server)?.own.text === key.text,
+      idleStopMs: ({ server }) => this.#members.get(server)?.entry.config?.idleStopMs,
+      idleMs: settings.idleMs,
+      maxConnections: settings.maxConnections,
+      onEnded: settings.onEnded,
+      now: settings.now,
+    });
     for (const entry of config.servers.values()) this.#join(entry);
   }
 
@@ -94,106 +98,116 @@ export class ServerSet {
     return this.#member(name).entry;
   }
 
+  /** The connection that a use gets at a server. The only place that decides it. */
+  key(name: string, { caller, account, project }: Use = {}): ConnectionKey {
+    const member = this.#member(name);
+    const { isolation } = member.entry.config ?? {};
+    const isApart = isolation === "caller" || member.asksUntold;
+    if ((!isApart || caller === undefined) && account === undefined && isolation !== "project")
+      return member.own;
+    return connectionKey({
+      server: name,
+      ...(isApart && caller !== undefined && { caller }),
+      ...(isolation === "project" && { project: project ?? this.#config.projectRoot }),
+      ...this.#account(member.entry, account),
+    });
+  }
+
+  /** Does something over the connection of a key, or over one of its own where every call has one. */
+  use<T>(key: ConnectionKey, use: Use, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const { isolation } = this.#member(key.server).entry.config ?? {};
+    return isolation === "call"
+      ? this.connections.once(key, use, work)
+      : work(this.connections.get(key, use));
+  }
+
+  /** True when the account of a key is not the one of the server's own entry. */
+  isOwnAccount(key: ConnectionKey): boolean {
+    return key.account === this.#member(key.server).own.account;
+  }
+
+  /** The account that somebody chose, for this use or by the settings; undefined where the server's entry decides. */
+  chosenAccount(key: ConnectionKey): string | undefined {
+    return this.isOwnAccount(key) ? this.#chosen(key.server) : key.account;
+  }
+
   /** Where a server is, with every value filled in; what is switched off or not allowed has no such place. */
-  async target(name: string, signal?: AbortSignal): Promise<Target> {
-    const { entry, connection } = this.#member(name);
-    if (connection.state.name === "disabled") throw unusable(name, connection.state);
-    const context = { ...this.#settings, policy: this.#config.policy };
-    return (await resolveInTime(entry, context, signal)).target;
-  }
-
-  /** The account that was chosen, for this use or by the settings; absent where the server's own entry decides. */
-  chosenProfile(name: string, profile?: string): string | undefined {
-    return this.otherProfile(name, profile) ?? chosenIn(this.#config, name);
-  }
-
-  /** The account, when it is another one than the server's own connection has. */
-  otherProfile(name: string, profile: string | undefined): string | undefined {
-    if (profile === undefined) return undefined;
-    if (profile === "")
-      throw new PlugboardError("usage-invalid", "A profile needs a name.", { server: name });
-    const { url } = this.#member(name).entry.config ?? {};
-    return url === undefined || profile === this.profile(name) ? undefined : profile;
-  }
-
-  /** The account of the server's own connection. */
-  profile(name: string): string {
-    const { oauth } = this.#member(name).entry.config ?? {};
-    return this.chosenProfile(name) ?? oauth?.profile ?? defaultProfile;
-  }
-
-  /** The lasting connection of a user: the one that is reported and listed, the server's own unless it must not be. */
-  connection(name: string, { caller, profile }: User = {}): Connection {
-    const member = this.#member(name);
-    const own = member.entry.config?.isolation === "caller" ? caller : undefined;
-    const other = this.otherProfile(name, profile);
-    if (own === undefined && other === undefined) return member.connection;
-    const key = JSON.stringify([own, other]);
-    const known = member.beside.get(key);
-    if (known) return known.connection;
-    const branch = this.#branch(member, other);
-    member.beside.set(key, branch);
-    return branch.connection;
-  }
-
-  /** Does something over the connection that a user is to have. */
-  use<T>(name: string, user: User, work: (connection: Connection) => Promise<T>): Promise<T> {
-    const member = this.#member(name);
-    return member.entry.config?.isolation === "call"
-      ? this.#useOnce(member, this.otherProfile(name, user.profile), work)
-      : work(this.connection(name, user));
+  async target(key: ConnectionKey, signal?: AbortSignal): Promise<Target> {
+    const { entry } = this.#member(key.server);
+    const state = this.#initialState(entry);
+    if (state.name === "disabled") throw unusable(key.server, state);
+    return (await resolveInTime(entry, this.#openerContext(key), signal)).target;
   }
 
   async disconnect(name: string): Promise<void> {
-    await Promise.all(connectionsOf(this.#member(name)).map((connection) => connection.disconnect()));
+    this.#member(name);
+    await Promise.all(this.#all(name).map((connection) => connection.disconnect()));
   }
 
   /** The same for the connections of one account only. */
-  async disconnectAccount(name: string, profile: string | undefined): Promise<void> {
-    await Promise.all(this.#connectionsAs(name, profile).map((connection) => connection.disconnect()));
+  async disconnectAccount({ server, account }: ConnectionKey): Promise<void> {
+    await Promise.all(this.#ofAccount(server, account).map((connection) => connection.disconnect()));
   }
 
   /** Lets every connection of an account use the login that is kept now. */
-  async takeLogin(name: string, profile: string | undefined): Promise<void> {
-    await Promise.all(this.#connectionsAs(name, profile).map((connection) => connection.takeLogin()));
+  async takeLogin({ server, account }: ConnectionKey): Promise<void> {
+    await Promise.all(this.#ofAccount(server, account).map((connection) => connection.takeLogin()));
   }
 
   /** Forgets failures and tries anew: everything, or only what failed. */
   async reconnect(name: string, failedOnly: boolean): Promise<void> {
-    const member = this.#member(name);
-    const chosen = connectionsOf(member).filter(({ state }) => !failedOnly || isBroken(state));
-    const work = chosen.map((one) => (one === member.connection ? one.reconnect() : one.disconnect()));
-    await Promise.allSettled(work);
+    const { own } = this.#member(name);
+    const chosen = this.connections
+      .of(name)
+      .filter(([, { state }]) => !failedOnly || isBroken(state))
+      .map(([key, connection]) => (key.text === own.text ? connection.reconnect() : connection.disconnect()));
+    const isUnused = !failedOnly && !this.connections.peek(own);
+    await Promise.allSettled([...chosen, ...(isUnused ? [this.connections.get(own).reconnect()] : [])]);
   }
 
   async disable(name: string, message: string, hint: string): Promise<void> {
-    const signal = { type: "disable", reason: "config", message, hint } as const;
-    await Promise.all(connectionsOf(this.#member(name)).map((connection) => connection.disable(signal)));
+    this.#member(name);
+    const state = { name: "disabled", reason: "config", message, hint } as const;
+    this.#disabled.set(name, state);
+    const signal = { ...state, type: "disable" } as const;
+    await Promise.all(this.#all(name).map((connection) => connection.disable(signal)));
   }
 
   enable(name: string): void {
-    const member = this.#member(name);
-    for (const connection of connectionsOf(member)) connection.enable();
-    if (member.connection.state.name === "idle" && this.#isEager(member.entry))
-      member.connection.ready().catch(() => undefined);
+    const { entry, own } = this.#member(name);
+    this.#disabled.delete(name);
+    for (const connection of this.#all(name)) connection.enable();
+    if (this.isEager(entry) && this.connections.get(own).state.name === "idle")
+      this.connections
+        .get(own)
+        .ready()
+        .catch(() => undefined);
   }
 
-  reports(user: User = {}): ServerReport[] {
-    return [...this.#members.values()].map(({ entry }) =>
-      reportServer(entry, this.connection(entry.name, user)),
-    );
+  /** How the connection of a use is at every server; looking connects nothing. */
+  reports(use: Use = {}): ServerReport[] {
+    return [...this.#members.values()].map(({ entry }) => {
+      const key = this.key(entry.name, use);
+      return reportServer(entry, key, this.connections.peek(key), this.#initialState(entry));
+    });
   }
 
   /** The servers that are started without being asked for. */
   eagerNames(): string[] {
     return [...this.#members.values()]
-      .filter(({ entry }) => entry.status.kind === "ready" && this.#isEager(entry))
+      .filter(({ entry }) => entry.status.kind === "ready" && this.isEager(entry))
       .map(({ entry }) => entry.name);
+  }
+
+  isEager({ config }: ServerEntry): boolean {
+    return (
+      config?.required === true || config?.lazy === false || (this.#settings.eager && config?.lazy !== true)
+    );
   }
 
   /** Takes a new configuration into use and touches only what is different, or is said to be. */
   async apply(config: LoadedConfig, replaced: readonly string[] = []): Promise<ConfigDiff> {
-    if (this.#isClosed) throw new PlugboardError("connection-lost", "The hub is closed.");
+    if (this.#isClosed) throw new PlugboardError("connection-lost", "The hub is closed.", { executed: "no" });
     const diff = diffConfig(this.#config, config);
     const known = new Set([...diff.added, ...diff.changed.map(({ name }) => name)]);
     const touch = (name: string, field: string) => {
@@ -202,7 +216,7 @@ export class ServerSet {
     };
     for (const name of replaced) touch(name, "server");
     for (const name of config.servers.keys())
-      if (chosenIn(config, name) !== this.chosenProfile(name)) touch(name, "profile");
+      if (this.#chosen(name, config) !== this.#chosen(name)) touch(name, "profile");
     this.#config = config;
     const touched = [...diff.removed, ...diff.changed.map(({ name }) => name)];
     const leaving = touched.map((name) => this.#part(name));
@@ -217,13 +231,13 @@ export class ServerSet {
 
   setSandboxState(state: Record<string, unknown>): Promise<unknown> {
     this.#sandboxState = state;
-    const all = [...this.#members.values()].flatMap(connectionsOf);
-    return Promise.all(all.map((connection) => this.#tellSandboxState(connection)));
+    return Promise.all(this.connections.of().map(([, connection]) => this.#tellSandboxState(connection)));
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(this.names().map((name) => this.#part(name)));
+    this.#members.clear();
+    await this.connections.close();
   }
 
   #member(name: string): Member {
@@ -236,90 +250,86 @@ export class ServerSet {
     });
   }
 
-  #connectionsAs(name: string, profile: string | undefined): Connection[] {
-    const other = this.otherProfile(name, profile);
-    const theirs = branchesOf(this.#member(name)).filter((branch) => branch.other === other);
-    return theirs.map(({ connection }) => connection);
+  #all(name: string): Connection[] {
+    return this.connections.of(name).map(([, connection]) => connection);
+  }
+
+  #ofAccount(server: string, account: string | undefined): Connection[] {
+    const theirs = this.connections.of(server).filter(([key]) => key.account === account);
+    return theirs.map(([, connection]) => connection);
   }
 
   #join(entry: ServerEntry): void {
-    this.#members.set(entry.name, {
-      entry,
-      connection: this.#connect(entry, this.#isEager(entry), initialState(entry), undefined),
-      beside: new Map(),
-      passing: new Set(),
-    });
+    const own = connectionKey({ server: entry.name, ...this.#account(entry, undefined) });
+    this.#members.set(entry.name, { entry, own, asksUntold: false });
   }
 
   async #part(name: string): Promise<void> {
-    const member = this.#members.get(name);
     this.#members.delete(name);
-    if (member) await Promise.all(connectionsOf(member).map((connection) => connection.close()));
+    this.#disabled.delete(name);
+    await this.connections.remove(name);
   }
 
-  async #useOnce<T>(
-    member: Member,
-    other: string | undefined,
-    work: (connection: Connection) => Promise<T>,
-  ): Promise<T> {
-    const branch = this.#branch(member, other);
-    member.passing.add(branch);
-    try {
-      return await work(branch.connection);
-    } finally {
-      await branch.connection.close();
-      member.passing.delete(branch);
-    }
+  /** What runs on this machine has no accounts. */
+  #account({ name, config }: ServerEntry, asked: string | undefined): { account?: string } {
+    if (asked === "") throw new PlugboardError("usage-invalid", "A profile needs a name.", { server: name });
+    if (config?.url === undefined) return {};
+    return { account: asked ?? this.#chosen(name) ?? config.oauth?.profile ?? defaultProfile };
   }
 
-  /** One more connection to the same server; what is switched off stays off. */
-  #branch({ entry, connection: { state } }: Member, other: string | undefined): Branch {
-    const initial = state.name === "disabled" ? state : initialState(entry);
-    return { connection: this.#connect(entry, false, initial, other), other };
+  /** The account that was chosen for everything, or by the settings for this server. */
+  #chosen(name: string, { servers, settings } = this.#config): string | undefined {
+    if (servers.get(name)?.config?.url === undefined) return undefined;
+    const { profiles = {} } = settings;
+    return this.#settings.account ?? (Object.hasOwn(profiles, name) ? profiles[name] : undefined);
   }
 
-  #isEager({ config }: ServerEntry): boolean {
-    return (
-      config?.required === true || config?.lazy === false || (this.#settings.eager && config?.lazy !== true)
-    );
+  #initialState(entry: ServerEntry): ConnectionState {
+    const { status, name } = entry;
+    if (status.kind === "ready") return this.#disabled.get(name) ?? { name: "idle" };
+    const { reason, message, hint } = status;
+    return { name: "disabled", reason, message, hint };
   }
 
-  #connect(
-    entry: ServerEntry,
-    eager: boolean,
-    initial: ConnectionState,
-    other: string | undefined,
-  ): Connection {
-    const { now, random, onQuestion, onNotification, authProvider, paramHeaders } = this.#settings;
-    const { name } = entry;
-    const profile = other ?? chosenIn(this.#config, name);
+  #openerContext(key: ConnectionKey, use?: Use): OpenerContext {
+    const { paramHeaders, capabilities } = this.#settings;
+    return {
+      ...this.#settings,
+      capabilities: () => capabilities(key, use),
+      policy: this.#config.policy,
+      project: key.project,
+      authProvider: undefined,
+      paramHeaders: (_, params) => paramHeaders?.(key, params) ?? {},
+    };
+  }
+
+  #connect(key: ConnectionKey, use: Use | undefined): Connection {
+    const { now, random, emit, listener, onConnected, authProvider } = this.#settings;
+    const member = this.#member(key.server);
+    const { entry, own } = member;
+    const account = this.chosenAccount(key);
     let login: KeptLogin | undefined;
     const connection: Connection = new Connection({
-      name,
-      eager,
-      initial,
+      name: key.server,
+      about: describeKey(key),
+      eager: key.text === own.text && this.isEager(entry),
+      initial: this.#initialState(entry),
       now,
       random,
-      emit: (event) => {
-        this.#settings.emit(event);
-        if (event.type === "connection-changed" && event.to === "connected" && event.from === "connecting")
-          void this.#tellSandboxState(connection);
+      emit,
+      onConnected: () => {
+        void this.#tellSandboxState(connection);
+        onConnected(key);
       },
       open: createOpener(entry, {
-        ...this.#settings,
-        policy: this.#config.policy,
-        authProvider: (server, target) => {
-          const auth = authProvider?.(server, target, profile);
-          login = auth;
-          return auth;
-        },
-        paramHeaders: (server, params) => paramHeaders?.(server, params, other) ?? {},
+        ...this.#openerContext(key, use),
+        authProvider: (server, target) => (login = authProvider?.(server, target, account)),
       }),
       login: () => login,
-      ...(onNotification && {
-        onNotification: (method, params) => onNotification(name, method, params, other),
-      }),
-      ...(onQuestion && { onQuestion: (method, params, signal) => onQuestion(name, method, params, signal) }),
+      ...listener(key, use),
+      onUntold: () => {
+        member.asksUntold = true;
+      },
     });
     return connection;
   }
@@ -332,25 +342,4 @@ export class ServerSet {
     if (!session || !this.#sandboxState || !experimental?.["codex/sandbox-state"]) return;
     await session.notify("codex/sandbox-state/update", this.#sandboxState).catch(() => undefined);
   }
-}
-
-function branchesOf({ connection, beside, passing }: Member): Branch[] {
-  return [{ connection, other: undefined }, ...beside.values(), ...passing];
-}
-
-function connectionsOf(member: Member): Connection[] {
-  return branchesOf(member).map(({ connection }) => connection);
-}
-
-/** What runs on this machine has no accounts. */
-function chosenIn({ servers, settings }: LoadedConfig, name: string): string | undefined {
-  const { profiles = {} } = settings;
-  const isRemote = servers.get(name)?.config?.url !== undefined;
-  return isRemote && Object.hasOwn(profiles, name) ? profiles[name] : undefined;
-}
-
-function initialState({ status }: ServerEntry): ConnectionState {
-  if (status.kind === "ready") return { name: "idle" };
-  const { reason, message, hint } = status;
-  return { name: "disabled", reason, message, hint };
 }

@@ -1,127 +1,99 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Transport } from "@modelcontextprotocol/client";
-import { PlugboardError, isPlugboardError } from "../errors.ts";
-import { isRecord } from "../lib/record.ts";
+import { PlugboardError } from "../errors.ts";
+import type { Greeting } from "./handshake.ts";
+import type { Redaction } from "./redaction.ts";
 import { modernEnvelope } from "./rpc/envelope.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
-import type { Greeting } from "./handshake.ts";
-import type { JsonRpcAnswer, Lane, LaneOptions } from "./rpc/lane.ts";
-import type { Peer } from "./rpc/peer.ts";
-import type { Redaction } from "./redaction.ts";
+import type { JsonRpcAnswer, RawAnswer } from "./rpc/messages.ts";
+import type { RequestOptions } from "./rpc/requests.ts";
+import type { Rpc } from "./rpc/rpc.ts";
+import type { Transport, TransportFacts, TransportKind } from "./transports/transport.ts";
 
-export type ServerTransport = Transport & {
-  lane: Lane;
-  pid?: number | null;
-  lost?: PlugboardError | undefined;
-};
-
-export interface SessionFacts {
-  transport: "stdio" | "http" | "sse" | "memory";
-  pid?: number;
-  /** Lines on stdout that were no messages: how many, and the first of them. */
-  skippedLines?: { count: number; first: string[] };
-  stderrTail?: string;
+export interface SessionFacts extends TransportFacts {
+  transport: TransportKind;
 }
+
+export interface SessionOptions {
+  server: string;
+  transport: Transport;
+  rpc: Rpc;
+  greeting: Greeting;
+  capabilities: Capabilities;
+  redaction: Redaction;
+  onLost(error: PlugboardError): void;
+}
+
+export type SessionRequest = RequestOptions & {
+  /** The capabilities of whoever asks, where they differ from the hub's. */
+  capabilities?: Capabilities | undefined;
+};
 
 /** One connection while it lasts: greeted, usable, and over exactly once. */
 export class Session {
   readonly greeting: Greeting;
-  readonly lane: Lane;
-  readonly peer: Peer;
+  readonly rpc: Rpc;
   /** Whether it was of any use. */
   hasAnswered = false;
   /** Why it is over. */
   lost: PlugboardError | undefined;
-  readonly #transport: ServerTransport;
-  readonly #kind: SessionFacts["transport"];
+  readonly #transport: Transport;
   readonly #server: string;
   readonly #capabilities: Capabilities;
   readonly #redaction: Redaction;
   readonly #onLost: (error: PlugboardError) => void;
   #closing: Promise<void> | undefined;
-  /** Requests that stay open by design. */
-  #standing = 0;
+  #envelope: { capabilities: Capabilities; envelope: Record<string, unknown> } | undefined;
 
-  constructor(options: {
-    server: string;
-    kind: SessionFacts["transport"];
-    transport: ServerTransport;
-    peer: Peer;
-    greeting: Greeting;
-    capabilities: Capabilities;
-    redaction: Redaction;
-    onLost(error: PlugboardError): void;
-  }) {
+  constructor(options: SessionOptions) {
     this.#server = options.server;
-    this.#kind = options.kind;
     this.#transport = options.transport;
     this.#capabilities = options.capabilities;
     this.#redaction = options.redaction;
     this.#onLost = options.onLost;
     this.greeting = options.greeting;
-    this.lane = options.transport.lane;
-    this.peer = options.peer;
-    this.peer.mayAsk = options.greeting.era === "legacy";
-    Object.assign(options.transport, { onclose: () => this.#end(this.#transport.lost) });
-    if (options.transport.lost) this.#end(options.transport.lost);
+    this.rpc = options.rpc;
+    this.rpc.inbound.mayAsk = options.greeting.era === "legacy";
   }
 
-  /** The raw door: the server's own result, untouched; its errors, without what is secret. */
-  async request(
+  /** The server's own result, untouched; its errors, without what is secret. */
+  request(
     method: string,
     params: Record<string, unknown>,
-    options: LaneOptions & { capabilities?: Capabilities | undefined },
-  ): Promise<JsonRpcAnswer> {
-    const { onProgress } = options;
-    try {
-      const answer = await this.lane.request(method, this.#enveloped(params, options.capabilities), {
-        ...options,
-        ...(onProgress && { onProgress: (progress) => onProgress(this.#redaction.value(progress)) }),
-      });
-      return "error" in answer ? this.#redaction.value(answer) : answer;
-    } catch (error) {
-      throw this.#redaction.error(error);
-    }
+    options: SessionRequest & { raw: true },
+  ): Promise<JsonRpcAnswer | RawAnswer>;
+  request(method: string, params: Record<string, unknown>, options: SessionRequest): Promise<JsonRpcAnswer>;
+  request(
+    method: string,
+    params: Record<string, unknown>,
+    options: SessionRequest,
+  ): Promise<JsonRpcAnswer | RawAnswer> {
+    const envelope = this.greeting.era === "modern" ? this.#envelopeFor(options.capabilities) : undefined;
+    return this.rpc.requests.request(method, params, options, envelope);
   }
 
-  /** With the modern envelope around the question where that is needed. */
-  #enveloped(params: Record<string, unknown>, capabilities = this.#capabilities): Record<string, unknown> {
-    if (this.greeting.era === "legacy") return params;
-    const meta = isRecord(params["_meta"]) ? params["_meta"] : undefined;
-    return { ...params, _meta: { ...meta, ...modernEnvelope(capabilities) } };
+  /** What every modern request carries; mostly the same as for the one before. */
+  #envelopeFor(capabilities = this.#capabilities): Record<string, unknown> {
+    if (this.#envelope?.capabilities !== capabilities)
+      this.#envelope = { capabilities, envelope: modernEnvelope(capabilities) };
+    return this.#envelope.envelope;
   }
 
   /** Asks for change notifications; open as long as the connection lasts, and no call in flight. */
-  async listen(notifications: Record<string, unknown>, signal: AbortSignal): Promise<JsonRpcAnswer> {
-    const forever = { timeoutMs: Infinity, maxTimeoutMs: Infinity, signal };
-    this.#standing++;
-    try {
-      return await this.request("subscriptions/listen", { notifications }, forever);
-    } finally {
-      this.#standing--;
-    }
+  listen(notifications: Record<string, unknown>, signal: AbortSignal): Promise<JsonRpcAnswer> {
+    const forever = { timeoutMs: Infinity, maxTimeoutMs: Infinity, signal, isStanding: true };
+    return this.request("subscriptions/listen", { notifications }, forever);
   }
 
   get inFlight(): number {
-    return this.lane.inFlight - this.#standing;
+    return this.rpc.requests.inFlight;
   }
 
-  async notify(method: string, params: Record<string, unknown>): Promise<void> {
-    await this.peer.notify(method, params);
+  notify(method: string, params: Record<string, unknown>): Promise<void> {
+    return this.rpc.notify(method, params);
   }
 
   get facts(): SessionFacts {
-    const transport = this.#transport as ServerTransport & {
-      skipped?: SessionFacts["skippedLines"];
-      stderr?: { tail(): string };
-    };
-    const tail = transport.stderr?.tail();
-    return {
-      transport: this.#kind,
-      ...(typeof transport.pid === "number" && { pid: transport.pid }),
-      ...(transport.skipped && transport.skipped.count > 0 && { skippedLines: transport.skipped }),
-      ...(tail && { stderrTail: tail }),
-    };
+    return { transport: this.#transport.kind, ...this.#transport.facts };
   }
 
   /** Resolves when no call is on its way any more, or it is over. */
@@ -135,24 +107,17 @@ export class Session {
     return this.#closing;
   }
 
+  /** The transport has ended by itself. */
+  end(cause: PlugboardError): void {
+    if (this.lost) return;
+    this.lost = this.#redaction.error(cause) as PlugboardError;
+    this.#onLost(this.lost);
+  }
+
   async #close(): Promise<void> {
     this.lost ??= new PlugboardError("connection-lost", `The connection to "${this.#server}" was closed.`, {
       server: this.#server,
     });
-    this.peer.close(this.lost);
     await this.#transport.close();
-  }
-
-  #end(cause: PlugboardError | undefined): void {
-    if (this.lost) return;
-    const known = this.#redaction.error(cause);
-    const error = isPlugboardError(known)
-      ? known
-      : new PlugboardError("connection-lost", `The connection to "${this.#server}" ended.`, {
-          server: this.#server,
-        });
-    this.lost = error;
-    this.peer.close(error);
-    this.#onLost(error);
   }
 }

@@ -1,5 +1,4 @@
 import { basename } from "node:path";
-import type { AuthProvider, FetchLike } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../errors.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import type { ServerProgram } from "./process/process-tree.ts";
@@ -20,18 +19,7 @@ export interface HttpTarget {
   maxLineBytes?: number;
 }
 
-/** What a remote server is shown beyond the configured headers. */
-export type ServerAuth = AuthProvider & {
-  headers?(): Promise<Readonly<Record<string, string>>>;
-  /** What must not be repeated, whoever echoes it. */
-  secrets?(): readonly string[];
-  /** What may be wrong with credentials that were refused. */
-  explainRefusal?(): string | undefined;
-  /** Adds what has to be made anew for every request. */
-  wrapFetch?(fetch: FetchLike): FetchLike;
-  /** Whether it does so now; then every request goes through that fetch. */
-  readonly signs?: boolean;
-};
+export type { ServerAuth } from "../auth/server-auth.ts";
 
 /** What we identify ourselves by, beyond the configured headers. */
 export type TargetCredentials =

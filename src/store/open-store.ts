@@ -16,7 +16,7 @@ export async function openStore(
     return await openSqliteStore(options, onWarning);
   } catch (error) {
     if (!isPlugboardError(error, "store-unavailable")) throw error;
-    const reason = error.data?.["reason"];
+    const reason = error.reason;
     if (reason !== "unwritable" && reason !== "full") throw error;
     onWarning(`${error.message}; what Plugboard learns now is forgotten when it ends. ${error.hint}`);
     return createMemoryStore({ now: options.now });

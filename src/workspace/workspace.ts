@@ -259,8 +259,11 @@ function isSameButSwitch(before: unknown, after: unknown): boolean {
   return rest(before) === rest(after);
 }
 
-/** What is configured for a folder, with this user's trust applied. Starts nothing and expands nothing. */
+/**
+ * What is configured for a folder, with this user's trust applied. Starts nothing and expands nothing. A hub made of it
+ * has the vault, logins, snapshots and records of the command line.
+ */
 export async function loadConfig(options: WorkspaceOptions = {}): Promise<LoadedConfig> {
   await using workspace = await Workspace.open(options);
-  return workspace.load();
+  return { ...(await workspace.load()), home: { open: () => Workspace.open(options) } };
 }

@@ -38,7 +38,7 @@ describe("why a token may have been refused", () => {
   });
 
   it("compares the clocks", () => {
-    expect(explainTime(null, now)).toBeUndefined();
+    expect(explainTime(undefined, now)).toBeUndefined();
     expect(explainTime("Tue, 28 Jul 2026 12:01:00 GMT", now)).toBeUndefined();
     expect(explainTime("Tue, 28 Jul 2026 12:30:00 GMT", now)).toMatch(/30 minutes ahead of ours/);
     expect(explainTime("Tue, 28 Jul 2026 11:30:00 GMT", now)).toMatch(/30 minutes behind ours/);

@@ -19,7 +19,7 @@ function person() {
 function call(hub: Hub, caller: string, tool: string, args: object = {}): Promise<unknown> {
   return hub
     .view({ caller })
-    .request("tools/call", { name: tool, arguments: args }, { server: "issues" })
+    .forwardCall(`issues.${tool}`, { arguments: args })
     .then(
       (answer) => ("error" in answer ? answer : "done"),
       (error: unknown) => error,

@@ -316,11 +316,15 @@ describe("M42 views confine", () => {
     );
     const view = hub.view({ bundle: "some" });
     await expect(view.readResource("b", "x://y")).rejects.toMatchObject({ code: "server-unknown" });
-    const raw = (server: string, name: string) =>
-      view.request("tools/call", { name, arguments: {} }, { server });
-    await expect(raw("b", "echo")).rejects.toMatchObject({ code: "server-unknown" });
-    await expect(raw("a", "add")).rejects.toMatchObject({ code: "tool-hidden" });
-    expect(await raw("a", "echo")).toHaveProperty("result");
+    const passed = (id: string) => view.forwardCall(id, { arguments: {} });
+    await expect(passed("b.echo")).rejects.toMatchObject({ code: "tool-unknown" });
+    await expect(passed("mcp__b__echo")).rejects.toMatchObject({ code: "tool-unknown" });
+    await expect(passed("a.add")).rejects.toMatchObject({ code: "tool-hidden" });
+    expect(await passed("a.echo")).toHaveProperty("result");
+    for (const door of [hub, view])
+      await expect(door.request("tools/call", { name: "echo" }, { server: "a" })).rejects.toMatchObject({
+        code: "usage-invalid",
+      });
     const nested = hub.view({ tools: ["echo"] }).view({ tools: ["*"] });
     expect(new Set((await nested.tools()).map(({ name }) => name))).toEqual(new Set(["echo"]));
     expect(() => view.view({ bundle: "other" })).toThrow("already narrowed");

@@ -173,22 +173,3 @@ describe("M12 explain for tools", () => {
     });
   });
 });
-
-describe("M41 ten thousand tools on one server", () => {
-  it("are listed, filtered and called", async () => {
-    const tools = [
-      ...Array.from({ length: 10_000 }, (_, index) => ({
-        name: `tool_${index}`,
-        description: "d".repeat(100),
-        inputSchema: { type: "object", properties: { a: { type: "string" } } },
-      })),
-      { name: "echo", inputSchema: object },
-    ];
-    const http = await startFakeHttp({ tools, pageSize: 1_000 });
-    onTestFinished(() => http.close());
-    const hub = await hubOf({ it: { url: http.url, tools: { deny: ["tool_1*"] } } });
-    const listed = await hub.tools();
-    expect(listed).toHaveLength(10_001 - 1_111);
-    expect((await hub.callTool("it.echo", { x: 1 })).structuredContent).toEqual({ x: 1 });
-  });
-});

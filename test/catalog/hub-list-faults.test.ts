@@ -1,8 +1,9 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createHub } from "../../src/index.ts";
 import type { Hub } from "../../src/index.ts";
-import { fakeStdio, startFakeHttp } from "../fixtures/fake/index.ts";
+import { fakeStdio } from "../fixtures/fake/index.ts";
 import type { Script } from "../fixtures/fake/index.ts";
+import { inProcessFake } from "../servers/hub-fixture.ts";
 
 const object = { type: "object" };
 const tool = (name: string, extra: object = {}) => ({ name, inputSchema: object, ...extra });
@@ -166,7 +167,7 @@ const rows: Row[] = [
     "61 schemas that explode: depth, doubling, a crowd of properties",
     {
       tools: [
-        tool("deep", { inputSchema: nested(2_000) }),
+        tool("deep", { inputSchema: nested(500) }),
         tool("echo", { inputSchema: bomb }),
         tool("wide", {
           inputSchema: {
@@ -275,9 +276,7 @@ const rows: Row[] = [
 
 describe("M41 M43 faults in lists and schemas", () => {
   it.each(rows)("%s, and the neighbour never notices", async (_, script, check) => {
-    const http = await startFakeHttp(script);
-    onTestFinished(() => http.close());
-    await using hub = await createHub({ servers: { it: { url: http.url }, neighbour: fakeStdio({}) } });
+    await using hub = await createHub({ servers: { it: inProcessFake(script), neighbour: fakeStdio({}) } });
     const neighbour = async () =>
       expect((await hub.callTool("mcp__neighbour__add", { a: 1, b: 2 })).structuredContent).toEqual({
         sum: 3,

@@ -93,6 +93,14 @@ describe("the house", () => {
     );
     expect(loaded).toEqual([]);
   });
+
+  it("reaches servers without the SDK: only a login loads it", () => {
+    const entries = ["open-session", "transports/http/transport", "transports/sse", "transports/memory"];
+    const loaded = entries
+      .flatMap((entry) => reach(`src/servers/${entry}.ts`))
+      .filter((file) => staticPackages(file).includes("@modelcontextprotocol/client"));
+    expect(loaded).toEqual([]);
+  });
 });
 
 /** What a static import of `entry` loads, without what is behind `await import()` and without types. */

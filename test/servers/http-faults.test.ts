@@ -1,10 +1,12 @@
 import { deflateSync, gzipSync, brotliCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { ErrorCode } from "../../src/errors.ts";
-import { httpFailure } from "../../src/servers/transports/http/failure.ts";
-import { shouldFallBackToSse } from "../../src/servers/transports/http/transport.ts";
+import type { Executed } from "../../src/errors.ts";
+import { shouldFallBackToSse } from "../../src/servers/http-evidence.ts";
+import { sessionLost } from "../../src/servers/transports/http/session-lost.ts";
 import type { Script, Step } from "../fixtures/fake/index.ts";
-import { createTransport, fakeHttp, failure, open, plainHttp, until, type Era } from "./http-fixture.ts";
+import { fakeHttp, open, openBare, plainHttp } from "./http-fixture.ts";
+import { failure, until, type Era } from "./rpc-fixture.ts";
 
 const answer = '{"jsonrpc":"2.0","id":$id,"result":{"content":[]}}';
 const event = `data: ${answer}\n\n`;
@@ -15,6 +17,7 @@ interface Fault {
   code: ErrorCode;
   says?: RegExp;
   data?: Record<string, unknown>;
+  executed?: Executed;
   era?: Era;
 }
 
@@ -49,6 +52,7 @@ const faults: Fault[] = [
     do: [limited(429, "2")],
     code: "rate-limited",
     data: { status: 429, retryAfterMs: 2000 },
+    executed: "no",
   },
   {
     name: "429, a billion",
@@ -71,6 +75,7 @@ const faults: Fault[] = [
     do: [limited(503, "5")],
     code: "rate-limited",
     data: { status: 503, retryAfterMs: 5000 },
+    executed: "maybe",
   },
   {
     name: "500",
@@ -78,7 +83,13 @@ const faults: Fault[] = [
     code: "unexpected-response",
     says: /HTTP 500.*boom/,
   },
-  { name: "502", do: [{ http: { status: 502 } }], code: "not-responding", data: { status: 502 } },
+  {
+    name: "502",
+    do: [{ http: { status: 502 } }],
+    code: "not-responding",
+    data: { status: 502 },
+    executed: "maybe",
+  },
   { name: "504", do: [{ http: { status: 504 } }], code: "not-responding" },
   { name: "401 without sign-in code", do: [{ http: { status: 401 } }], code: "auth-required" },
   { name: "403 without sign-in code", do: [{ http: { status: 403 } }], code: "auth-failed" },
@@ -88,6 +99,7 @@ const faults: Fault[] = [
     do: [{ http: { status: 404 } }],
     code: "connection-lost",
     data: { reason: "session-lost", status: 404 },
+    executed: "no",
   },
   {
     name: "400, no valid session",
@@ -105,6 +117,7 @@ const faults: Fault[] = [
     ],
     code: "connection-lost",
     data: { reason: "session-lost", status: 400 },
+    executed: "no",
   },
   {
     name: "-32001, session not found",
@@ -124,6 +137,7 @@ const faults: Fault[] = [
     do: [{ drop: "fin" }],
     code: "connection-lost",
     data: { sent: true },
+    executed: "maybe",
   },
   { name: "a connection reset before the answer", do: [{ drop: "reset" }], code: "connection-lost" },
   { name: "a body cut at half", do: [{ default: true, cut: 0.5 }, { drop: "fin" }], code: "connection-lost" },
@@ -223,19 +237,21 @@ function bomb(kind: "gzip" | "br"): Step {
 }
 
 describe("M44 what a server gets wrong is named, once, and the next call works", () => {
-  test.each(faults)("$name", async ({ do: steps, code, says, data, era = "legacy" }) => {
+  test.each(faults)("$name", async ({ do: steps, code, says, data, executed, era = "legacy" }) => {
     const script: Script = { versions: era, on: [{ when: { tool: "echo", nth: 1 }, do: steps }] };
     const fake = await fakeHttp(script);
-    const { call, errors } = await open(fake.url, era, { limits: { maxBodyBytes: 100_000 } });
+    const { call } = await open(fake.url, era, { limits: { maxBodyBytes: 100_000 } });
     const error = await failure(call("echo"));
     expect(error).toMatchObject({ name: "PlugboardError", code, server: "remote" });
     expect(error.message).toMatch(says ?? /"remote"/);
     expect(error.data ?? {}).toMatchObject(data ?? {});
+    if (executed) expect(error.executed).toBe(executed);
+    const { retryAfterMs } = error.data ?? {};
+    expect(error.retryAfterMs).toBe(retryAfterMs);
     expect(fake.received.filter(({ message }) => message?.["method"] === "tools/call")).toHaveLength(1);
     expect(await call("echo", { again: true })).toMatchObject({
       result: { structuredContent: { again: true } },
     });
-    expect(errors.filter(({ message }) => !message.includes("unknown message ID"))).toEqual([]);
     expect(fake.errors).toEqual([]);
   });
 
@@ -347,8 +363,8 @@ describe("M20 compressed answers", () => {
         response.end(kinds[encoding](JSON.stringify({ jsonrpc: "2.0", id, result: { encoding } })));
       });
     });
-    const { lane } = createTransport(`${origin}/mcp`);
-    expect(await lane.request("tools/list", {}, { timeoutMs: 20_000, maxTimeoutMs: 20_000 })).toEqual({
+    const { request: ask } = await openBare(`${origin}/mcp`);
+    expect(await ask("tools/list")).toEqual({
       result: { encoding },
     });
   });
@@ -362,7 +378,7 @@ describe("M20 the handshake", () => {
   ])("a session id %s is refused", async (_name, id) => {
     const fake = await fakeHttp({ versions: "legacy", sessions: [id] });
     const error = await failure(open(fake.url));
-    expect(httpFailure(error, { server: "remote", hadSession: false, now: 0 })).toMatchObject({
+    expect(error).toMatchObject({
       code: "protocol-error",
       message: expect.stringMatching(/session id/) as string,
     });
@@ -394,13 +410,13 @@ describe("M20 the handshake", () => {
   ])("HTTP %d to the first request: older transport %s", async (status, expected) => {
     const { origin } = await plainHttp((_request, response) => response.writeHead(status).end("no"));
     expect(shouldFallBackToSse(await failure(open(`${origin}/mcp`)))).toBe(expected);
-    const { lane } = createTransport(`${origin}/mcp`);
-    const error = await failure(lane.request("tools/list", {}, { timeoutMs: 20_000, maxTimeoutMs: 20_000 }));
+    const { request: ask } = await openBare(`${origin}/mcp`);
+    const error = await failure(ask("tools/list"));
     expect(shouldFallBackToSse(error)).toBe(expected);
   });
 
   test("a lost session is not a reason for the older transport", () => {
-    expect(shouldFallBackToSse({ reason: "session-lost" })).toBe(false);
+    expect(shouldFallBackToSse(sessionLost("remote", 404))).toBe(false);
     expect(shouldFallBackToSse(undefined)).toBe(false);
   });
 });

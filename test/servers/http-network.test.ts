@@ -5,7 +5,8 @@ import { isPlugboardError } from "../../src/errors.ts";
 import { HttpClient } from "../../src/servers/transports/http/client.ts";
 import { createHttpFetch } from "../../src/servers/transports/http/fetch.ts";
 import { proxyFor } from "../../src/servers/transports/http/proxy.ts";
-import { callTool, createTransport, fakeHttp, failure, open, plainHttp } from "./http-fixture.ts";
+import { createTransport, fakeHttp, open, openBare, plainHttp, supplied } from "./http-fixture.ts";
+import { failure } from "./rpc-fixture.ts";
 
 async function silentPort(): Promise<number> {
   const sockets = new Set<Socket>();
@@ -20,32 +21,33 @@ async function silentPort(): Promise<number> {
 
 describe("M44 a server that cannot be reached is named with a next step", () => {
   test("nothing listens", async () => {
-    const { lane } = createTransport("http://127.0.0.1:1/mcp");
-    const error = await failure(callTool(lane, "legacy", "echo"));
+    const { call } = await openBare("http://127.0.0.1:1/mcp");
+    const error = await failure(call("echo"));
     expect(error).toMatchObject({
       code: "not-responding",
       message: '"remote" cannot be reached: nothing accepts connections at 127.0.0.1:1.',
       hint: "Start the server, or check host and port of its `url`.",
+      executed: "no",
       data: { sent: false, cause: "ECONNREFUSED" },
     });
   });
 
   test("the name does not exist", async () => {
-    const { lane } = createTransport("http://no-such-host.invalid/mcp");
-    const error = await failure(callTool(lane, "legacy", "echo"));
+    const { call } = await openBare("http://no-such-host.invalid/mcp");
+    const error = await failure(call("echo"));
     expect(error).toMatchObject({ code: "not-responding", data: { sent: false } });
     expect(error.message).toContain("no-such-host.invalid");
   });
 
-  test("the handshake of the SDK says the same", async () => {
+  test("the handshake says the same", async () => {
     const error = await failure(open("http://127.0.0.1:1/mcp"));
     expect(isPlugboardError(error, "not-responding")).toBe(true);
   });
 
   test("a connection that TLS never completes runs into the connect timeout", async () => {
     const port = await silentPort();
-    const { lane } = createTransport(`https://127.0.0.1:${port}/mcp`, { limits: { connectTimeoutMs: 100 } });
-    expect(await failure(callTool(lane, "legacy", "echo"))).toMatchObject({
+    const { call } = await openBare(`https://127.0.0.1:${port}/mcp`, { limits: { connectTimeoutMs: 100 } });
+    expect(await failure(call("echo"))).toMatchObject({
       code: "not-responding",
       data: { sent: false, cause: "UND_ERR_CONNECT_TIMEOUT" },
     });
@@ -56,7 +58,7 @@ describe("M44 a server that cannot be reached is named with a next step", () => 
       if (request.url === "/silent") return;
       response.setHeader("content-type", "application/json").write("{");
     });
-    const limits = { headersTimeoutMs: 80, answerTimeoutMs: 80, bodyIdleMs: 80 };
+    const limits = { headersTimeoutMs: 80, bodyIdleMs: 80 };
     const client = new HttpClient({ server: "remote", url: new URL(`${origin}/mcp`), limits });
     const fetch = createHttpFetch(client);
     expect(await failure(fetch(`${origin}/silent`))).toMatchObject({
@@ -64,8 +66,11 @@ describe("M44 a server that cannot be reached is named with a next step", () => 
       cause: { code: "not-responding", message: '"remote" did not begin to answer within 80 ms.' },
     });
     expect(await failure(fetch(`${origin}/mcp`, { method: "POST", body: "{}" }))).toMatchObject({
-      code: "not-responding",
-      message: '"remote" fell silent for 80 ms in the middle of its answer.',
+      name: "TypeError",
+      cause: {
+        code: "not-responding",
+        message: '"remote" fell silent for 80 ms in the middle of its answer.',
+      },
     });
     await client.close();
   });
@@ -88,60 +93,145 @@ describe("M44 a server that cannot be reached is named with a next step", () => 
   });
 
   test("a header with a line break is refused and not shown", async () => {
-    const { lane } = createTransport("http://127.0.0.1:1/mcp", { headers: { "x-key": "a\r\nsesame: 1" } });
-    const error = await failure(callTool(lane, "legacy", "echo"));
+    const { call } = await openBare("http://127.0.0.1:1/mcp", { headers: { "x-key": "a\r\nsesame: 1" } });
+    const error = await failure(call("echo"));
     expect(error.code).toBe("config-invalid");
     expect(JSON.stringify([error, error.message])).not.toContain("sesame");
   });
 
   test.each(["a\nb", "tök", "a b"])("a token that no header can carry is refused: %j", async (token) => {
-    const { lane } = createTransport("http://127.0.0.1:1/mcp", {
-      authProvider: { token: async () => token },
-    });
-    const error = await failure(callTool(lane, "legacy", "echo"));
-    expect(error.code).toBe("auth-failed");
+    const url = "http://127.0.0.1:1/mcp";
+    const { call } = await openBare(url, { auth: supplied({ token: async () => token }, url) });
+    const error = await failure(call("echo"));
+    expect(error).toMatchObject({ code: "auth-failed", executed: "no" });
   });
 });
 
-describe("M20 sign-in code of the SDK", () => {
-  test("a 401 to the lane goes once through it, and the call gets its answer", async () => {
+describe("M20 credentials of the host program", () => {
+  const echoes = (fake: Awaited<ReturnType<typeof fakeHttp>>) =>
+    fake.received
+      .filter(({ message }) => message?.["method"] === "tools/call")
+      .map(({ headers }) => headers["authorization"]);
+
+  test("a 401 costs one renewal and one more request, and later calls use what is new", async () => {
     const tokens = ["old"];
+    const challenges: unknown[] = [];
     const fake = await fakeHttp({ versions: "legacy" });
-    const { call } = await open(fake.url, "legacy", {
-      authProvider: {
-        token: async () => tokens.at(-1),
-        onUnauthorized: async () => void tokens.push("new"),
+    const provider = {
+      token: async () => tokens.at(-1),
+      onUnauthorized: async ({ response, serverUrl }: { response: Response; serverUrl: URL }) => {
+        challenges.push([response.status, response.headers.get("www-authenticate"), serverUrl.href]);
+        tokens.push("new");
       },
-    });
-    fake.set({ on: [{ when: { tool: "echo", nth: [1, 2] }, do: [{ http: { status: 401 } }] }] });
+    };
+    const { call } = await open(fake.url, "legacy", { auth: supplied(provider, fake.url) });
+    const headers = { "www-authenticate": 'Bearer error="invalid_token"' };
+    fake.set({ on: [{ when: { tool: "echo", nth: 1 }, do: [{ http: { status: 401, headers } }] }] });
     expect(await call("echo", { a: 1 })).toMatchObject({ result: { structuredContent: { a: 1 } } });
-    const sent = fake.received.filter(({ message }) => message?.["method"] === "tools/call");
-    expect(sent.map(({ headers }) => headers["authorization"])).toEqual([
-      "Bearer old",
-      "Bearer old",
-      "Bearer new",
-    ]);
     expect(await call("echo", { a: 2 })).toMatchObject({ result: { structuredContent: { a: 2 } } });
-    expect(fake.received.at(-1)?.headers["authorization"]).toBe("Bearer new");
+    expect(echoes(fake)).toEqual(["Bearer old", "Bearer new", "Bearer new"]);
+    expect(challenges).toEqual([[401, 'Bearer error="invalid_token"', fake.url]]);
   });
 
   test.each([
-    ["a refused token", 401, "auth-failed"],
-    ["a refusal", 403, "auth-failed"],
-  ] as const)("%s ends after one more attempt", async (_name, status, code) => {
+    ["a refused token", 401, 2],
+    ["a refusal", 403, 1],
+  ] as const)("%s is final (HTTP %d after %d requests)", async (_name, status, count) => {
     const fake = await fakeHttp({ versions: "modern" });
-    const { call } = await open(fake.url, "modern", {
-      authProvider: { token: async () => "t", onUnauthorized: async () => {} },
-    });
+    const provider = { token: async () => "t", onUnauthorized: async () => {} };
+    const { call } = await open(fake.url, "modern", { auth: supplied(provider, fake.url) });
     fake.set({ on: [{ when: { tool: "echo" }, do: [{ http: { status } }] }] });
-    expect(await failure(call("echo"))).toMatchObject({ code });
+    expect(await failure(call("echo"))).toMatchObject({
+      code: "auth-failed",
+      executed: "no",
+      data: { status },
+    });
+    expect(echoes(fake)).toHaveLength(count);
   });
 
-  test("without a way to sign in, a login is asked for", async () => {
+  test("without a way to renew them, a login is asked for", async () => {
     const fake = await fakeHttp({ versions: "modern" });
-    const { call } = await open(fake.url, "modern", { authProvider: { token: async () => "t" } });
+    const auth = supplied({ token: async () => "t" }, fake.url);
+    const { call } = await open(fake.url, "modern", { auth });
     fake.set({ on: [{ when: { tool: "echo" }, do: [{ http: { status: 401 } }] }] });
-    expect(await failure(call("echo"))).toMatchObject({ code: "auth-required" });
+    expect(await failure(call("echo"))).toMatchObject({ code: "auth-required", executed: "no" });
+    expect(echoes(fake)).toHaveLength(1);
+  });
+
+  test("configured credentials that are refused are refused, not asked for", async () => {
+    const fake = await fakeHttp({ versions: "modern" });
+    const { call } = await open(fake.url, "modern", { headers: { "X-Api-Key": "sesame" } });
+    fake.set({ on: [{ when: { tool: "echo" }, do: [{ http: { status: 401 } }] }] });
+    expect(await failure(call("echo"))).toMatchObject({ code: "auth-failed", data: { status: 401 } });
+  });
+
+  test("rights that are missing are named", async () => {
+    const fake = await fakeHttp({ versions: "modern" });
+    const { call } = await open(fake.url, "modern", {});
+    const headers = { "www-authenticate": 'Bearer error="insufficient_scope", scope="read write"' };
+    fake.set({ on: [{ when: { tool: "echo" }, do: [{ http: { status: 403, headers } }] }] });
+    expect(await failure(call("echo"))).toMatchObject({
+      code: "auth-failed",
+      missingScopes: ["read", "write"],
+      data: { reason: "insufficient-scope", scopes: ["read", "write"] },
+    });
+  });
+
+  test.each([
+    ["a source of tokens", "token"],
+    ["headers", "headers"],
+  ])("%s that fails is named, and nothing is sent", async (_name, kind) => {
+    const fake = await fakeHttp({ versions: "modern" });
+    const fails = () => Promise.reject(new Error("no keychain"));
+    const auth = kind === "token" ? supplied({ token: fails }, fake.url) : { headers: fails };
+    const { request } = await openBare(fake.url, { auth });
+    expect(await failure(request("tools/list"))).toMatchObject({
+      code: "auth-failed",
+      executed: "no",
+      cause: { message: "no keychain" },
+    });
+    expect(fake.received).toEqual([]);
+  });
+
+  test("a call that is given up while its token is being fetched is never sent", async () => {
+    const fake = await fakeHttp({ versions: "legacy" });
+    const waiting: ((token: string) => void)[] = [];
+    const token = () => new Promise<string>((resolve) => waiting.push(resolve));
+    const { call, request } = await openBare(fake.url, { auth: supplied({ token }, fake.url) });
+    const stop = new AbortController();
+    const pending = failure(call("echo", {}, { signal: stop.signal }));
+    stop.abort();
+    expect((await pending).code).toBe("call-cancelled");
+    const next = request("ping").catch(() => undefined);
+    while (waiting.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    for (const resolve of waiting) resolve("late");
+    await next;
+    expect(fake.received.map(({ message }) => message?.["method"])).toEqual(["ping"]);
+  });
+
+  test("nor is one repeated that is given up while its token is being renewed", async () => {
+    const fake = await fakeHttp({ versions: "legacy" });
+    const asked = Promise.withResolvers<void>();
+    const renewed = Promise.withResolvers<void>();
+    const provider = {
+      token: async () => "t",
+      onUnauthorized: () => {
+        asked.resolve();
+        return renewed.promise;
+      },
+    };
+    const { call } = await open(fake.url, "legacy", { auth: supplied(provider, fake.url) });
+    fake.set({ on: [{ when: { tool: "fail" }, do: [{ http: { status: 401 } }] }] });
+    const stop = new AbortController();
+    const pending = failure(call("fail", {}, { signal: stop.signal }));
+    await asked.promise;
+    stop.abort();
+    expect((await pending).code).toBe("call-cancelled");
+    renewed.resolve();
+    expect(await call("echo", { a: 1 })).toMatchObject({ result: { structuredContent: { a: 1 } } });
+    const methods = fake.received.map(({ message }) => message?.["method"]);
+    expect(methods.filter((method) => method === "tools/call")).toHaveLength(2);
+    expect(methods).not.toContain("notifications/cancelled");
   });
 });
 

@@ -1,19 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { EventStreamParser, type StreamEvent } from "../../src/servers/transports/http/event-stream.ts";
+import { EventStreamParser } from "../../src/servers/transports/http/event-stream.ts";
 import {
   checkSessionId,
   encodeHeaderValue,
   routingHeaders,
 } from "../../src/servers/transports/http/headers.ts";
-import { ReconnectTimers } from "../../src/servers/transports/http/reconnect.ts";
+import { reopenDelayMs } from "../../src/servers/transports/http/push-stream.ts";
 import { resumeDelayMs } from "../../src/servers/transports/http/resume.ts";
 import { retryAfterMs } from "../../src/servers/transports/http/retry-after.ts";
 
 function parse(chunks: Buffer[], maxEventLength = 1e6) {
-  const events: StreamEvent[] = [];
+  const events: { type: string; data: string }[] = [];
   const tooLong = () => new Error("too long");
-  const parser = new EventStreamParser({ onEvent: (event) => events.push(event), maxEventLength, tooLong });
+  const parser = new EventStreamParser({
+    onEvent: ({ type, data }) => events.push({ type, data: data.toString() }),
+    maxEventLength,
+    tooLong,
+  });
   for (const chunk of chunks) parser.push(chunk);
   return { events, id: parser.lastEventId, retryMs: parser.retryMs };
 }
@@ -130,15 +134,20 @@ describe("M44 how long to stay away", () => {
     },
   );
 
-  test("the SDK's reconnections slow down when they come in a row, and never overflow a timer", () => {
-    let clock = 0;
-    const timers = new ReconnectTimers(() => clock);
-    expect(timers.delay(0)).toBe(100);
-    expect(timers.delay(1e12)).toBe(30_000);
-    expect(timers.delay(Number.NaN)).toBe(30_000);
-    clock += 60_000;
-    expect(timers.delay(1000)).toBe(1000);
-  });
+  test.each([
+    [undefined, 0, 1000],
+    [undefined, 2, 2250],
+    [undefined, 100, 30_000],
+    [0, 0, 100],
+    [0, 5, 3200],
+    [1e12, 0, 30_000],
+    [5000, 0, 5000],
+  ])(
+    "the server's own stream with retry %s, useless %d times, is opened again in %d ms",
+    (retry, useless, ms) => {
+      expect(reopenDelayMs(retry, useless)).toBe(ms);
+    },
+  );
 });
 
 describe("M21 header values", () => {

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
-import { httpFailure } from "../../src/servers/transports/http/failure.ts";
 import { HttpClient } from "../../src/servers/transports/http/client.ts";
 import { createHttpFetch } from "../../src/servers/transports/http/fetch.ts";
-import { createTransport, fakeHttp, failure, open, plainHttp } from "./http-fixture.ts";
+import { SseTransport } from "../../src/servers/transports/sse.ts";
+import { fakeHttp, open, openBare, plainHttp } from "./http-fixture.ts";
+import { deaf, failure } from "./rpc-fixture.ts";
 
 const statuses = [301, 302, 303, 307, 308];
 const secrets = { authorization: "Bearer sesame", "x-api-key": "sesame" };
-const limits = { timeoutMs: 20_000, maxTimeoutMs: 20_000 };
 
 /** A server that redirects everything, and another origin that writes down who came. */
 async function redirecting(status: number, path = "/stolen") {
@@ -23,12 +23,10 @@ async function redirecting(status: number, path = "/stolen") {
 }
 
 describe("M20 redirects never leave the origin", () => {
-  test.each(statuses)("HTTP %d: the lane refuses and names the place", async (status) => {
+  test.each(statuses)("HTTP %d: a call is refused and names the place", async (status) => {
     const { url, elsewhere, visits } = await redirecting(status, "/stolen?token=sesame");
-    const { lane } = createTransport(url, { headers: secrets });
-    const error = await failure(
-      lane.request("tools/call", { name: "pay", arguments: { card: "4711" } }, limits),
-    );
+    const { request: ask } = await openBare(url, { headers: secrets });
+    const error = await failure(ask("tools/call", { name: "pay", arguments: { card: "4711" } }));
     expect(error).toMatchObject({
       code: "unexpected-response",
       data: { status, location: `${elsewhere}/stolen` },
@@ -41,7 +39,7 @@ describe("M20 redirects never leave the origin", () => {
   test.each(statuses)("HTTP %d: the handshake refuses", async (status) => {
     const { url, elsewhere, visits } = await redirecting(status);
     const error = await failure(open(url, "legacy", { headers: secrets }));
-    expect(httpFailure(error, { server: "remote", hadSession: false, now: 0 })).toMatchObject({
+    expect(error).toMatchObject({
       code: "unexpected-response",
       data: { location: `${elsewhere}/stolen` },
     });
@@ -52,8 +50,8 @@ describe("M20 redirects never leave the origin", () => {
     const { url, visits } = await redirecting(status);
     const client = new HttpClient({ server: "remote", url: new URL(url), headers: secrets });
     const fetch = createHttpFetch(client);
-    const stream = await failure(fetch(url, { headers: { accept: "text/event-stream" } }));
-    expect(stream.cause).toMatchObject({ code: "unexpected-response" });
+    const stream = new SseTransport({ server: "remote", url: new URL(url), headers: secrets });
+    expect(await failure(stream.start(deaf))).toMatchObject({ code: "unexpected-response" });
     const token = await fetch(new URL("/token", url), {
       method: "POST",
       body: new URLSearchParams({ code: "sesame" }),
@@ -72,8 +70,8 @@ describe("M20 redirects never leave the origin", () => {
     const { origin } = await plainHttp((request, response) => {
       response.writeHead(307, { location: location.replace("HOST", request.headers.host ?? "") }).end();
     });
-    const { lane } = createTransport(`${origin}/mcp`);
-    expect((await failure(lane.request("tools/list", {}, limits))).code).toBe("unexpected-response");
+    const { request: ask } = await openBare(`${origin}/mcp`);
+    expect((await failure(ask("tools/list"))).code).toBe("unexpected-response");
   });
 
   test("a circle ends", async () => {
@@ -82,8 +80,8 @@ describe("M20 redirects never leave the origin", () => {
       visits++;
       response.writeHead(307, { location: request.url ?? "" }).end();
     });
-    const { lane } = createTransport(`${origin}/mcp`);
-    const error = await failure(lane.request("tools/list", {}, limits));
+    const { request: ask } = await openBare(`${origin}/mcp`);
+    const error = await failure(ask("tools/list"));
     expect(error).toMatchObject({
       code: "unexpected-response",
       message: expect.stringMatching(/too many/) as string,
@@ -99,8 +97,8 @@ describe("M20 redirects never leave the origin", () => {
         methods.push(request.method);
         response.writeHead(status, { location: "/mcp/" }).end();
       });
-      const { lane } = createTransport(`${origin}/mcp`);
-      expect((await failure(lane.request("tools/list", {}, limits))).code).toBe("unexpected-response");
+      const { request: ask } = await openBare(`${origin}/mcp`);
+      expect((await failure(ask("tools/list"))).code).toBe("unexpected-response");
       expect(methods).toEqual(["POST"]);
     },
   );
@@ -122,8 +120,8 @@ describe("M20 redirects never leave the origin", () => {
       });
     });
     expect(target.origin).not.toBe(origin);
-    const { lane } = createTransport(`${origin}/old`, { headers: secrets });
-    expect(await lane.request("tools/list", {}, limits)).toEqual({ result: { at: "/new" } });
+    const { request: ask } = await openBare(`${origin}/old`, { headers: secrets });
+    expect(await ask("tools/list")).toEqual({ result: { at: "/new" } });
     expect(seen).toEqual(["sesame"]);
   });
 

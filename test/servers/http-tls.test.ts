@@ -7,7 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { callTool, createTransport, fakeHttp, failure, open } from "./http-fixture.ts";
+import { fakeHttp, open, openBare } from "./http-fixture.ts";
+import { failure, modernMeta, type Opened } from "./rpc-fixture.ts";
+
+/** A call without a handshake before it. */
+const ask = ({ request }: Opened) => request("tools/call", { name: "echo", _meta: modernMeta });
 
 let folder: string;
 const read = (name: string) => readFileSync(join(folder, name), "utf8");
@@ -103,8 +107,8 @@ describe.skipIf(!hasOpenssl)("M20 TLS is checked, always", () => {
     ["future", true, /not valid yet/, /clock/],
   ])("%s: refused, with the reason (our authority given: %s)", async (name, withCa, reason, hint) => {
     const fake = await serve(name);
-    const { lane } = createTransport(fake.url, withCa ? { network: { ca: read("ca.pem") } } : {});
-    const error = await failure(callTool(lane, "modern", "echo"));
+    const opened = await openBare(fake.url, withCa ? { network: { ca: read("ca.pem") } } : {});
+    const error = await failure(ask(opened));
     expect(error).toMatchObject({ code: "unexpected-response", data: { sent: false } });
     expect(error.message).toMatch(reason);
     expect(error.hint).toMatch(hint);
@@ -113,15 +117,15 @@ describe.skipIf(!hasOpenssl)("M20 TLS is checked, always", () => {
 
   test("plain HTTP behind an https URL is named as a TLS problem", async () => {
     const fake = await fakeHttp();
-    const { lane } = createTransport(fake.url.replace("http:", "https:"));
-    expect((await failure(callTool(lane, "modern", "echo"))).message).toMatch(/could not agree on TLS/);
+    const opened = await openBare(fake.url.replace("http:", "https:"));
+    expect((await failure(ask(opened))).message).toMatch(/could not agree on TLS/);
   });
 
   test("certificates that are none are a mistake in the configuration", async () => {
-    const { lane } = createTransport("https://127.0.0.1:1/mcp", {
+    const opened = await openBare("https://127.0.0.1:1/mcp", {
       network: { cert: "nonsense", key: "nonsense" },
     });
-    expect(await failure(callTool(lane, "modern", "echo"))).toMatchObject({ code: "config-invalid" });
+    expect(await failure(ask(opened))).toMatchObject({ code: "config-invalid" });
   });
 
   test("a client certificate is shown to a server that wants one; without it the server refuses", async () => {
@@ -145,13 +149,11 @@ describe.skipIf(!hasOpenssl)("M20 TLS is checked, always", () => {
     });
     const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
     const network = { ca: read("ca.pem"), cert: read("client.pem"), key: read("client.key") };
-    const known = createTransport(url, { network });
-    expect(await callTool(known.lane, "modern", "echo")).toEqual({ result: {} });
+    const known = await openBare(url, { network });
+    expect(await ask(known)).toEqual({ result: {} });
     expect(seen).toEqual(["client"]);
-    const stranger = createTransport(url, { network: { ca: network.ca } });
-    expect(["unexpected-response", "connection-lost"]).toContain(
-      (await failure(callTool(stranger.lane, "modern", "echo"))).code,
-    );
+    const stranger = await openBare(url, { network: { ca: network.ca } });
+    expect(["unexpected-response", "connection-lost"]).toContain((await failure(ask(stranger))).code);
     expect(seen).toHaveLength(1);
   });
 
@@ -203,16 +205,16 @@ describe("M20 proxies from the environment", () => {
   ])("a proxy %s is named, its password is not", async (name, url, says) => {
     const proxy = await startProxy("1");
     const port = name.includes("not there") ? 1 : proxy.port;
-    const { lane } = createTransport(url, { network: { proxy: `http://me:sesame@127.0.0.1:${port}` } });
-    const error = await failure(callTool(lane, "modern", "echo"));
+    const opened = await openBare(url, { network: { proxy: `http://me:sesame@127.0.0.1:${port}` } });
+    const error = await failure(ask(opened));
     expect(error).toMatchObject({ code: "not-responding", data: { sent: false } });
     expect(error.message).toMatch(says);
     expect(JSON.stringify([error, error.message])).not.toContain("sesame");
   });
 
   test("a proxy of an unknown kind is a mistake in the configuration", async () => {
-    const { lane } = createTransport("https://a.example/mcp", { network: { proxy: "gopher://x" } });
-    expect(await failure(callTool(lane, "modern", "echo"))).toMatchObject({ code: "config-invalid" });
+    const opened = await openBare("https://a.example/mcp", { network: { proxy: "gopher://x" } });
+    expect(await failure(ask(opened))).toMatchObject({ code: "config-invalid" });
   });
 });
 

@@ -1,17 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
-import { callTool, createTransport, fakeHttp, failure, open, plainHttp, until } from "./http-fixture.ts";
+import { createTransport, fakeHttp, open, openBare, plainHttp } from "./http-fixture.ts";
+import { failure, modernMeta, openRpc, result, until } from "./rpc-fixture.ts";
 
 describe.each(["legacy", "modern"] as const)("M20 Streamable HTTP, %s era", (era) => {
-  test("calls through the lane reach the server and come back, 50 at once", async () => {
+  test("calls reach the server and come back, 50 at once", async () => {
     const fake = await fakeHttp({ versions: era });
-    const { call, errors } = await open(fake.url, era);
+    const { call, rpc } = await open(fake.url, era);
     const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => call("add", { a: n, b: 1 })));
     expect(answers.map((answer) => "result" in answer && answer.result["structuredContent"])).toEqual(
       Array.from({ length: 50 }, (_, n) => ({ sum: n + 1 })),
     );
-    expect(errors).toEqual([]);
+    expect([rpc.inbound.ignored, rpc.requests.counts.late]).toEqual([0, 0]);
   });
 
   test("answers in an event stream are read, progress included", async () => {
@@ -34,27 +35,19 @@ describe.each(["legacy", "modern"] as const)("M20 Streamable HTTP, %s era", (era
     expect(await call("echo")).toEqual({ error });
   });
 
-  test("lists and handshake go through the SDK on the same sockets", async () => {
-    const fake = await fakeHttp({ versions: era });
-    const { client } = await open(fake.url, era);
-    expect((await client.listTools()).tools.map((tool) => tool.name)).toContain("add");
-  });
-
   test("closing ends every socket and timer, also with calls in flight", async () => {
     const fake = await fakeHttp({ versions: era, on: [{ when: { tool: "echo" }, do: [{ silent: true }] }] });
-    const { transport, call } = await open(fake.url, era);
+    const { transport, call, closed } = await open(fake.url, era);
     const pending = [call("echo"), call("echo")];
     const outcomes = Promise.all(pending.map(failure));
     await until(
       () => fake.received.filter(({ message }) => message?.["method"] === "tools/call").length === 2,
     );
-    let closed = 0;
-    Object.assign(transport, { onclose: () => closed++ });
     await Promise.all([transport.close(), transport.close()]);
     expect((await outcomes).map((error) => error.code)).toEqual(["connection-lost", "connection-lost"]);
     await until(() => fake.connections === 0);
-    expect(closed).toBe(1);
-    expect((await failure(call("echo"))).code).toBe("connection-lost");
+    expect((await closed).code).toBe("connection-lost");
+    expect(await failure(call("echo"))).toMatchObject({ code: "connection-lost", executed: "no" });
   });
 });
 
@@ -109,43 +102,84 @@ describe("M21 what each era wants on the wire", () => {
     await until(() => fake.connections === 0);
   });
 
-  test("a push on the server's own stream reaches the SDK", async () => {
+  test("a push on the server's own stream belongs to no call", async () => {
     const fake = await fakeHttp({ versions: "legacy" });
-    const { client } = await open(fake.url);
-    const heard = new Promise<void>((resolve) => {
-      client.setNotificationHandler("notifications/tools/list_changed", () => resolve());
-    });
+    const { promise: heard, resolve } = Promise.withResolvers<string>();
+    await openRpc(createTransport(fake.url), { era: "legacy", otherwise: { onNotification: resolve } });
     await until(() => fake.received.some(({ method }) => method === "GET"));
     const again = setInterval(() => void fake.notify({ method: "notifications/tools/list_changed" }), 20);
-    await heard.finally(() => clearInterval(again));
+    expect(await heard.finally(() => clearInterval(again))).toBe("notifications/tools/list_changed");
+  });
+
+  test.each([405, 404, 400, 403])(
+    "a server without such a stream (HTTP %d) is not asked again",
+    async (status) => {
+      const on = [{ when: { http: "GET" as const }, do: [{ http: { status } }] }];
+      const fake = await fakeHttp({ versions: "legacy", on });
+      const { call } = await open(fake.url);
+      expect(await call("echo")).toMatchObject({ result: {} });
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(fake.received.filter(({ method }) => method === "GET")).toHaveLength(1);
+    },
+  );
+
+  test("such a stream that breaks is opened again after its last event, when the server says so", async () => {
+    const stream = "id: 7\nretry: 10\ndata:\n\n";
+    const on = [
+      {
+        when: { http: "GET" as const, nth: [1, 2] },
+        do: [{ http: { contentType: "text/event-stream", body: stream } }],
+      },
+      { when: { http: "GET" as const, nth: 3 }, do: [{ http: { status: 500 } }] },
+    ];
+    const fake = await fakeHttp({ versions: "legacy", on });
+    const { transport } = await open(fake.url);
+    const gets = () => fake.received.filter(({ method }) => method === "GET");
+    await until(() => gets().length === 4);
+    expect(gets().map(({ headers }) => headers["last-event-id"])).toEqual([undefined, "7", "7", "7"]);
+    await transport.close();
+    await until(() => fake.connections === 0);
   });
 
   test("a modern subscription hears of changes, and its end closes the request", async () => {
     const fake = await fakeHttp({ versions: "modern" });
-    const { client } = await open(fake.url, "modern");
-    const heard = Promise.withResolvers<void>();
-    client.setNotificationHandler("notifications/tools/list_changed", () => heard.resolve());
-    const subscription = await client.listen({ toolsListChanged: true });
+    const { request } = await open(fake.url, "modern");
+    const heard: string[] = [];
+    const stop = new AbortController();
+    const params = { notifications: { toolsListChanged: true }, _meta: modernMeta };
+    const onNotification = (method: string) => void heard.push(method);
+    const ended = failure(request("subscriptions/listen", params, { signal: stop.signal, onNotification }));
+    await until(() => heard.includes("notifications/subscriptions/acknowledged"));
     await fake.notify({ method: "notifications/tools/list_changed" });
-    await heard.promise;
-    await subscription.close();
-    expect(await subscription.closed).toBe("local");
+    await until(() => heard.includes("notifications/tools/list_changed"));
+    stop.abort();
+    expect((await ended).code).toBe("call-cancelled");
+    expect(fake.received.filter(({ message }) => message?.["method"] === "notifications/cancelled")).toEqual(
+      [],
+    );
   });
 
-  test("large answers pass the SDK's path whole, compressed by nobody and read at its own speed", async () => {
+  test("large answers come whole, compressed by nobody", async () => {
     const fake = await fakeHttp({ versions: "legacy", responses: "sse" });
-    const { client } = await open(fake.url);
-    const result = await client.callTool({ name: "big", arguments: { bytes: 5_000_000 } });
-    expect(result.content).toEqual([{ type: "text", text: "x".repeat(5_000_000) }]);
+    const { call } = await open(fake.url);
+    const { content } = await result(call("big", { bytes: 5_000_000 }));
+    expect(content).toEqual([{ type: "text", text: "x".repeat(5_000_000) }]);
   });
 
-  test("a question that a legacy server asks during a call is answered by the SDK, and the call goes on", async () => {
+  test("a question that a legacy server asks during a call is that call's own, and the call goes on", async () => {
     const fake = await fakeHttp({ versions: "legacy" });
-    const { client, call } = await open(fake.url);
-    client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { name: "Ada" } }));
-    expect(await call("elicit")).toMatchObject({
-      result: { structuredContent: { answers: [{ action: "accept", content: { name: "Ada" } }] } },
-    });
+    const { call } = await open(fake.url);
+    const asked = (name: string) =>
+      call(
+        "elicit",
+        {},
+        { answeredBy: {}, onQuestion: async () => ({ action: "accept", content: { name } }) },
+      );
+    const answers = await Promise.all([result(asked("Ada")), result(asked("Grace"))]);
+    expect(answers.map(({ structuredContent }) => structuredContent)).toEqual([
+      { answers: [{ action: "accept", content: { name: "Ada" } }] },
+      { answers: [{ action: "accept", content: { name: "Grace" } }] },
+    ]);
   });
 });
 
@@ -198,13 +232,25 @@ describe("M20 answers that take another way", () => {
     const fake = await fakeHttp({ versions: "legacy" });
     const file = new URL("../../src/servers/transports/http/transport.ts", import.meta.url).href;
     const program = `
-      import { Client } from "@modelcontextprotocol/client";
       import { HttpTransport } from ${JSON.stringify(file)};
       const transport = new HttpTransport({ server: "remote", url: new URL(${JSON.stringify(fake.url)}) });
-      await new Client({ name: "test", version: "1" }).connect(transport);
-      const limits = { timeoutMs: 60_000, maxTimeoutMs: 60_000 };
-      await transport.lane.request("tools/call", { name: "echo", arguments: {} }, limits);
-      transport.lane.request("tools/call", { name: "sleep", arguments: { ms: 60_000 } }, limits).catch(() => {});
+      const answers = new Map();
+      await transport.start({
+        takes: () => false,
+        message: (message) => answers.get(message.id)?.(message.result),
+        failed() {},
+        closed() {},
+      });
+      const ask = (id, method, params) => new Promise((resolve) => {
+        answers.set(id, resolve);
+        transport.send({ jsonrpc: "2.0", id, method, params });
+      });
+      const clientInfo = { name: "test", version: "1" };
+      await ask("p1", "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+      transport.setVersion("2025-11-25");
+      await transport.send({ jsonrpc: "2.0", method: "notifications/initialized", params: {} });
+      await ask("p2", "tools/call", { name: "echo", arguments: {} });
+      void ask("p3", "tools/call", { name: "sleep", arguments: { ms: 60_000 } });
       await transport.close();`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: "inherit" });
     const [code] = (await once(child, "exit")) as [number];
@@ -236,9 +282,9 @@ describe("M26 cancellation reaches the server", () => {
       response.on("close", () => left.resolve());
       arrived.resolve();
     });
-    const { lane } = createTransport(`${origin}/mcp`);
+    const { request: ask } = await openBare(`${origin}/mcp`);
     const controller = new AbortController();
-    const pending = failure(callTool(lane, "modern", "sleep", {}, { signal: controller.signal }));
+    const pending = failure(ask("tools/call", { _meta: modernMeta }, { signal: controller.signal }));
     await arrived.promise;
     controller.abort();
     expect((await pending).code).toBe("call-cancelled");

@@ -231,7 +231,7 @@ const starts: Fault[] = [
 const proto =
   '{"jsonrpc":"2.0","id":$id,"result":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"content":[{"type":"text","text":"odd"}],"content":[{"type":"text","text":"twice"}]}}\n';
 const broken = Buffer.concat([
-  Buffer.from('{"jsonrpc":"2.0","id":"p1","result":{"content":[{"type":"text","text":"a'),
+  Buffer.from('{"jsonrpc":"2.0","id":"p4","result":{"content":[{"type":"text","text":"a'),
   Buffer.from([0xff, 0xc3]),
   Buffer.from('z"}]}}\n'),
 ]).toString("base64");
@@ -467,9 +467,9 @@ const semantics: Fault[] = [
     row: "C45 wants input that nobody here can give",
     script: { versions: "modern" },
     act: async ({ hub }) =>
-      expect(
-        await hub.request("tools/call", { name: "elicit", arguments: {} }, { server: "it" }),
-      ).toMatchObject({ error: { code: -32021 } }),
+      expect(await hub.forwardCall("it.elicit", { arguments: {} })).toMatchObject({
+        error: { code: -32021 },
+      }),
   },
 ];
 

@@ -43,9 +43,7 @@ export async function openFolder(): Promise<{ path: string } & AsyncDisposable> 
 }
 
 /** A stdio fake that writes down its starts and what it heard. */
-export async function openLogged(
-  script: Script = {},
-): Promise<{ entry: Entry; starts(): number; pids(): number[]; heard(): Heard[] } & AsyncDisposable> {
+export async function openLogged(script: Script = {}): Promise<Logged & AsyncDisposable> {
   const folder = await openFolder();
   const log = join(folder.path, "log");
   const lines = () => {
@@ -60,10 +58,20 @@ export async function openLogged(
     entry: fakeStdio({ ...script, log }),
     pids,
     starts: () => pids().length,
+    lines: () => lines().flatMap((line) => (line.event === "received" ? [line.line] : [])),
     heard: () =>
       lines().flatMap((line) => (line.event === "received" ? [JSON.parse(line.line) as Heard] : [])),
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
+}
+
+interface Logged {
+  entry: Entry;
+  starts(): number;
+  pids(): number[];
+  /** The messages it received, as they came and parsed. */
+  lines(): string[];
+  heard(): Heard[];
 }
 
 export interface Heard {
@@ -117,9 +125,9 @@ function memoryOutlet(transport: Transport): Outlet {
   };
 }
 
-export type CallOptions = Partial<Omit<RequestOptions, "server">>;
+export type CallOptions = Partial<Omit<RequestOptions, "server">> & { caller?: string | undefined };
 
-/** Calls a tool through the raw door; the text of its answer. */
+/** Calls a tool for its own answer; the text of it. */
 export async function call(
   hub: Hub,
   server: string,
@@ -127,7 +135,9 @@ export async function call(
   args: Record<string, unknown> = {},
   options: CallOptions = {},
 ): Promise<string> {
-  const answer = await hub.request("tools/call", { name: tool, arguments: args }, { server, ...options });
+  const { caller, ...rest } = options;
+  const view = caller === undefined ? hub : hub.view({ caller });
+  const answer = await view.forwardCall(`${server}.${tool}`, { arguments: args }, rest);
   if ("error" in answer) throw new Error(`${server} answered ${tool} with ${answer.error.message}`);
   const [first] = answer.result["content"] as { text: string }[];
   return first?.text ?? "";

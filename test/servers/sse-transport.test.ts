@@ -1,21 +1,15 @@
-import { Client } from "@modelcontextprotocol/client";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { Listener } from "../../src/servers/rpc/inbound.ts";
 import { SseTransport, type SseTransportOptions } from "../../src/servers/transports/sse.ts";
-import { callTool, fakeHttp, failure, plainHttp, until } from "./http-fixture.ts";
+import { fakeHttp, plainHttp, supplied } from "./http-fixture.ts";
+import { deaf, failure, openRpc, result, until } from "./rpc-fixture.ts";
 
 function createSse(url: string, options: Partial<SseTransportOptions> = {}): SseTransport {
-  const transport = new SseTransport({ server: "old", url: new URL(url), ...options });
-  onTestFinished(() => transport.close());
-  return transport;
+  return new SseTransport({ server: "old", url: new URL(url), ...options });
 }
 
-async function openSse(url: string, options: Partial<SseTransportOptions> = {}) {
-  const transport = createSse(url, options);
-  const client = new Client({ name: "test", version: "1" }, { capabilities: { elicitation: {} } });
-  await client.connect(transport);
-  const call = (...args: [string, Record<string, unknown>?, { signal?: AbortSignal }?]) =>
-    callTool(transport.lane, "legacy", ...args);
-  return { transport, client, call };
+function openSse(url: string, options: Partial<SseTransportOptions> = {}, otherwise: Listener = {}) {
+  return openRpc(createSse(url, options), { era: "legacy", otherwise });
 }
 
 /** A server whose stream says exactly this, and stays open. */
@@ -28,19 +22,19 @@ function saying(text: string, contentType = "text/event-stream") {
 describe("M20 the older SSE transport", () => {
   test("calls go out as POSTs and come back on the stream, 30 at once", async () => {
     const fake = await fakeHttp({ versions: ["2024-11-05"] });
-    const { call, client } = await openSse(fake.sseUrl, { headers: { "x-api-key": "k" } });
+    const { call, request } = await openSse(fake.sseUrl, { headers: { "x-api-key": "k" } });
     const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => call("add", { a: n, b: 1 })));
     expect(answers.map((answer) => "result" in answer && answer.result["structuredContent"])).toEqual(
       Array.from({ length: 30 }, (_, n) => ({ sum: n + 1 })),
     );
-    expect((await client.listTools()).tools.length).toBeGreaterThan(3);
+    expect((await result(request("tools/list")))["tools"]).not.toHaveLength(0);
     expect(fake.received.every(({ headers }) => headers["x-api-key"] === "k")).toBe(true);
   });
 
   test("a question asked during a call is answered", async () => {
     const fake = await fakeHttp({ versions: ["2025-06-18"] });
-    const { call, client } = await openSse(fake.sseUrl);
-    client.setRequestHandler("elicitation/create", () => ({ action: "decline" }));
+    const onQuestion = async () => ({ action: "decline" });
+    const { call } = await openSse(fake.sseUrl, {}, { onQuestion });
     expect(await call("elicit")).toMatchObject({
       result: { structuredContent: { answers: [{ action: "decline" }] } },
     });
@@ -83,18 +77,17 @@ describe("M20 the older SSE transport", () => {
         .write("event: endpoint\ndata: /messages\n\n");
       move = () => response.write(`event: endpoint\ndata: ${elsewhere.origin}/messages\n\n`);
     });
-    const transport = createSse(`${origin}/sse`);
-    await transport.start();
-    const pending = failure(callTool(transport.lane, "legacy", "echo"));
-    const closed = new Promise<void>((resolve) => Object.assign(transport, { onclose: resolve }));
+    const { transport, call, closed } = await openRpc(createSse(`${origin}/sse`));
+    const pending = failure(call("echo"));
     move();
     await closed;
     expect(await pending).toMatchObject({
       code: "unexpected-response",
       data: { endpoint: elsewhere.origin },
     });
-    expect((await failure(callTool(transport.lane, "legacy", "echo"))).code).toBe("unexpected-response");
-    await failure(transport.send({ jsonrpc: "2.0", method: "notifications/initialized" }));
+    expect((await failure(call("echo"))).code).toBe("unexpected-response");
+    const notice = { jsonrpc: "2.0", method: "notifications/initialized", params: {} } as const;
+    expect(await failure(transport.send(notice))).toMatchObject({ executed: "no" });
     expect(visits).toEqual([]);
   });
 
@@ -127,10 +120,9 @@ describe("M20 the older SSE transport", () => {
       versions: ["2024-11-05"],
       on: [{ when: { tool: "echo" }, do: [{ silent: true }] }],
     });
-    const { transport, call } = await openSse(fake.sseUrl);
+    const { call, closed } = await openSse(fake.sseUrl);
     const pending = failure(call("echo"));
     await until(() => fake.received.some(({ message }) => message?.["method"] === "tools/call"));
-    const closed = new Promise<void>((resolve) => Object.assign(transport, { onclose: resolve }));
     await fake.restart();
     await closed;
     expect((await pending).code).toBe("connection-lost");
@@ -146,6 +138,7 @@ describe("M20 the older SSE transport", () => {
     const { call } = await openSse(fake.sseUrl);
     expect(await failure(call("echo"))).toMatchObject({
       code: "connection-lost",
+      executed: "no",
       data: { reason: "session-lost", status: 404 },
     });
   });
@@ -160,9 +153,49 @@ describe("M20 the older SSE transport", () => {
     const { origin, server } = await saying(": hello\n\n");
     const transport = createSse(`${origin}/sse`);
     const connected = new Promise((resolve) => server.once("connection", resolve));
-    const start = failure(transport.start());
+    const start = failure(transport.start(deaf));
     await connected;
     await transport.close();
     expect((await start).code).toBe("connection-lost");
+  });
+
+  test("a refused token is renewed once for the stream and once for a message", async () => {
+    let token = 0;
+    const provider = { token: async () => `t${token}`, onUnauthorized: async () => void token++ };
+    const on = [
+      { when: { http: "GET" as const, nth: 1 }, do: [{ http: { status: 401 } }] },
+      { when: { tool: "echo", nth: 1 }, do: [{ http: { status: 401 } }] },
+    ];
+    const fake = await fakeHttp({ versions: ["2024-11-05"], on });
+    const { call } = await openSse(fake.sseUrl, { auth: supplied(provider, fake.sseUrl) });
+    expect(await call("echo", { a: 1 })).toMatchObject({ result: { structuredContent: { a: 1 } } });
+    const sent = (method: string) =>
+      fake.received
+        .filter(({ method: verb, message }) => (message?.["method"] ?? verb) === method)
+        .map(({ headers }) => headers["authorization"]);
+    expect(sent("GET")).toEqual(["Bearer t0", "Bearer t1"]);
+    expect(sent("tools/call")).toEqual(["Bearer t1", "Bearer t2"]);
+  });
+
+  test("a call that is given up while its token is being fetched is never sent", async () => {
+    const fake = await fakeHttp({ versions: ["2024-11-05"] });
+    let hold: Promise<void> | undefined;
+    const token = async () => {
+      await hold;
+      return "t";
+    };
+    const { call, request } = await openSse(fake.sseUrl, { auth: supplied({ token }, fake.sseUrl) });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    hold = promise;
+    const stop = new AbortController();
+    const pending = failure(call("echo", {}, { signal: stop.signal }));
+    stop.abort();
+    expect((await pending).code).toBe("call-cancelled");
+    resolve();
+    await request("tools/list");
+    const methods = fake.received.map(({ message }) => message?.["method"]);
+    expect(
+      methods.filter((method) => method === "tools/call" || method === "notifications/cancelled"),
+    ).toEqual([]);
   });
 });

@@ -158,7 +158,7 @@ describe("M24 backoff and breaker", () => {
     expect(fail("spawn-failed", 0)).toMatchObject({ next: "failed" });
     expect(fail("auth-required", 0)).toEqual({ next: "needs-auth" });
     expect(fail("registration-required", 0)).toEqual({ next: "needs-registration" });
-    const limited = new PlugboardError("rate-limited", "x", { data: { retryAfterMs: 7000 } });
+    const limited = new PlugboardError("rate-limited", "x", { retryAfterMs: 7000 });
     expect(decide({ error: limited, failures: 0, at: 0 }, defaultBackoff, 0)).toMatchObject({
       retryAt: 7000,
     });

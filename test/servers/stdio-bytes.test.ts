@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { LineReader } from "../../src/servers/transports/stdio/line-reader.ts";
 import { StderrTail } from "../../src/servers/transports/stdio/stderr-tail.ts";
-import { closing, nodeProgram, patient, processesWith, result, stdioFixture } from "./stdio-fixture.ts";
+import { nodeProgram, processesWith, stdioFixture } from "./stdio-fixture.ts";
+import { result } from "./rpc-fixture.ts";
 
 const stdio = stdioFixture();
 
@@ -14,6 +15,7 @@ function read(
   const seen = { messages: [] as unknown[], skipped: [] as string[], tooLarge: [] as number[] };
   const reader = new LineReader({
     maxLineBytes: options.maxLineBytes ?? 1 << 20,
+    takes: () => false,
     onMessage: (message) => seen.messages.push(message),
     onSkipped: (line) => seen.skipped.push(line),
     onTooLarge: (size) => seen.tooLarge.push(size),
@@ -107,8 +109,8 @@ describe("M44 whatever bytes a server writes, messages are found and the rest is
 
 describe("M44 the same from a real program", () => {
   it("skips a banner, remembers how it began, and works", async () => {
-    const transport = await stdio.open(nodeProgram("noisy.mjs", "1000"));
-    expect(await result(transport.lane.request("echo", { n: 1 }, patient))).toMatchObject({ n: 1 });
+    const { transport, request } = await stdio.open(nodeProgram("noisy.mjs", "1000"));
+    expect(await result(request("echo", { n: 1 }))).toMatchObject({ n: 1 });
     expect(transport.skipped).toEqual({
       count: 3,
       first: ["Welcome to Noisy 1.0!", "listening on stdio\\u{d}", "\\u{1b}[31mred\\u{1b}[0m"],
@@ -116,15 +118,14 @@ describe("M44 the same from a real program", () => {
   });
 
   it("delivers a result of 9.9 MB intact", async () => {
-    const transport = await stdio.open(nodeProgram("good.mjs"));
-    const { text } = await result(transport.lane.request("big", { bytes: 9_900_000 }, patient));
+    const { request } = await stdio.open(nodeProgram("good.mjs"));
+    const { text } = await result(request("big", { bytes: 9_900_000 }));
     expect((text as string).length).toBe(9_900_000);
   });
 
   it("ends the connection at a message beyond the limit and says which limit", async () => {
-    const transport = await stdio.open(nodeProgram("good.mjs"), { maxLineBytes: 1_000_000 });
-    const closed = closing(transport);
-    const call = transport.lane.request("big", { bytes: 3_000_000 }, patient);
+    const { request, closed } = await stdio.open(nodeProgram("good.mjs"), { maxLineBytes: 1_000_000 });
+    const call = request("big", { bytes: 3_000_000 });
     await expect(call).rejects.toMatchObject({ code: "output-too-large", data: { maxLineBytes: 1_000_000 } });
     await closed;
   });
@@ -132,8 +133,8 @@ describe("M44 the same from a real program", () => {
   it("never holds a line of 100 MB: the default limit ends it, and the writer", async () => {
     const processes = stdio.tree({ graces: { eofMs: 100, termMs: 100 } });
     const args = ["-c", "head -c 100000000 /dev/zero | tr '\\0' x; sleep 1000"];
-    const transport = await stdio.open({ server: "s", command: "sh", args }, { processes });
-    await closing(transport);
+    const { transport, closed } = await stdio.open({ server: "s", command: "sh", args }, { processes });
+    await closed;
     const limit = 32 * 1024 * 1024;
     expect(transport.lost).toMatchObject({ code: "output-too-large", data: { maxLineBytes: limit } });
     expect(Number(transport.lost?.data?.["bytes"])).toBeLessThan(limit + 1_000_000);
@@ -142,22 +143,37 @@ describe("M44 the same from a real program", () => {
   });
 
   it("understands batches, broken pieces and answers split anywhere", async () => {
-    const transport = await stdio.open(nodeProgram("good.mjs"));
+    const { transport, request } = await stdio.open(nodeProgram("good.mjs"));
     const raw = (text: string, chunk: number) => ({ base64: Buffer.from(text).toString("base64"), chunk });
     const first = `[{"jsonrpc":"2.0","id":"p1","result":{"n":1}},7]\r\n`;
-    expect(await result(transport.lane.request("raw", raw(first, 3), patient))).toEqual({ n: 1 });
+    expect(await result(request("raw", raw(first, 3)))).toEqual({ n: 1 });
     const second = `{"jsonrpc":"2.0","id":"p2","result":{"__proto__":{"x":1}}}\n`;
-    const answer = await result(transport.lane.request("raw", raw(second, 1), patient));
+    const answer = await result(request("raw", raw(second, 1)));
     expect(Object.keys(answer)).toEqual(["__proto__"]);
     expect(transport.skipped.count).toBe(1);
   });
 
+  it("survives messages that are none, and counts them", async () => {
+    const { request, rpc } = await stdio.open(nodeProgram("good.mjs"));
+    const messages = [
+      `{}`,
+      `{"jsonrpc":"2.0","id":{},"method":3}`,
+      `{"jsonrpc":"2.0","id":"p99","result":{}}`,
+      `{"jsonrpc":"2.0","id":1}`,
+      `{"jsonrpc":"2.0","id":"p1","result":{"ok":1}}`,
+    ];
+    const base64 = Buffer.from([...messages, ""].join("\n")).toString("base64");
+    expect(await result(request("raw", { base64 }))).toEqual({ ok: 1 });
+    expect(rpc.inbound.ignored).toBe(4);
+    expect(await result(request("ping"))).toEqual({});
+  });
+
   it("survives a flood on stderr, keeps its end, and reports few lines of it", async () => {
     const lines: string[] = [];
-    const transport = await stdio.open(nodeProgram("noisy.mjs", "100000000"), {
+    const { transport, request } = await stdio.open(nodeProgram("noisy.mjs", "100000000"), {
       onStderr: (line) => lines.push(line),
     });
-    expect(await result(transport.lane.request("ping", {}, patient))).toEqual({});
+    expect(await result(request("ping"))).toEqual({});
     await expect.poll(() => transport.stderr.lastLine()).toBe("last words");
     expect(transport.stderr.tail().length).toBeLessThanOrEqual(64 * 1024);
     expect(lines.length).toBeLessThan(20_000);

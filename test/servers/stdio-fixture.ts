@@ -4,15 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach } from "vitest";
-import type { JsonRpcAnswer, LaneOptions } from "../../src/servers/rpc/lane.ts";
 import {
   ProcessTree,
   type ProcessTreeOptions,
   type ServerProgram,
 } from "../../src/servers/process/process-tree.ts";
 import { StdioTransport, type StdioOptions } from "../../src/servers/transports/stdio/transport.ts";
-
-export const patient: LaneOptions = { timeoutMs: 60_000, maxTimeoutMs: 60_000 };
+import { openRpc, type Opened } from "./rpc-fixture.ts";
 
 export function programPath(name: string): string {
   return fileURLToPath(new URL(`../fixtures/programs/${name}`, import.meta.url));
@@ -41,30 +39,12 @@ export function stdioFixture() {
       closers.push(() => tree.close());
       return tree;
     },
-    async open(program: ServerProgram, options: Partial<StdioOptions> = {}): Promise<StdioTransport> {
-      const transport = new StdioTransport({
-        processes: options.processes ?? fixture.tree(),
-        program,
-        ...options,
-      });
-      await transport.start();
-      return transport;
+    open(program: ServerProgram, options: Partial<StdioOptions> = {}): Promise<Opened<StdioTransport>> {
+      const processes = options.processes ?? fixture.tree();
+      return openRpc(new StdioTransport({ ...options, processes, program }));
     },
   };
   return fixture;
-}
-
-export async function result(answer: Promise<JsonRpcAnswer>): Promise<Record<string, unknown>> {
-  const settled = await answer;
-  if ("error" in settled) throw new Error(settled.error.message);
-  return settled.result;
-}
-
-/** Settles when the transport says that it is closed. */
-export function closing(transport: StdioTransport): Promise<void> {
-  return new Promise((onclose) => {
-    Object.assign(transport, { onclose });
-  });
 }
 
 export function isAlive(pid: number): boolean {

@@ -1,16 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { StdioTransport } from "../../src/servers/transports/stdio/transport.ts";
-import {
-  closing,
-  isAlive,
-  nodeProgram,
-  patient,
-  processesWith,
-  programPath,
-  result,
-  stdioFixture,
-  until,
-} from "./stdio-fixture.ts";
+import { isAlive, nodeProgram, processesWith, programPath, stdioFixture, until } from "./stdio-fixture.ts";
+import { deaf, openRpc, result } from "./rpc-fixture.ts";
 
 const stdio = stdioFixture();
 const quick = { eofMs: 100, termMs: 100 };
@@ -32,8 +23,8 @@ describe("M25 a closed server leaves no process", () => {
     ["a daemonizing server behind a launcher", inShell("daemonizing.mjs")],
   ])("%s", async (_, program) => {
     const processes = stdio.tree({ graces: quick });
-    const transport = await stdio.open(program, { processes });
-    await result(transport.lane.request("ping", {}, patient));
+    const { transport, request } = await stdio.open(program, { processes });
+    await result(request("ping"));
     expect(processesWith(processes.owner).length).toBeGreaterThan(0);
     await transport.close();
     expect(processesWith(processes.owner)).toEqual([]);
@@ -50,8 +41,8 @@ describe("M25 a closed server leaves no process", () => {
     const transports = await Promise.all(
       Array.from({ length: count }, () => stdio.open(program, { processes })),
     );
-    await Promise.all(transports.map((transport) => result(transport.lane.request("ping", {}, patient))));
-    await Promise.all(transports.map((transport) => transport.close()));
+    await Promise.all(transports.map(({ request }) => result(request("ping"))));
+    await Promise.all(transports.map(({ transport }) => transport.close()));
     expect(processesWith(processes.owner)).toEqual([]);
   });
 
@@ -60,8 +51,8 @@ describe("M25 a closed server leaves no process", () => {
     const names = ["daemonizing.mjs", "good.mjs", "daemonizing.mjs"];
     const transports = [];
     for (const name of names) {
-      const transport = await stdio.open(nodeProgram(name), { processes });
-      await result(transport.lane.request("ping", {}, patient));
+      const { transport, request } = await stdio.open(nodeProgram(name), { processes });
+      await result(request("ping"));
       transports.push(transport);
     }
     const left = () => [1, 2, 3].map((n) => processesWith(`${processes.owner}.${n}\0`).length);
@@ -75,8 +66,8 @@ describe("M25 a closed server leaves no process", () => {
   });
 
   it("lets a good server end by itself: no signal is sent", async () => {
-    const transport = await stdio.open(nodeProgram("good.mjs"));
-    await result(transport.lane.request("ping", {}, patient));
+    const { transport, request } = await stdio.open(nodeProgram("good.mjs"));
+    await result(request("ping"));
     await transport.close();
     expect(transport.exit).toEqual({ code: 0, signal: null });
   });
@@ -92,20 +83,20 @@ describe("M25 a closed server leaves no process", () => {
       "stubborn.mjs",
     ];
     const transports = await Promise.all(names.map((name) => stdio.open(nodeProgram(name), { processes })));
-    await Promise.all(transports.map((transport) => result(transport.lane.request("ping", {}, patient))));
+    await Promise.all(transports.map(({ request }) => result(request("ping"))));
     const watchdog = processes.watchdogPid ?? 0;
     expect(isAlive(watchdog)).toBe(true);
     await processes.close();
     expect(processesWith(processes.owner)).toEqual([]);
     expect(processesWith(processes.owner, "cmdline")).toEqual([]);
     expect(isAlive(watchdog)).toBe(false);
-    expect(transports.map(({ lost }) => lost?.code)).toEqual(names.map(() => "server-exited"));
+    expect(transports.map(({ transport }) => transport.lost?.code)).toEqual(names.map(() => "server-exited"));
   });
 
   it("covers a start that is given up half-way", async () => {
     const processes = stdio.tree({ graces: quick });
     const transport = new StdioTransport({ processes, program: nodeProgram("stubborn.mjs") });
-    const starting = transport.start().catch((error: unknown) => error);
+    const starting = transport.start(deaf).catch((error: unknown) => error);
     await transport.close();
     expect(await starting).toMatchObject({ code: "connection-lost" });
     expect(processesWith(processes.owner)).toEqual([]);
@@ -124,8 +115,8 @@ describe("M25 a closed server leaves no process", () => {
 
   it("ends what a crashed server left in its group, even if that holds its output", async () => {
     const processes = stdio.tree({ graces: quick });
-    const transport = await stdio.open(nodeProgram("good.mjs"), { processes });
-    const call = transport.lane.request("abandon", { code: 3 }, patient);
+    const { transport, request } = await stdio.open(nodeProgram("good.mjs"), { processes });
+    const call = request("abandon", { code: 3 });
     await expect(call).rejects.toMatchObject({ code: "server-exited", data: { exitCode: 3 } });
     const left = Number(/left (\d+)/.exec(transport.stderr.tail())?.[1]);
     expect(left).toBeGreaterThan(1);
@@ -140,11 +131,10 @@ describe("M44 a lost server ends its calls at once, with the cause", () => {
     ["signal", "die", { signal: "SIGKILL" }, { exitCode: null, signal: "SIGKILL" }, /killed by SIGKILL/],
   ])("%s and last words", async (_, method, params, data, message) => {
     const redact = (text: string) => text.replaceAll("hunter2", "***");
-    const transport = await stdio.open(nodeProgram("good.mjs"), { redact });
-    const closed = closing(transport);
-    await transport.lane.request("stderr", { text: "warming up\nfatal: no database hunter2\n" }, patient);
-    const waiting = transport.lane.request("never", {}, patient).catch((error: unknown) => error);
-    const failing = transport.lane.request(method, params, patient).catch((error: unknown) => error);
+    const { transport, request, closed } = await stdio.open(nodeProgram("good.mjs"), { redact });
+    await request("stderr", { text: "warming up\nfatal: no database hunter2\n" });
+    const waiting = request("never").catch((error: unknown) => error);
+    const failing = request(method, params).catch((error: unknown) => error);
     await closed;
     for (const error of [await waiting, await failing]) {
       expect(error).toMatchObject({
@@ -154,24 +144,34 @@ describe("M44 a lost server ends its calls at once, with the cause", () => {
       expect((error as Error).message).toMatch(message);
       expect((error as Error).message).toContain("fatal: no database ***");
     }
-    await expect(transport.lane.request("ping", {}, patient)).rejects.toMatchObject({
+    await expect(request("ping")).rejects.toMatchObject({
       code: "server-exited",
     });
-    await expect(transport.send({ jsonrpc: "2.0", method: "x" })).rejects.toMatchObject({
-      code: "server-exited",
-    });
+    const notice = { jsonrpc: "2.0", method: "x", params: {} } as const;
+    expect(() => transport.send(notice, JSON.stringify(notice))).toThrow(
+      expect.objectContaining({ code: "server-exited", executed: "no" }) as Error,
+    );
   });
 
   it("a program that exits at once, without a word", async () => {
-    const transport = await stdio.open({ server: "s", command: "sh", args: ["-c", "exit 4"] });
-    const call = transport.lane.request("ping", {}, patient);
+    const { request } = await stdio.open({ server: "s", command: "sh", args: ["-c", "exit 4"] });
+    const call = request("ping");
     await expect(call).rejects.toMatchObject({ code: "server-exited", data: { exitCode: 4, stderr: "" } });
+  });
+
+  it("a program that exits during the handshake", async () => {
+    const program = { server: "s", command: "sh", args: ["-c", "read line; echo no >&2; exit 3"] };
+    const transport = new StdioTransport({ processes: stdio.tree(), program });
+    await expect(openRpc(transport, { era: "legacy" })).rejects.toMatchObject({
+      code: "server-exited",
+      data: { exitCode: 3, stderr: "no\n" },
+    });
   });
 
   it("half a message, then the end", async () => {
     const args = ["-c", `printf '{"jsonrpc":"2.0","id":"p1","result":{'; exit 1`];
-    const transport = await stdio.open({ server: "s", command: "sh", args });
-    await expect(transport.lane.request("ping", {}, patient)).rejects.toMatchObject({
+    const { transport, request } = await stdio.open({ server: "s", command: "sh", args });
+    await expect(request("ping")).rejects.toMatchObject({
       code: "server-exited",
     });
     expect(transport.skipped.count).toBe(1);
@@ -179,8 +179,8 @@ describe("M44 a lost server ends its calls at once, with the cause", () => {
 
   it("an answer written just before the exit still counts", async () => {
     const args = ["-c", `read line; printf '{"jsonrpc":"2.0","id":"p1","result":{"n":1}}'; exit 1`];
-    const transport = await stdio.open({ server: "s", command: "sh", args });
-    expect(await result(transport.lane.request("ping", {}, patient))).toEqual({ n: 1 });
+    const { request } = await stdio.open({ server: "s", command: "sh", args });
+    expect(await result(request("ping"))).toEqual({ n: 1 });
   });
 
   it.each([
@@ -189,13 +189,15 @@ describe("M44 a lost server ends its calls at once, with the cause", () => {
   ])("a server that closes its %s but lives is ended", async (_, close, message) => {
     const processes = stdio.tree({ graces: quick });
     const script = `trap '' TERM; read line; echo '{"jsonrpc":"2.0","id":"p1","result":{}}'; ${close}; sleep 1000`;
-    const transport = await stdio.open({ server: "s", command: "sh", args: ["-c", script] }, { processes });
-    const closed = closing(transport);
-    await transport.lane.request("ping", {}, patient);
+    const { transport, request, closed } = await stdio.open(
+      { server: "s", command: "sh", args: ["-c", script] },
+      { processes },
+    );
+    await request("ping");
     // It may still be closing; sooner or later a message finds the pipe broken.
     const outcomes: unknown[] = [];
     while (transport.lost === undefined) {
-      outcomes.push(transport.lane.request("ping", {}, patient).catch((error: unknown) => error));
+      outcomes.push(request("ping").catch((error: unknown) => error));
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     await closed;
@@ -207,11 +209,14 @@ describe("M44 a lost server ends its calls at once, with the cause", () => {
 
   it("a server that does not read is refused more, and hangs nobody", async () => {
     const processes = stdio.tree({ graces: quick });
-    const transport = await stdio.open(nodeProgram("stubborn.mjs"), { processes, maxQueuedBytes: 1_000_000 });
-    await transport.lane.request("stopReading", {}, patient);
+    const { transport, request } = await stdio.open(nodeProgram("stubborn.mjs"), {
+      processes,
+      maxQueuedBytes: 1_000_000,
+    });
+    await request("stopReading");
     const calls = Array.from({ length: 40 }, async (_, n) => {
       for (let turn = 0; turn < n; turn++) await new Promise((resolve) => setImmediate(resolve));
-      await transport.lane.request("echo", { text: "x".repeat(100_000) }, patient);
+      await request("echo", { text: "x".repeat(100_000) });
     });
     const refused = await Promise.any(
       calls.map((call) =>
@@ -230,47 +235,45 @@ describe("M44 a lost server ends its calls at once, with the cause", () => {
   });
 
   it("what cannot be written as JSON is the caller's mistake and harms nobody else", async () => {
-    const transport = await stdio.open(nodeProgram("good.mjs"));
-    const call = transport.lane.request("echo", { n: 1n }, patient);
+    const { request } = await stdio.open(nodeProgram("good.mjs"));
+    const call = request("echo", { n: 1n });
     await expect(call).rejects.toMatchObject({ code: "usage-invalid" });
-    expect(await result(transport.lane.request("ping", {}, patient))).toEqual({});
+    expect(await result(request("ping"))).toEqual({});
   });
 });
 
 describe("M26 calls over stdio", () => {
   it("reports progress, and a cancelled or timed-out call reaches the server", async () => {
-    const transport = await stdio.open(nodeProgram("good.mjs"));
+    const { request } = await stdio.open(nodeProgram("good.mjs"));
     const steps: number[] = [];
     const onProgress = ({ progress }: { progress: number }) => steps.push(progress);
-    await transport.lane.request("progress", { steps: 3 }, { ...patient, onProgress });
+    await request("progress", { steps: 3 }, { onProgress });
     expect(steps).toEqual([1, 2, 3]);
     const controller = new AbortController();
-    const cancelled = transport.lane.request("never", {}, { ...patient, signal: controller.signal });
+    const cancelled = request("never", {}, { signal: controller.signal });
     controller.abort();
     await expect(cancelled).rejects.toMatchObject({ code: "call-cancelled" });
-    const late = transport.lane.request("never", {}, { timeoutMs: 20, maxTimeoutMs: 20 });
+    const late = request("never", {}, { timeoutMs: 20, maxTimeoutMs: 20 });
     await expect(late).rejects.toMatchObject({ code: "call-timeout" });
-    expect(await result(transport.lane.request("cancelled", {}, patient))).toEqual({
+    expect(await result(request("cancelled"))).toEqual({
       cancelled: ["p2", "p3"],
     });
   });
 
   it("answers a thousand calls in flight", async () => {
-    const transport = await stdio.open(nodeProgram("good.mjs"));
-    const calls = Array.from({ length: 1000 }, (_, n) =>
-      result(transport.lane.request("echo", { n }, patient)),
-    );
+    const { request } = await stdio.open(nodeProgram("good.mjs"));
+    const calls = Array.from({ length: 1000 }, (_, n) => result(request("echo", { n })));
     expect((await Promise.all(calls)).map(({ n }) => n)).toEqual(calls.map((_, n) => n));
   });
 
   it("a stopped server times out and answers again when it goes on", async () => {
-    const transport = await stdio.open(nodeProgram("good.mjs"));
-    await transport.lane.request("ping", {}, patient);
+    const { transport, rpc, request } = await stdio.open(nodeProgram("good.mjs"));
+    await request("ping");
     process.kill(transport.pid ?? 0, "SIGSTOP");
-    const late = transport.lane.request("ping", {}, { timeoutMs: 50, maxTimeoutMs: 50 });
+    const late = request("ping", {}, { timeoutMs: 50, maxTimeoutMs: 50 });
     await expect(late).rejects.toMatchObject({ code: "call-timeout" });
     process.kill(transport.pid ?? 0, "SIGCONT");
-    expect(await result(transport.lane.request("echo", { n: 1 }, patient))).toMatchObject({ n: 1 });
-    expect(transport.lane.counts.late).toBe(1);
+    expect(await result(request("echo", { n: 1 }))).toMatchObject({ n: 1 });
+    expect(rpc.requests.counts.late).toBe(1);
   });
 });

@@ -3,8 +3,8 @@ import { mkdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { SandboxSetting } from "../../src/servers/process/sandbox.ts";
-import type { StdioTransport } from "../../src/servers/transports/stdio/transport.ts";
-import { nodeProgram, patient, processesWith, programPath, result, stdioFixture } from "./stdio-fixture.ts";
+import { nodeProgram, processesWith, programPath, stdioFixture } from "./stdio-fixture.ts";
+import { result } from "./rpc-fixture.ts";
 
 const stdio = stdioFixture();
 const programs = dirname(programPath("good.mjs"));
@@ -26,9 +26,8 @@ async function inside(sandbox: SandboxSetting, more: { env?: Record<string, stri
   done`;
   const processes = stdio.tree({ graces: { eofMs: 5000, termMs: 100 } });
   const program = { server: "boxed", command: "sh", args: ["-c", script], sandbox, ...more };
-  const transport = await stdio.open(program, { processes });
-  const run = async (command: string) =>
-    String((await result(transport.lane.request("run", { command }, patient)))["out"]).trim();
+  const { transport, request } = await stdio.open(program, { processes });
+  const run = async (command: string) => String((await result(request("run", { command })))["out"]).trim();
   return { transport, processes, run };
 }
 
@@ -71,8 +70,8 @@ describe.runIf(hasBubblewrap)("M25 a sandboxed server", () => {
   it("runs a program from anywhere, also one that daemonizes, and leaves nothing", async () => {
     const processes = stdio.tree({ graces: { eofMs: 100, termMs: 100 } });
     const program = { ...nodeProgram("daemonizing.mjs"), sandbox: profile() };
-    const transport: StdioTransport = await stdio.open(program, { processes });
-    expect(await result(transport.lane.request("echo", { n: 1 }, patient))).toMatchObject({ n: 1 });
+    const { transport, request } = await stdio.open(program, { processes });
+    expect(await result(request("echo", { n: 1 }))).toMatchObject({ n: 1 });
     expect(processesWith(processes.owner).length).toBeGreaterThanOrEqual(3);
     await transport.close();
     expect(processesWith(processes.owner)).toEqual([]);
@@ -104,7 +103,7 @@ describe("M44 a sandbox that cannot be had", () => {
 
   it("`none` means none", async () => {
     const processes = stdio.tree({ env: { PATH: "/no/such/folder" } });
-    const transport = await stdio.open({ ...nodeProgram("good.mjs"), sandbox: "none" }, { processes });
-    expect(await result(transport.lane.request("ping", {}, patient))).toEqual({});
+    const { request } = await stdio.open({ ...nodeProgram("good.mjs"), sandbox: "none" }, { processes });
+    expect(await result(request("ping"))).toEqual({});
   });
 });

@@ -5,7 +5,8 @@ import type { PlugboardError } from "../../src/errors.ts";
 import { serverEnvironment } from "../../src/servers/process/environment.ts";
 import type { ServerProgram } from "../../src/servers/process/process-tree.ts";
 import { StdioTransport } from "../../src/servers/transports/stdio/transport.ts";
-import { nodeProgram, patient, programPath, result, stdioFixture } from "./stdio-fixture.ts";
+import { nodeProgram, programPath, stdioFixture } from "./stdio-fixture.ts";
+import { deaf, result } from "./rpc-fixture.ts";
 
 const stdio = stdioFixture();
 
@@ -14,7 +15,7 @@ async function startError(program: Partial<ServerProgram>): Promise<PlugboardErr
     processes: stdio.tree(),
     program: { server: "bad", command: "", ...program },
   });
-  return await transport.start().then(
+  return await transport.start(deaf).then(
     () => {
       throw new Error("it started");
     },
@@ -33,8 +34,8 @@ describe("M20 a stdio server is started as its configuration says", () => {
   it("gets its arguments as they are, its folder, and no shell in between", async () => {
     const cwd = await stdio.folder();
     const args = ["a b", "$HOME", "*", ";", "`id`", "", "-x", "üñ"];
-    const transport = await stdio.open({ ...nodeProgram("good.mjs", ...args), cwd });
-    const seen = await result(transport.lane.request("environment", {}, patient));
+    const { transport, request } = await stdio.open({ ...nodeProgram("good.mjs", ...args), cwd });
+    const seen = await result(request("environment"));
     expect(seen).toMatchObject({ argv: args, cwd, pid: transport.pid });
   });
 
@@ -54,8 +55,8 @@ describe("M20 a stdio server is started as its configuration says", () => {
       env: { LEVEL: "1", HOME: "/else" },
       inheritEnv: ["AWS_*", "FN"],
     };
-    const transport = await stdio.open(program, { processes });
-    const seen = await result(transport.lane.request("environment", {}, patient));
+    const { request } = await stdio.open(program, { processes });
+    const seen = await result(request("environment"));
     expect(seen["env"]).toEqual({
       PATH: env.PATH,
       HOME: "/else",
@@ -91,25 +92,25 @@ describe("M20 a stdio server is started as its configuration says", () => {
     await mkdir(third);
     await symlink(process.execPath, join(third, "tool"));
     const env = { PATH: [join(root, "none"), first, second, third, dirname(process.execPath)].join(":") };
-    const transport = await stdio.open({
+    const { request } = await stdio.open({
       server: "s",
       command: "tool",
       args: [programPath("good.mjs")],
       env,
     });
-    expect(await result(transport.lane.request("echo", { n: 1 }, patient))).toMatchObject({ n: 1 });
+    expect(await result(request("echo", { n: 1 }))).toMatchObject({ n: 1 });
   });
 
   it("is found by a path relative to its own folder", async () => {
     const cwd = await stdio.folder();
     await symlink(process.execPath, join(cwd, "run"));
-    const transport = await stdio.open({
+    const { request } = await stdio.open({
       server: "s",
       command: "./run",
       args: [programPath("good.mjs")],
       cwd,
     });
-    expect(await result(transport.lane.request("ping", {}, patient))).toEqual({});
+    expect(await result(request("ping"))).toEqual({});
   });
 });
 
@@ -172,10 +173,10 @@ describe("M44 a program that cannot be started is explained", () => {
   it("leaves nothing behind and can start others", async () => {
     const processes = stdio.tree();
     const failing = new StdioTransport({ processes, program: { server: "bad", command: "/no/such" } });
-    await expect(failing.start()).rejects.toMatchObject({ code: "spawn-failed" });
+    await expect(failing.start(deaf)).rejects.toMatchObject({ code: "spawn-failed" });
     await failing.close();
-    const transport = await stdio.open(nodeProgram("good.mjs"), { processes });
-    expect(await result(transport.lane.request("ping", {}, patient))).toEqual({});
+    const { request } = await stdio.open(nodeProgram("good.mjs"), { processes });
+    expect(await result(request("ping"))).toEqual({});
     expect(processes.size).toBe(1);
   });
 });

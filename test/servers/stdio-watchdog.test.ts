@@ -7,15 +7,8 @@ import {
   processIdentity,
   signalProcess,
 } from "../../src/servers/process/proc-scan.ts";
-import {
-  isAlive,
-  nodeProgram,
-  patient,
-  processesWith,
-  result,
-  stdioFixture,
-  until,
-} from "./stdio-fixture.ts";
+import { isAlive, nodeProgram, processesWith, stdioFixture, until } from "./stdio-fixture.ts";
+import { result } from "./rpc-fixture.ts";
 
 const stdio = stdioFixture();
 
@@ -23,7 +16,7 @@ describe("M25 the watchdog", () => {
   it("is started with the first server, is one for all, and is not there before", async () => {
     const processes = stdio.tree();
     expect(processes.watchdogPid).toBeUndefined();
-    const first = await stdio.open(nodeProgram("good.mjs"), { processes });
+    const { transport: first } = await stdio.open(nodeProgram("good.mjs"), { processes });
     const { watchdogPid } = processes;
     expect(watchdogPid).toBeGreaterThan(1);
     await Promise.all([1, 2, 3].map(() => stdio.open(nodeProgram("good.mjs"), { processes })));
@@ -35,8 +28,8 @@ describe("M25 the watchdog", () => {
   it("is replaced when somebody ends it, and the new one knows all servers", async () => {
     const problems: string[] = [];
     const processes = stdio.tree({ onProblem: (message) => problems.push(message) });
-    const transport = await stdio.open(nodeProgram("stubborn.mjs"), { processes });
-    await result(transport.lane.request("ping", {}, patient));
+    const { transport, request } = await stdio.open(nodeProgram("stubborn.mjs"), { processes });
+    await result(request("ping"));
     const before = processes.watchdogPid ?? 0;
     process.kill(before, "SIGKILL");
     await until(
@@ -49,10 +42,11 @@ describe("M25 the watchdog", () => {
 
   it("ignores the signals by which whole groups of programs are ended", async () => {
     const processes = stdio.tree();
-    const transport = await stdio.open(nodeProgram("good.mjs"), { processes });
+    const { request } = await stdio.open(nodeProgram("good.mjs"), { processes });
     const watchdog = processes.watchdogPid ?? 0;
+    await result(request("ping"));
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.kill(watchdog, signal);
-    await result(transport.lane.request("ping", {}, patient));
+    await result(request("ping"));
     expect(processes.watchdogPid).toBe(watchdog);
     expect(isAlive(watchdog)).toBe(true);
   });
@@ -64,8 +58,8 @@ describe("M25 the watchdog", () => {
     await chmod(folder, 0o500);
     const problems: string[] = [];
     const processes = stdio.tree({ stateFolder: file, onProblem: (message) => problems.push(message) });
-    const transport = await stdio.open(nodeProgram("good.mjs"), { processes });
-    expect(await result(transport.lane.request("ping", {}, patient))).toEqual({});
+    const { request } = await stdio.open(nodeProgram("good.mjs"), { processes });
+    expect(await result(request("ping"))).toEqual({});
     expect(problems).toEqual([expect.stringContaining(file)]);
     await processes.close();
     await chmod(folder, 0o700);
@@ -104,7 +98,7 @@ describe("M25 signals reach only what is meant", () => {
       scan(`PLUGBOARD_OWNER=${processes.owner}.`),
       scan("PLUGBOARD_OWNER=nobody"),
     ]);
-    expect(new Set([...first, ...second])).toEqual(new Set(transports.map(({ pid }) => pid)));
+    expect(new Set([...first, ...second])).toEqual(new Set(transports.map(({ transport }) => transport.pid)));
     expect(both).toHaveLength(2);
     expect(none).toEqual([]);
   });

@@ -71,7 +71,7 @@ async function getReadable(vault: Records, name: string): Promise<unknown> {
 /** One record cannot be opened; the vault as such can be used. */
 function isOutOfReach(error: unknown): error is PlugboardError {
   const reasons: unknown[] = ["locked", "key-missing", "wrong-key", "corrupt"] satisfies VaultProblem[];
-  return isPlugboardError(error, "store-unavailable") && reasons.includes(error.data?.["reason"]);
+  return isPlugboardError(error, "store-unavailable") && reasons.includes(error.reason);
 }
 
 /** For a client that is configured there is none of ours; the one that is there is another entry's. */

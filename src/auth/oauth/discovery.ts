@@ -1,15 +1,9 @@
 import type { AuthorizationServerMetadata, FetchLike } from "@modelcontextprotocol/client";
 import type { PlugboardError } from "../../errors.ts";
+import type { Challenge } from "../challenge.ts";
 import { authFailed, formFault, operatorHint, ourCause, ownTokenHint, shown } from "./errors.ts";
 import { readResourceMetadata } from "./resource.ts";
 import { allowsLocal, isSafeAddress, whyUnsafe } from "./url.ts";
-
-export interface Challenge {
-  resourceMetadataUrl?: URL | undefined;
-  scope?: string | undefined;
-  /** Whether it asks for tokens that are bound to a key. */
-  dpop?: boolean | undefined;
-}
 
 export interface Discovery {
   issuer: string;
@@ -59,14 +53,6 @@ export async function discover(settings: DiscoverySettings, challenge: Challenge
     wantsDpop: Boolean(challenge.dpop || about?.dpop) && canBind(metadata),
     isAssumed: described === undefined,
   };
-}
-
-/** What an unauthorized response asks for. */
-export async function readChallenge(response: Response): Promise<Challenge> {
-  const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
-  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
-  const dpop = /(^|,)\s*dpop\b/i.test(response.headers.get("www-authenticate") ?? "");
-  return { resourceMetadataUrl, scope, dpop };
 }
 
 /** Servers of the protocol's revision 2025-03-26 may keep their endpoints at fixed places and describe nothing. */

@@ -47,7 +47,7 @@ export async function logInByBrowser(attempt: LoginAttempt, options: LoginOption
       response.show({ ok: true, text: "You can close this page and go back to the terminal." });
       return login;
     } catch (error) {
-      const isRefused = isPlugboardError(error) && error.data?.["reason"] === "refused";
+      const isRefused = isPlugboardError(error) && error.reason === "refused";
       const why = isRefused ? "It was not agreed to." : "Something went wrong. The terminal says what.";
       response.show({ ok: false, text: why });
       throw error;

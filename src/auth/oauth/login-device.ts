@@ -65,7 +65,7 @@ export async function logInByDevice(
 /** Nothing was said about the code: the person may be busy with it, and the next time may go better. */
 function isPassing({ code, data }: PlugboardError): boolean {
   if (code === "not-responding" || code === "connection-lost") return true;
-  return data?.["error"] === "server_error" || data?.["error"] === "temporarily_unavailable";
+  return data?.error === "server_error" || data?.error === "temporarily_unavailable";
 }
 
 function whoAsks(issuer: string, url: string): Pick<DevicePrompt, "issuer" | "warning"> {

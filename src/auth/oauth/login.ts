@@ -1,12 +1,14 @@
 import type { DpopSession, FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
 import type { LoginWays } from "../../lib/login-ways.ts";
+import { parseChallenge } from "../challenge.ts";
+import type { Challenge } from "../challenge.ts";
 import { newDpopKey, openDpopSession } from "./dpop-key.ts";
 import { logInByBrowser, notFinished } from "./login-browser.ts";
 import { logInByDevice } from "./login-device.ts";
 import { logInByGrant } from "./machine-grant.ts";
 import type { ClientSettings } from "./client.ts";
-import { discover, readChallenge } from "./discovery.ts";
-import type { Challenge, Discovery } from "./discovery.ts";
+import { discover } from "./discovery.ts";
+import type { Discovery } from "./discovery.ts";
 import { authFailed, shown } from "./errors.ts";
 import { expiryOf, loginLock, loginName } from "./record.ts";
 import type { Login, OAuthClient } from "./record.ts";
@@ -107,7 +109,8 @@ async function askForChallenge(url: URL, fetch: FetchLike): Promise<Challenge> {
   try {
     const response = await fetch(url, { headers: { accept: "text/event-stream, application/json" } });
     void response.body?.cancel().catch(() => undefined);
-    return response.status === 401 ? await readChallenge(response) : {};
+    const challenge = response.headers.get("www-authenticate") ?? "";
+    return response.status === 401 ? parseChallenge(challenge) : {};
   } catch {
     return {};
   }

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PlugboardError } from "../../errors.ts";
 import { canBeClient, cannotRegister } from "./client.ts";
 import { discover } from "./discovery.ts";
-import type { Challenge, Discovery } from "./discovery.ts";
+import type { Discovery } from "./discovery.ts";
+import type { Challenge } from "../challenge.ts";
 import { wantsLogin } from "./token-refresh.ts";
 import type { RefreshSettings } from "./token-refresh.ts";
 

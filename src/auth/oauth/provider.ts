@@ -1,15 +1,15 @@
-import type { AuthProvider, DpopSession, FetchLike } from "@modelcontextprotocol/client";
 import { isPlugboardError } from "../../errors.ts";
-import { openDpopSession } from "./dpop-key.ts";
-import type { DpopKey } from "./dpop-key.ts";
-import { readChallenge } from "./discovery.ts";
-import type { Challenge } from "./discovery.ts";
+import { parseChallenge } from "../challenge.ts";
+import type { Challenge } from "../challenge.ts";
+import type { ServerAuth, Unauthorized } from "../server-auth.ts";
+import { DpopProofs } from "./dpop-proof.ts";
 import { readResourceMetadata } from "./resource.ts";
 import { hasExpired, isDue } from "./record.ts";
 import type { Login } from "./record.ts";
 import { explainTime, explainToken } from "./token-claims.ts";
 import { readLogin, renewLogin, wantsLogin } from "./token-refresh.ts";
 import type { RefreshSettings } from "./token-refresh.ts";
+import { bearer } from "./tokens.ts";
 
 /** Answers that were on their way with the old token when it was renewed may still come in for so long. */
 const echoMs = 5_000;
@@ -18,16 +18,16 @@ const echoMs = 5_000;
  * The stored login of one server, for its transport: a token for every request, renewed before it expires and when it
  * is refused. Opens no browser: without a login it says which command is needed.
  */
-export class LoginProvider implements AuthProvider {
+export class LoginProvider implements ServerAuth {
   #settings: RefreshSettings & { url: URL };
   #login: Login | undefined;
   #isRead = false;
   #version = 0;
   #renewing: Promise<Login> | undefined;
   #renewedAt = -Infinity;
-  #signing: { key: DpopKey; session: Promise<DpopSession> } | undefined;
+  #proofs: DpopProofs | undefined;
   #challenge: Challenge | undefined;
-  #theirTime: string | null = null;
+  #theirTime: string | undefined;
 
   constructor(settings: RefreshSettings & { url: URL }) {
     this.#settings = settings;
@@ -80,20 +80,20 @@ export class LoginProvider implements AuthProvider {
     }
   }
 
-  async onUnauthorized({ response }: { response: Response }): Promise<void> {
+  async renew({ challenge, date }: Unauthorized): Promise<void> {
     const { now } = this.#settings;
     const refused = this.#login?.tokens.access_token;
     if (this.#renewing) return void (await this.#renewing);
     if (now() - this.#renewedAt < echoMs) return;
-    this.#challenge = await readChallenge(response);
-    this.#theirTime = response.headers.get("date");
+    this.#challenge = parseChallenge(challenge);
+    this.#theirTime = date;
     await this.#read();
     if (!this.#login && this.#settings.oauth.grant === undefined) {
       const { missingLogin } = await import("./missing-login.ts");
       throw await missingLogin(this.#settings, this.#challenge);
     }
     if (!this.#login) return void (await this.#renew(refused));
-    if (refused !== undefined) await this.#assertSameIssuer(this.#login, response);
+    if (refused !== undefined) await this.#assertSameIssuer(this.#login, this.#challenge);
     if (this.#login.tokens.access_token === refused || isDue(this.#login, now())) await this.#renew(refused);
   }
 
@@ -115,28 +115,29 @@ export class LoginProvider implements AuthProvider {
     await this.#read();
   }
 
-  /** Whether every request carries a proof of its own. */
-  get signs(): boolean {
-    return this.#login?.dpop !== undefined;
-  }
-
-  /** Adds the proofs where the login is bound to a key. */
-  wrapFetch(fetch: FetchLike): FetchLike {
-    return async (...request) => {
-      if (!this.#isRead) await this.#read();
-      const session = await this.#session();
-      if (!session) return fetch(...request);
-      const { withDpop } = await import("@modelcontextprotocol/client");
-      return withDpop(session, () => this.token())(fetch)(...request);
+  /** The token, and where the login is bound to a key, a proof for this request. */
+  async headers({ method, url }: { method: string; url: URL }): Promise<Record<string, string>> {
+    const token = await this.token();
+    if (token === undefined) return {};
+    const authorization = bearer(this.#settings.server, token);
+    const proofs = this.#boundTo();
+    if (!proofs) return { authorization };
+    return {
+      authorization: authorization.replace("Bearer", "DPoP"),
+      dpop: proofs.make(method, url, token),
     };
   }
 
-  #session(): Promise<DpopSession> | undefined {
+  useNonce(nonce: string, url: URL): void {
+    this.#boundTo()?.useNonce(nonce, url);
+  }
+
+  /** The nonces live as long as the key, not as long as one token. */
+  #boundTo(): DpopProofs | undefined {
     const key = this.#login?.dpop;
     if (!key) return undefined;
-    // What a session remembers lives as long as the key, not as long as one token.
-    if (this.#signing?.key.d !== key.d) this.#signing = { key, session: openDpopSession(key) };
-    return this.#signing.session;
+    if (this.#proofs?.key.d !== key.d) this.#proofs = new DpopProofs(key);
+    return this.#proofs;
   }
 
   #canRenew({ tokens }: Login): boolean {
@@ -167,10 +168,8 @@ export class LoginProvider implements AuthProvider {
   }
 
   /** A server that has moved to another authorization server gets nothing that the old one gave. */
-  async #assertSameIssuer(login: Login, response: Response): Promise<void> {
+  async #assertSameIssuer(login: Login, { resourceMetadataUrl }: Challenge): Promise<void> {
     const { server, url, withFetch } = this.#settings;
-    const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
-    const { resourceMetadataUrl } = extractWWWAuthenticateParams(response);
     const about = await withFetch((fetch) =>
       readResourceMetadata(server, url, resourceMetadataUrl, fetch),
     ).catch(() => undefined);

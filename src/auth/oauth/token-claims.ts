@@ -30,7 +30,7 @@ export function explainToken(token: string, url: URL, now: number): string | und
 }
 
 /** The same for tokens that cannot be read: the server's own idea of the time. */
-export function explainTime(date: string | null, now: number): string | undefined {
+export function explainTime(date: string | undefined, now: number): string | undefined {
   const theirs = Date.parse(date ?? "");
   if (Number.isNaN(theirs) || Math.abs(theirs - now) < 5 * toleranceMs) return undefined;
   const minutes = Math.round(Math.abs(theirs - now) / 60_000);

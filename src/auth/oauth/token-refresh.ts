@@ -1,9 +1,9 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../../errors.ts";
 import type { Emit } from "../../events.ts";
+import type { Challenge } from "../challenge.ts";
 import type { Credentials } from "../credentials.ts";
 import { openDpopSession } from "./dpop-key.ts";
-import type { Challenge } from "./discovery.ts";
 import { defaultProfile, expiryOf, isDue, keyOf, loginLock, loginName, parseLogin } from "./record.ts";
 import type { Login, LoginKey } from "./record.ts";
 import { forgetRegistration } from "./client.ts";

@@ -22,7 +22,20 @@ function tokenFault({ token_type, access_token }: OAuthTokens, binding: Binding)
     return "that is not bound to a key (token_type), as `oauth.dpop` demands";
   if (type !== "bearer" && !(type === "dpop" && binding !== "none"))
     return "of a type that nobody asked for (token_type)";
-  return /^[\x21-\x7e]+$/.test(access_token) ? undefined : "that fits in no header (access_token)";
+  return fitsHeader(access_token) ? undefined : "that fits in no header (access_token)";
+}
+
+/** An `Authorization` value; a token that could break out of its header is refused and never shown. */
+export function bearer(server: string, token: string): string {
+  if (fitsHeader(token)) return `Bearer ${token}`;
+  throw authFailed(
+    server,
+    `The access token for "${server}" holds characters that cannot be sent in a header.`,
+  );
+}
+
+function fitsHeader(token: string): boolean {
+  return /^[\x21-\x7e]+$/.test(token);
 }
 
 /** Who it is, as the authorization server says: only to be shown, so a failure means no more than not knowing. */

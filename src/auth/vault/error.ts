@@ -24,7 +24,7 @@ export function vaultError(
 /** True when nothing is wrong but the place: a full disk, a read-only home, no home at all. */
 export function isUnwritable(error: unknown): boolean {
   if (isPlugboardError(error, "store-unavailable")) {
-    return error.data?.["reason"] === "unwritable" || error.data?.["reason"] === "full";
+    return error.reason === "unwritable" || error.reason === "full";
   }
   const code = isRecord(error) ? error["code"] : undefined;
   return typeof code === "string" && /^E(NOSPC|DQUOT|FBIG|ROFS|ACCES|PERM|IO|NOENT|NOTDIR)$/.test(code);

@@ -14,13 +14,6 @@ export function profileOption(): Option {
   });
 }
 
-/** The configuration with this account for every server that has accounts. */
-export function asProfile(config: LoadedConfig, profile: string | undefined): LoadedConfig {
-  if (profile === undefined) return config;
-  const profiles = Object.fromEntries([...config.servers.keys()].map((name) => [name, profile]));
-  return { ...config, settings: { ...config.settings, profiles } };
-}
-
 /** For a server that was named: an account of one that has none is a mistake. */
 export function assertAccounts(entry: ServerEntry | undefined, profile: string | undefined): void {
   if (profile === undefined || !entry?.config || entry.config.url !== undefined) return;

@@ -8,7 +8,7 @@ import { readArguments } from "../arguments/call-arguments.ts";
 import { toolWord } from "../arguments/call-line.ts";
 import { findTool } from "../find-tool.ts";
 import { json } from "../terminal/print.ts";
-import { asProfile, assertAccounts, profileOption } from "../arguments/profile.ts";
+import { assertAccounts, profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
 import { saveMedia, showResult } from "../views/result-view.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -48,24 +48,30 @@ export function command(terminal: Terminal): Command {
     .addOption(profileOption())
     .action(async (query: string, words: string[], options: CallVerbOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = asProfile(await workspace.load(), options.profile);
+        const config = await workspace.load();
         const { waiting, onAsking, spinWhile } = yieldingSpinner(query);
         // Where the arguments come in on standard input, nobody can type an answer there.
         const offersLogin = !options.json && !words.includes("-");
         const interact = terminalAnswers({ terminal, yes: options.yes ?? false, offersLogin, onAsking });
-        await withHub(terminal, { config, tolerant: true, interact }, workspace, async (hub, signal) => {
-          const result = await spinWhile(terminal, () =>
-            callTool(hub, query, words, { ...options, signal, waiting }, terminal),
-          ).catch((error: unknown) => {
-            if (isPlugboardError(error, "call-cancelled")) terminal.err("Cancelled; the server was told.\n");
-            throw error;
-          });
-          const folder = resolve(terminal.cwd, options.output ?? ".");
-          if (!options.json) return showResult(result, folder, terminal);
-          if (options.output !== undefined) await saveMedia(result, folder, terminal);
-          if (result.isError) terminal.exitCode = 1;
-          terminal.out(json(result));
-        });
+        await withHub(
+          terminal,
+          { config, tolerant: true, interact, profile: options.profile },
+          workspace,
+          async (hub, signal) => {
+            const result = await spinWhile(terminal, () =>
+              callTool(hub, query, words, { ...options, signal, waiting }, terminal),
+            ).catch((error: unknown) => {
+              if (isPlugboardError(error, "call-cancelled"))
+                terminal.err("Cancelled; the server was told.\n");
+              throw error;
+            });
+            const folder = resolve(terminal.cwd, options.output ?? ".");
+            if (!options.json) return showResult(result, folder, terminal);
+            if (options.output !== undefined) await saveMedia(result, folder, terminal);
+            if (result.isError) terminal.exitCode = 1;
+            terminal.out(json(result));
+          },
+        );
       }),
     );
 }

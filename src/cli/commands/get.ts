@@ -5,7 +5,7 @@ import { accountLine } from "../views/account-view.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import { diagnosticLine } from "../terminal/report.ts";
 import { describeServer } from "../views/server-view.ts";
-import { asProfile, assertAccounts, profileOf, profileOption } from "../arguments/profile.ts";
+import { assertAccounts, profileOf, profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
@@ -19,10 +19,10 @@ export function command(terminal: Terminal): Command {
     .addOption(profileOption())
     .action(async (name: string, options: ProfileOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = asProfile(await workspace.load(), options.profile);
+        const config = await workspace.load();
         const entry = workspace.require(config, name);
         assertAccounts(entry, options.profile);
-        const profile = profileOf(config, entry);
+        const profile = options.profile ?? profileOf(config, entry);
         const account = await accountOf(workspace, entry, profile);
         const view = {
           ...describeServer(entry),

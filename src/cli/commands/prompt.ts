@@ -3,7 +3,7 @@ import { contentToText, isRecord, parsePromptCommand, printable } from "../../in
 import type { Hub, PromptCommand } from "../../index.ts";
 import { serverIn } from "../find-tool.ts";
 import { json, painter, safe } from "../terminal/print.ts";
-import { asProfile, assertAccounts, profileOption } from "../arguments/profile.ts";
+import { assertAccounts, profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { terminalAnswers } from "../terminal/terminal-answers.ts";
@@ -22,17 +22,22 @@ export function command(terminal: Terminal): Command {
     .addOption(profileOption())
     .action(async (id: string, words: string[], options: ProfileOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = asProfile(await workspace.load(), options.profile);
+        const config = await workspace.load();
         const { onAsking, spinWhile } = yieldingSpinner(id);
         const interact = terminalAnswers({ terminal, offersLogin: !options.json, onAsking });
-        await withHub(terminal, { config, tolerant: true, interact }, workspace, async (hub, signal) => {
-          const result = await spinWhile(terminal, async () => {
-            const prompt = await findPrompt(hub, id);
-            assertAccounts(hub.config.servers.get(prompt.server), options.profile);
-            return hub.getPrompt(prompt.id, readWords(prompt, words), { signal });
-          });
-          terminal.out(options.json ? json(result) : messagesText(result.messages, terminal));
-        });
+        await withHub(
+          terminal,
+          { config, tolerant: true, interact, profile: options.profile },
+          workspace,
+          async (hub, signal) => {
+            const result = await spinWhile(terminal, async () => {
+              const prompt = await findPrompt(hub, id);
+              assertAccounts(hub.config.servers.get(prompt.server), options.profile);
+              return hub.getPrompt(prompt.id, readWords(prompt, words), { signal });
+            });
+            terminal.out(options.json ? json(result) : messagesText(result.messages, terminal));
+          },
+        );
       }),
     );
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { contentParts, isMedia, mediaParts, partToText, printable } from "../../index.ts";
 import { knownServer } from "../known-server.ts";
 import { json, safe } from "../terminal/print.ts";
-import { asProfile, assertAccounts, profileOption } from "../arguments/profile.ts";
+import { assertAccounts, profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
 import { saveFile, textFileName } from "../terminal/saved-files.ts";
 import { savedLine } from "../views/result-view.ts";
@@ -34,15 +34,20 @@ export function command(terminal: Terminal): Command {
     .addOption(profileOption())
     .action(async (server: string, uri: string, options: ReadOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = asProfile(await workspace.load(), options.profile);
+        const config = await workspace.load();
         assertAccounts(knownServer(config, server), options.profile);
         const { onAsking, spinWhile } = yieldingSpinner(`reading from ${server}`);
         const interact = terminalAnswers({ terminal, offersLogin: !options.json, onAsking });
-        await withHub(terminal, { config, tolerant: true, interact }, workspace, async (hub, signal) => {
-          const result = await spinWhile(terminal, () => hub.readResource(server, uri, { signal }));
-          if (options.json) return terminal.out(json(result));
-          await showContents(result.contents, options, terminal);
-        });
+        await withHub(
+          terminal,
+          { config, tolerant: true, interact, profile: options.profile },
+          workspace,
+          async (hub, signal) => {
+            const result = await spinWhile(terminal, () => hub.readResource(server, uri, { signal }));
+            if (options.json) return terminal.out(json(result));
+            await showContents(result.contents, options, terminal);
+          },
+        );
       }),
     );
 }

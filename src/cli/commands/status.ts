@@ -3,7 +3,7 @@ import type { LoadedConfig, Workspace } from "../../index.ts";
 import { drawWhile, printLines } from "../terminal/live-area.ts";
 import { noServersText } from "../views/no-servers.ts";
 import { json } from "../terminal/print.ts";
-import { asProfile, profileOption } from "../arguments/profile.ts";
+import { profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
 import { reportDiagnostics } from "../terminal/report.ts";
 import { StatusBoard, exitCodeOf } from "../views/status-board.ts";
@@ -33,7 +33,7 @@ export function command(terminal: Terminal): Command {
         for (const name of names) workspace.require(config, name);
         if (!options.json) reportDiagnostics(config.diagnostics, terminal);
         if (options.watch) return watchStatus(workspace, config, names, options, terminal);
-        await showStatus(workspace, asProfile(narrow(config, names), options.profile), options, terminal);
+        await showStatus(workspace, narrow(config, names), options, terminal);
       }),
     );
 }
@@ -45,7 +45,8 @@ async function showStatus(
   terminal: Terminal,
 ): Promise<void> {
   if (config.servers.size === 0 && !options.json) return terminal.out(noServersText);
-  await withHub(terminal, { config, tolerant: true }, workspace, async (hub, signal) => {
+  const { profile } = options;
+  await withHub(terminal, { config, tolerant: true, profile }, workspace, async (hub, signal) => {
     const board = new StatusBoard(hub, { keepsTrying: false });
     const view = () => ({
       rows: board.rows(),

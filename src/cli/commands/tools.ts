@@ -9,7 +9,7 @@ import type { Listed } from "../views/listed-view.ts";
 import { printLines } from "../terminal/live-area.ts";
 import { noServersText } from "../views/no-servers.ts";
 import { count, json } from "../terminal/print.ts";
-import { asProfile, assertAccounts, profileOption } from "../arguments/profile.ts";
+import { assertAccounts, profileOption } from "../arguments/profile.ts";
 import { reportDiagnostics } from "../terminal/report.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { loginAnswers } from "../terminal/terminal-answers.ts";
@@ -32,14 +32,20 @@ export function command(terminal: Terminal): Command {
     .addOption(profileOption())
     .action(async (name: string | undefined, options: ToolsOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = asProfile(await workspace.load(), options.profile);
+        const config = await workspace.load();
         if (!options.json) reportDiagnostics(config.diagnostics, terminal);
         if (config.servers.size === 0 && !options.json) return terminal.out(noServersText);
         const interact = options.json ? {} : loginAnswers(terminal);
-        await withHub(terminal, { config, tolerant: true, interact }, workspace, (hub) =>
-          name === undefined || config.servers.has(name)
-            ? showList(hub, name, options, ["tools"], terminal, (view) => listTools(view, options, terminal))
-            : showTool(hub, name, options, terminal),
+        await withHub(
+          terminal,
+          { config, tolerant: true, interact, profile: options.profile },
+          workspace,
+          (hub) =>
+            name === undefined || config.servers.has(name)
+              ? showList(hub, name, options, ["tools"], terminal, (view) =>
+                  listTools(view, options, terminal),
+                )
+              : showTool(hub, name, options, terminal),
         );
       }),
     );

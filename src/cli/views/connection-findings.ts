@@ -86,7 +86,7 @@ function adviceFor({ name, hint = "", error, via }: StatusRow, entry: ServerEntr
         : text;
     case "unexpected-response": {
       const url = shownUrl(entry.config?.url ?? "");
-      const isMissing = error.data?.["status"] === 404;
+      const isMissing = error.data?.status === 404;
       return isMissing
         ? `Check the path in \`url\` (${url}): MCP servers often answer at /mcp or /sse.`
         : `Check \`url\` (${url}): what is there is not an MCP server.`;

@@ -6,7 +6,6 @@ import type { Line } from "../terminal/live-area.ts";
 import { narrow } from "../narrow.ts";
 import { noServersText } from "./no-servers.ts";
 import { painter, safe } from "../terminal/print.ts";
-import { asProfile } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
 import { StatusBoard } from "./status-board.ts";
 import { statusLines, summaryLine } from "./status-view.ts";
@@ -22,8 +21,8 @@ export async function watchStatus(
   options: ProfileOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const shown = (whole: LoadedConfig) => asProfile(narrow(whole, names), options.profile);
-  const use = { config: shown(config), eager: true, tolerant: true };
+  const shown = (whole: LoadedConfig) => narrow(whole, names);
+  const use = { config: shown(config), eager: true, tolerant: true, profile: options.profile };
   await withHub(terminal, use, workspace, async (hub, signal) => {
     const board = new StatusBoard(hub, { keepsTrying: true });
     const show = options.json ? jsonLines : terminal.isLive ? liveTable : changeLines;

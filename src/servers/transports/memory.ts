@@ -1,55 +1,55 @@
-import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, Transport as SdkTransport } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../../errors.ts";
-import { Lane } from "../rpc/lane.ts";
+import type { RpcMessage } from "../rpc/messages.ts";
+import type { Transport, TransportEvents, TransportFacts } from "./transport.ts";
 
 /** A server that lives in this process: the SDK's `Server` and `McpServer`, or anything with their `connect`. */
 export interface InProcessServer {
-  connect(transport: Transport): Promise<void>;
+  connect(transport: SdkTransport): Promise<void>;
   close?(): Promise<void>;
 }
 
-/** The client's end of a pair of linked transports; starting it connects the server to the other end. */
+/** Our end of a link to a server in this process; starting it connects the server to the other end. */
 export class MemoryTransport implements Transport {
-  onmessage?: Transport["onmessage"];
-  onclose?: Transport["onclose"];
-  onerror?: Transport["onerror"];
-  readonly lane: Lane;
-  lost: PlugboardError | undefined;
+  readonly kind = "memory";
+  readonly facts: TransportFacts = {};
   readonly #name: string;
   readonly #server: InProcessServer;
   readonly #far: FarEnd;
-  #started = false;
+  #events: TransportEvents | undefined;
+  #lost: PlugboardError | undefined;
 
-  constructor(options: { name: string; server: InProcessServer; now?: (() => number) | undefined }) {
-    this.#name = options.name;
-    this.#server = options.server;
+  constructor({ name, server }: { name: string; server: InProcessServer }) {
+    this.#name = name;
+    this.#server = server;
     this.#far = new FarEnd(
       (message) => this.#receive(message),
-      () => this.#lose(`The server "${options.name}" closed the connection.`),
+      () => this.#lose(`The server "${name}" closed the connection.`),
     );
-    this.lane = new Lane({
-      server: options.name,
-      send: (request) => this.send(request),
-      cancel: (requestId, reason) => {
-        const params = { requestId, reason };
-        this.send({ jsonrpc: "2.0", method: "notifications/cancelled", params }).catch(() => undefined);
-      },
-      ...(options.now && { now: options.now }),
-    });
   }
 
-  async start(): Promise<void> {
+  async start(events: TransportEvents): Promise<void> {
     const server = this.#name;
-    if (this.#started)
+    if (this.#events)
       throw new PlugboardError("internal", `The transport of "${server}" was started twice.`, { server });
-    this.#started = true;
+    this.#events = events;
     await this.#server.connect(this.#far);
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
-    if (this.lost) throw this.lost;
-    const copy = structuredClone(message);
+  send(_message: RpcMessage, text: string): void {
+    if (this.#lost) throw this.#lost.with({ executed: "no" });
+    const copy = JSON.parse(text) as JSONRPCMessage;
     queueMicrotask(() => this.#far.deliver(copy));
+  }
+
+  cancel(requestId: string, reason?: string): void {
+    if (reason === undefined || this.#lost) return;
+    const cancelled = {
+      jsonrpc: "2.0",
+      method: "notifications/cancelled",
+      params: { requestId, reason },
+    } as const;
+    this.send(cancelled, JSON.stringify(cancelled));
   }
 
   /** Closes the link, not the server: whoever made the server may connect it again. */
@@ -58,42 +58,36 @@ export class MemoryTransport implements Transport {
     await this.#far.close();
   }
 
-  #receive(message: JSONRPCMessage): void {
-    if (this.lost || this.lane.accept(message)) return;
-    try {
-      this.onmessage?.(message);
-    } catch (error) {
-      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
-    }
+  #receive(message: Record<string, unknown>): void {
+    if (!this.#lost) this.#events?.message(message);
   }
 
   #lose(message: string): void {
-    if (this.lost) return;
-    this.lost = new PlugboardError("connection-lost", message, { server: this.#name });
-    this.lane.close(this.lost);
-    this.onclose?.();
+    if (this.#lost) return;
+    this.#lost = new PlugboardError("connection-lost", message, { server: this.#name });
+    this.#events?.closed(this.#lost);
   }
 }
 
 /** The end that the server holds. Messages are copied, so neither side can change what the other one keeps. */
-class FarEnd implements Transport {
-  onmessage?: Transport["onmessage"];
-  onclose?: Transport["onclose"];
-  onerror?: Transport["onerror"];
-  readonly #toClient: (message: JSONRPCMessage) => void;
+class FarEnd implements SdkTransport {
+  onmessage?: SdkTransport["onmessage"];
+  onclose?: SdkTransport["onclose"];
+  onerror?: SdkTransport["onerror"];
+  readonly #toClient: (message: Record<string, unknown>) => void;
   readonly #onClosed: () => void;
   #closed = false;
 
-  constructor(toClient: (message: JSONRPCMessage) => void, onClosed: () => void) {
+  constructor(toClient: (message: Record<string, unknown>) => void, onClosed: () => void) {
     this.#toClient = toClient;
     this.#onClosed = onClosed;
   }
 
   async start(): Promise<void> {}
 
-  async send(message: JSONRPCMessage, _options?: TransportSendOptions): Promise<void> {
+  async send(message: JSONRPCMessage): Promise<void> {
     if (this.#closed) throw new Error("The connection is closed.");
-    const copy = structuredClone(message);
+    const copy = structuredClone(message) as Record<string, unknown>;
     queueMicrotask(() => this.#toClient(copy));
   }
 

@@ -25,7 +25,7 @@ export async function openDatabase(
       return open(path);
     } catch (error) {
       const failure = classifyFailure(error, path);
-      const reason = failure.data?.["reason"];
+      const reason = failure.reason;
       if (reason === "corrupt") {
         const aside = recover(path);
         if (aside)
@@ -89,7 +89,7 @@ function isDamaged(path: string): boolean {
     open(path).close();
     return false;
   } catch (error) {
-    return classifyFailure(error, path).data?.["reason"] === "corrupt";
+    return classifyFailure(error, path).reason === "corrupt";
   }
 }
 

@@ -1,75 +1,73 @@
 import { PlugboardError } from "../../../errors.ts";
 import { isRecord } from "../../../lib/record.ts";
-import type { Lane, LaneRequest } from "../../rpc/lane.ts";
-import type { HttpClient } from "./client.ts";
-import { EventStreamParser } from "./event-stream.ts";
+import { readAnswer } from "../../rpc/messages.ts";
+import type { RpcRequest } from "../../rpc/messages.ts";
+import type { TransportEvents } from "../transport.ts";
+import type { Authorization, Sending } from "./authorization.ts";
+import { EventStreamParser, eventLimit, isMessageEvent } from "./event-stream.ts";
 import type { Head, Receiver } from "./exchange.ts";
-import { eventTooLong } from "./fetch.ts";
-import type { HttpJourney } from "./redirect.ts";
-import { parseJson } from "./response.ts";
-import { isSessionError, readableLength, sessionLost, statusError } from "./status.ts";
+import { parseMessages } from "./incoming.ts";
+import { isSessionError, sessionLost } from "./session-lost.ts";
+import { statusError, tryParse } from "./status.ts";
 
 export interface CallContext {
-  client: HttpClient;
-  lane: Lane;
+  authorization: Authorization;
+  events: TransportEvents;
   hadSession: boolean;
-  /** For messages that are not the lane's: pushes, questions of the server. */
-  pass(message: unknown): void;
-  /** What went wrong without deciding the outcome. */
-  report(error: Error): void;
-  /** Once more through the SDK and its sign-in code, after 401 and 403. False when there is no such code. */
-  reissue(call: HttpCall): boolean;
+  /** Sees the head of a success before anything else of it is read; what it throws ends the call. */
+  onSuccess?: ((head: Head) => void) | undefined;
   /** Legacy only: goes on after the call's last event. */
   resume: ((call: HttpCall) => void) | undefined;
   finished(id: string): void;
 }
 
-/** One request of the lane on its way: a POST, its answer (JSON, an event stream, a refusal), perhaps its continuation. */
+/** One request on its way: a POST, its answer (JSON, an event stream, a refusal), perhaps its continuation. */
 export class HttpCall implements Receiver {
-  readonly request: LaneRequest;
+  readonly request: RpcRequest;
   /** Where to resume, and when. */
   lastEventId: string | undefined;
   retryMs: number | undefined;
   /** Attempts to resume since one was successful, and successful ones since they brought something. */
   readonly resumes = { failed: 0, empty: 0 };
-  journey: HttpJourney | undefined;
+  isStopped = false;
   /** Ends what is under way: a request, or the wait before the next one. */
   undo: (reason: unknown) => void = () => {};
   readonly #context: CallContext;
+  #sending: Sending | undefined;
   #head: Head | undefined;
   #chunks: Buffer[] = [];
   #parser: EventStreamParser | undefined;
-  #answered = false;
-  #stopped = false;
+  #isAnswered = false;
 
-  constructor(request: LaneRequest, context: CallContext) {
+  constructor(request: RpcRequest, context: CallContext) {
     this.request = request;
     this.#context = context;
   }
 
-  travel(journey: HttpJourney): void {
-    this.journey = journey;
-    this.undo = (reason) => journey.abort(reason);
+  follow(sending: Sending): void {
+    this.#sending = sending;
+    this.undo = (reason) => sending.abort(reason);
+  }
+
+  get wasSent(): boolean {
+    return this.#head !== undefined || this.#sending?.sent === true;
   }
 
   stop(reason: unknown): void {
-    this.#stopped = true;
+    this.isStopped = true;
     this.undo(reason);
     this.#finish();
   }
 
   head(head: Head): void {
     this.#head = head;
-    if (head.status !== 200 || head.type !== "text/event-stream") return;
-    const { client } = this.#context;
-    this.#parser = new EventStreamParser({
-      maxEventLength: client.limits.maxBodyBytes,
-      tooLong: () => eventTooLong(client),
-      onEvent: ({ type, data }) => {
-        this.resumes.empty = 0;
-        if (data !== "" && (type === "" || type === "message")) this.#takeEvent(data);
-      },
-    });
+    if (head.status !== 200) return;
+    try {
+      this.#context.onSuccess?.(head);
+    } catch (error) {
+      return this.undo(error);
+    }
+    if (head.type === "text/event-stream") this.#parser = this.#createParser();
   }
 
   data(chunk: Buffer): void {
@@ -86,7 +84,7 @@ export class HttpCall implements Receiver {
   }
 
   failed(error: unknown): void {
-    if (this.#answered || this.#stopped) return this.#finish();
+    if (this.#isAnswered || this.isStopped) return this.#finish();
     this.lastEventId = this.#parser?.lastEventId ?? this.lastEventId;
     this.retryMs = this.#parser?.retryMs ?? this.retryMs;
     const isCut = !(error instanceof PlugboardError) || error.code === "connection-lost";
@@ -99,101 +97,88 @@ export class HttpCall implements Receiver {
 
   reject(error: PlugboardError): void {
     this.#finish();
-    this.#context.lane.reject(this.request.id, error);
+    this.#context.events.failed(this.request.id, error);
+  }
+
+  #createParser(): EventStreamParser {
+    return new EventStreamParser({
+      ...eventLimit(this.#context.authorization.client),
+      onEvent: (event) => {
+        this.resumes.empty = 0;
+        if (isMessageEvent(event)) this.#takeEvent(event.data);
+      },
+    });
   }
 
   #end(): void {
     if (this.#parser) return this.failed(this.#lost("ended its stream without an answer"));
     const { status = 0, type = "" } = this.#head ?? {};
-    // Accepted: the answer, if any, comes on another stream, and the lane's deadline is running.
+    // Accepted: the answer, if any, comes on another stream, and the deadline is running.
     if (status === 202 || status === 204) return;
-    const text = Buffer.concat(this.#chunks).toString("utf8");
+    const [first = Buffer.alloc(0), ...more] = this.#chunks;
+    const body = more.length === 0 ? first : Buffer.concat([first, ...more]);
     this.#chunks = [];
-    if (status !== 200) return this.#refused(status, type, text);
-    const { client } = this.#context;
-    const { server } = client;
-    if (type !== "application/json") return this.reject(this.#statusError(status, text));
-    this.#take(parseJson(text, server, client.redact));
-    if (this.#answered) return this.#finish();
+    if (status !== 200 || type !== "application/json") return this.#refused(status, type, body);
+    this.#take(body);
+    if (this.#isAnswered) return this.#finish();
+    const { server } = this.#context.authorization.client;
     const message = `"${server}" answered ${this.request.method} with a message that belongs to no request of ours.`;
     this.reject(new PlugboardError("protocol-error", message, { server }));
   }
 
-  #takeEvent(data: string): void {
-    let messages: unknown;
+  /** One event that cannot be read is no reason to give up the others. */
+  #takeEvent(data: Buffer): void {
     try {
-      const { server, redact } = this.#context.client;
-      messages = parseJson(data, server, redact);
+      this.#take(data);
     } catch (error) {
-      return this.#context.report(error as PlugboardError);
-    }
-    this.#take(messages);
-  }
-
-  #take(messages: unknown): void {
-    const { lane, pass } = this.#context;
-    for (const message of Array.isArray(messages) ? (messages as unknown[]) : [messages]) {
-      const isAnswer = isRecord(message) && message["id"] === this.request.id && !("method" in message);
-      if (isAnswer) {
-        this.#answered = true;
-        if (this.#rejectLostSession(message)) continue;
-      }
-      if (!lane.accept(message)) pass(message);
+      if (!(error instanceof PlugboardError)) throw error;
     }
   }
 
-  #refused(status: number, type: string, text: string): void {
-    if ((status === 401 || status === 403) && this.#context.reissue(this)) return;
-    const body =
-      type === "application/json" && status !== 401 && status !== 403 && status !== 429
-        ? tryParse(text)
-        : undefined;
-    const isAnswer = isRecord(body) && body["id"] === this.request.id && isRecord(body["error"]);
-    if (!isAnswer) return this.reject(this.#statusError(status, text));
-    this.#take(body);
-    this.#finish();
+  #take(bytes: Buffer): void {
+    const { events, authorization } = this.#context;
+    if (events.wantsBytes && events.takes(bytes)) {
+      this.#isAnswered = true;
+      return;
+    }
+    for (const message of parseMessages(bytes, authorization.client)) this.#receive(message, bytes.length);
+  }
+
+  #receive(message: Record<string, unknown>, bytes: number): void {
+    const isAnswer = message["id"] === this.request.id && !("method" in message);
+    if (isAnswer) {
+      this.#isAnswered = true;
+      if (this.#rejectLostSession(message)) return;
+    }
+    this.#context.events.message(message, this.request.id, bytes);
+  }
+
+  #refused(status: number, type: string, body: Buffer): void {
+    const mayAnswer = type === "application/json" && status !== 401 && status !== 403 && status !== 429;
+    const message = mayAnswer ? tryParse(body) : undefined;
+    if (isRecord(message) && message["id"] === this.request.id && isRecord(message["error"])) {
+      this.#receive(message, body.length);
+      return this.#finish();
+    }
+    const { authorization, hadSession } = this.#context;
+    if (this.#head) this.reject(statusError(authorization, { head: this.#head, body, hadSession }));
   }
 
   #rejectLostSession(message: Record<string, unknown>): boolean {
-    const error = message["error"];
-    if (!this.#context.hadSession || !isRecord(error)) return false;
-    const { code, message: text } = error;
-    const isRefused = (this.#head?.status ?? 200) >= 400;
-    if (typeof code !== "number" || typeof text !== "string") return false;
-    if (!isSessionError({ code, message: text }, isRefused)) return false;
-    this.reject(sessionLost(this.#context.client.server, this.#head?.status ?? 200));
+    const answer = this.#context.hadSession ? readAnswer(message) : undefined;
+    const status = this.#head?.status ?? 200;
+    if (!answer || !("error" in answer) || !isSessionError(answer.error, status >= 400)) return false;
+    this.reject(sessionLost(this.#context.authorization.client.server, status));
     return true;
   }
 
-  #statusError(status: number, text: string): PlugboardError {
-    const { client, hadSession } = this.#context;
-    const { "content-type": contentType, "retry-after": retryAfter } = this.#head?.headers ?? {};
-    return statusError({
-      server: client.server,
-      status,
-      contentType: contentType && client.redact(contentType.toString()),
-      retryAfter: retryAfter?.toString(),
-      text: client.redact(text.slice(0, readableLength)),
-      hadSession,
-      now: client.now(),
-    });
-  }
-
   #lost(what: string, cause?: unknown): PlugboardError {
-    const { server } = this.#context.client;
+    const { server } = this.#context.authorization.client;
     const message = `"${server}" ${what} (${this.request.method}).`;
     return new PlugboardError("connection-lost", message, { server, data: { sent: true }, cause });
   }
 
   #finish(): void {
     this.#context.finished(this.request.id);
-  }
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
   }
 }

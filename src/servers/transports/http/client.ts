@@ -18,14 +18,13 @@ export interface HttpLimits {
   maxBodyBytes: number;
 }
 
-export type HeaderSource = Readonly<Record<string, string>> | (() => HeaderRecord | Promise<HeaderRecord>);
 type HeaderRecord = Readonly<Record<string, string>>;
 
 export interface HttpClientConfig {
   server: string;
   url: URL;
   /** Sent to the server's own origin and nowhere else. */
-  headers?: HeaderSource | undefined;
+  headers?: HeaderRecord | undefined;
   network?: HttpNetwork | undefined;
   /** Where the proxy variables are read. */
   env?: Environment | undefined;
@@ -34,7 +33,7 @@ export interface HttpClientConfig {
   now?: (() => number) | undefined;
   /** Applied to what a server said before it becomes part of an error. */
   redact?: ((text: string) => string) | undefined;
-  /** Hears of every `Authorization` that is sent. */
+  /** Hears of every credential that is sent. */
   onCredential?: ((value: string) => void) | undefined;
 }
 
@@ -60,10 +59,11 @@ export class HttpClient {
   readonly limits: HttpLimits;
   readonly now: () => number;
   readonly redact: (text: string) => string;
-  readonly #headers: HeaderSource;
-  readonly #onCredential: ((value: string) => void) | undefined;
+  /** The configured headers, in small letters. */
+  readonly headers: HeaderRecord;
+  readonly onCredential: ((value: string) => void) | undefined;
+  isClosed = false;
   readonly #pool: HttpPool;
-  #credential: string | undefined;
 
   constructor(config: HttpClientConfig) {
     const { server, url, network = {}, env = {} } = config;
@@ -73,18 +73,12 @@ export class HttpClient {
     this.limits = { ...defaults, ...config.limits };
     this.now = config.now ?? Date.now;
     this.redact = config.redact ?? ((text) => text);
-    this.#onCredential = config.onCredential;
-    const { headers = {} } = config;
-    this.#headers = typeof headers === "function" ? headers : lowerCased(headers);
+    this.onCredential = config.onCredential;
+    this.headers = lowerCased(config.headers ?? {});
+    const { authorization } = this.headers;
+    if (authorization !== undefined) this.onCredential?.(authorization);
     const { connectTimeoutMs } = this.limits;
     this.#pool = new HttpPool({ server, origin: url.origin, network, env, connectTimeoutMs });
-  }
-
-  /** The configured headers, in small letters. */
-  headers(): HeaderRecord | Promise<HeaderRecord> {
-    if (typeof this.#headers !== "function") return this.#headers;
-    const headers = this.#headers();
-    return headers instanceof Promise ? headers.then(lowerCased) : lowerCased(headers);
   }
 
   exchange(
@@ -95,19 +89,17 @@ export class HttpClient {
     const { streamIdleMs, maxBodyBytes } = this.limits;
     const { headersTimeoutMs = this.limits.headersTimeoutMs, bodyIdleMs = this.limits.bodyIdleMs } = options;
     const { url, method, headers, body } = request;
-    const { authorization } = headers;
-    if (authorization !== undefined && authorization !== this.#credential)
-      this.#onCredential?.((this.#credential = authorization));
     const bounded = { url, method, headers, body, headersTimeoutMs, bodyIdleMs, streamIdleMs, maxBodyBytes };
     return new HttpJourney(this.server, this.#pool, bounded, receiver, options.handBackRedirects ?? false);
   }
 
   close(): Promise<void> {
+    this.isClosed = true;
     return this.#pool.close();
   }
 }
 
-function lowerCased(headers: HeaderRecord): HeaderRecord {
+export function lowerCased(headers: HeaderRecord): HeaderRecord {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 

@@ -1,18 +1,23 @@
-import { StringDecoder } from "node:string_decoder";
+import { PlugboardError } from "../../../errors.ts";
+import type { HttpClient } from "./client.ts";
 
 export interface StreamEvent {
   /** Empty for an ordinary message. */
   type: string;
-  data: string;
+  data: Buffer;
 }
 
 export interface EventStreamSettings {
   onEvent(event: StreamEvent): void;
-  /** The most characters one event may have. */
+  /** The most bytes one event may have. */
   maxEventLength: number;
   /** Makes the error that `push` throws when an event is longer. */
   tooLong(): Error;
 }
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const longestName = "event".length;
 
 /**
  * Server-sent events from bytes that may be cut anywhere, in time linear to their number.
@@ -24,11 +29,10 @@ export class EventStreamParser {
   /** What the server said about reconnecting. */
   retryMs: number | undefined;
   readonly #settings: EventStreamSettings;
-  readonly #decoder = new StringDecoder("utf8");
+  readonly #partial = new PartialLine();
   #begun = false;
   #skipLineFeed = false;
-  #partial = "";
-  #data: string[] = [];
+  #data: Buffer[] = [];
   #length = 0;
   #type = "";
   #id: string | undefined;
@@ -38,65 +42,120 @@ export class EventStreamParser {
   }
 
   push(bytes: Buffer): void {
-    let text = this.#decoder.write(bytes);
-    if (text === "") return;
-    if (!this.#begun) {
-      this.#begun = true;
-      if (text.startsWith("\uFEFF")) text = text.slice(1);
-    }
-    let from = 0;
-    if (this.#skipLineFeed && text.startsWith("\n")) from = 1;
-    if (text !== "") this.#skipLineFeed = false;
-    let lineFeed = text.indexOf("\n", from);
-    let carriageReturn = text.indexOf("\r", from);
-    while (lineFeed !== -1 || carriageReturn !== -1) {
-      const isReturn = carriageReturn !== -1 && (lineFeed === -1 || carriageReturn < lineFeed);
-      const end = isReturn ? carriageReturn : lineFeed;
-      this.#line(this.#partial + text.slice(from, end));
-      this.#partial = "";
+    if (bytes.length === 0) return;
+    let from = this.#skipLineFeed && bytes[0] === lineFeed ? 1 : 0;
+    this.#skipLineFeed = false;
+    let feed = bytes.indexOf(lineFeed, from);
+    let carriage = bytes.indexOf(carriageReturn, from);
+    while (feed !== -1 || carriage !== -1) {
+      const isReturn = carriage !== -1 && (feed === -1 || carriage < feed);
+      const end = isReturn ? carriage : feed;
+      this.#line(this.#partial.with(bytes.subarray(from, end)));
       from = end + 1;
       if (isReturn) {
-        if (from === text.length) this.#skipLineFeed = true;
-        else if (text[from] === "\n") from++;
-        carriageReturn = text.indexOf("\r", from);
+        if (from === bytes.length) this.#skipLineFeed = true;
+        else if (bytes[from] === lineFeed) from++;
+        carriage = bytes.indexOf(carriageReturn, from);
       }
-      if (lineFeed !== -1 && lineFeed < from) lineFeed = text.indexOf("\n", from);
+      if (feed !== -1 && feed < from) feed = bytes.indexOf(lineFeed, from);
     }
-    this.#partial += text.slice(from);
+    this.#partial.add(bytes.subarray(from));
     this.#check(this.#partial.length);
   }
 
-  #line(line: string): void {
-    if (line === "") return this.#dispatch();
+  #line(whole: Buffer): void {
+    const line = this.#begun ? whole : withoutMark(whole);
+    this.#begun = true;
+    if (line.length === 0) return this.#dispatch();
     const colon = line.indexOf(":");
-    if (colon === 0) return;
-    const name = colon === -1 ? line : line.slice(0, colon);
-    const value = colon === -1 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1);
+    const nameEnd = colon === -1 ? line.length : colon;
+    if (colon === 0 || nameEnd > longestName) return;
+    const value = line.subarray(
+      colon === -1 ? line.length : line[colon + 1] === 0x20 ? colon + 2 : colon + 1,
+    );
+    this.#field(line.toString("latin1", 0, nameEnd), value);
+  }
+
+  #field(name: string, value: Buffer): void {
     if (name === "data") {
       this.#data.push(value);
       this.#length += value.length + 1;
       this.#check(0);
     } else if (name === "event") {
-      this.#type = value;
+      this.#type = value.toString();
     } else if (name === "id") {
-      if (!value.includes("\u0000")) this.#id = value;
-    } else if (name === "retry" && /^\d+$/.test(value)) {
-      this.retryMs = Number(value);
+      if (!value.includes(0)) this.#id = value.toString();
+    } else if (name === "retry" && /^\d+$/.test(value.toString("latin1"))) {
+      this.retryMs = Number(value.toString("latin1"));
     }
   }
 
   #dispatch(): void {
-    const data = this.#data;
+    const [first, ...more] = this.#data;
     const type = this.#type;
     if (this.#id !== undefined) this.lastEventId = this.#id;
     this.#type = "";
-    if (data.length === 0) return;
+    if (first === undefined) return;
     this.#data = [];
     this.#length = 0;
-    this.#settings.onEvent({ type, data: data.length === 1 ? (data[0] ?? "") : data.join("\n") });
+    const data = more.length === 0 ? first : joined(first, more);
+    this.#settings.onEvent({ type, data });
   }
 
   #check(more: number): void {
     if (this.#length + more > this.#settings.maxEventLength) throw this.#settings.tooLong();
   }
+}
+
+/** The settings of every stream of a server. */
+export function eventLimit({
+  server,
+  limits,
+}: HttpClient): Pick<EventStreamSettings, "maxEventLength" | "tooLong"> {
+  const maxEventLength = limits.maxBodyBytes;
+  const message = `"${server}" sent an event of more than ${maxEventLength} bytes.`;
+  return { maxEventLength, tooLong: () => new PlugboardError("output-too-large", message, { server }) };
+}
+
+/** True for what holds a message; other types are keep-alives and the like. */
+export function isMessageEvent({ type, data }: StreamEvent): boolean {
+  return data.length > 0 && (type === "" || type === "message");
+}
+
+/** A line whose end has not arrived. Grows by doubling, so that pieces of one byte cost no more than large ones. */
+class PartialLine {
+  length = 0;
+  #bytes = Buffer.alloc(0);
+
+  add(more: Buffer): void {
+    if (more.length === 0) return;
+    const length = this.length + more.length;
+    if (length > this.#bytes.length) {
+      const grown = Buffer.allocUnsafe(Math.max(256, length, this.#bytes.length * 2));
+      this.#bytes.copy(grown, 0, 0, this.length);
+      this.#bytes = grown;
+    }
+    more.copy(this.#bytes, this.length);
+    this.length = length;
+  }
+
+  /** The whole line, now that its last piece is here. */
+  with(last: Buffer): Buffer {
+    if (this.length === 0) return last;
+    this.add(last);
+    const line = this.#bytes.subarray(0, this.length);
+    this.#bytes = Buffer.alloc(0);
+    this.length = 0;
+    return line;
+  }
+}
+
+function withoutMark(line: Buffer): Buffer {
+  const hasMark = line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf;
+  return hasMark ? line.subarray(3) : line;
+}
+
+function joined(first: Buffer, more: readonly Buffer[]): Buffer {
+  const between = Buffer.of(lineFeed);
+  return Buffer.concat([first, ...more.flatMap((line) => [between, line])]);
 }

@@ -81,16 +81,6 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     if (!this.#done) this.#stop(reason);
   }
 
-  pause(): void {
-    if (this.#decoder) this.#decoder.pause();
-    else this.#controller?.pause();
-  }
-
-  resume(): void {
-    if (this.#decoder) this.#decoder.resume();
-    else this.#controller?.resume();
-  }
-
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#stopped) controller.abort(this.#stopped);
@@ -208,6 +198,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   ) {
     const details = {
       server: this.#server,
+      executed: this.sent ? ("maybe" as const) : ("no" as const),
       data: { sent: this.sent },
       ...(cause !== undefined && { cause }),
     };
@@ -218,4 +209,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 export function mediaType(header: string | string[] | undefined): string {
   const value = Array.isArray(header) ? (header[0] ?? "") : (header ?? "");
   return (value.split(";", 1)[0] ?? "").trim().toLowerCase();
+}
+
+/** One header of an answer; several lines of the same name are one list. */
+export function headerText({ headers }: Head, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
 }

@@ -1,7 +1,6 @@
-import { PROTOCOL_VERSION_META_KEY } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../../../errors.ts";
 import { isRecord } from "../../../lib/record.ts";
-import type { LaneRequest } from "../../rpc/lane.ts";
+import type { RpcMessage } from "../../rpc/messages.ts";
 
 const firstModernVersion = "2026-07-28";
 const maxSessionIdLength = 4096;
@@ -19,11 +18,13 @@ export function checkSessionId(server: string, id: string | undefined): void {
 }
 
 /** The protocol revision that the message itself declares; only modern ones do. */
-export function envelopeVersion(request: LaneRequest): string | undefined {
-  const meta = request.params["_meta"];
-  const version = isRecord(meta) ? meta[PROTOCOL_VERSION_META_KEY] : undefined;
+export function envelopeVersion({ params }: Pick<Described, "params">): string | undefined {
+  const meta = params["_meta"];
+  const version = isRecord(meta) ? meta["io.modelcontextprotocol/protocolVersion"] : undefined;
   return typeof version === "string" ? version : undefined;
 }
+
+type Described = Extract<RpcMessage, { method: string }>;
 
 const nameFields = new Map([
   ["tools/call", "name"],
@@ -35,7 +36,7 @@ const nameFields = new Map([
 ]);
 
 /** What a modern server checks against the body: the method, and what it is about. */
-export function routingHeaders({ method, params }: LaneRequest): Record<string, string> {
+export function routingHeaders({ method, params }: Described): Record<string, string> {
   const field = nameFields.get(method);
   const name = field === undefined ? undefined : params[field];
   return { "mcp-method": method, ...(typeof name === "string" && { "mcp-name": encodeHeaderValue(name) }) };
@@ -46,11 +47,4 @@ export function encodeHeaderValue(value: string): string {
   const isPlain = /^[\t\x20-\x7e]+$/.test(value) && value === value.trim();
   const looksEncoded = value.startsWith("=?base64?") && value.endsWith("?=");
   return isPlain && !looksEncoded ? value : `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`;
-}
-
-/** An `Authorization` value; a token that could break out of its header is refused and never shown. */
-export function bearer(server: string, token: string): string {
-  if (/^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
-  const message = `The access token for "${server}" holds characters that cannot be sent in a header.`;
-  throw new PlugboardError("auth-failed", message, { server });
 }

@@ -22,6 +22,7 @@ export function networkError(error: unknown, where: Where): PlugboardError {
   const make = (kind: Code, what: string, hint?: string) =>
     new PlugboardError(kind, `"${where.server}" ${what}.`, {
       server: where.server,
+      executed: where.sent ? "maybe" : "no",
       data: { sent: where.sent, ...(code !== undefined && { cause: code }) },
       cause: error,
       hint,

@@ -46,7 +46,10 @@ export class HttpPool {
     if (known !== undefined) return known;
     const { server, network, env, origin } = this.#settings;
     if (this.#closed)
-      throw new PlugboardError("connection-lost", `The connection to "${server}" is closed.`, { server });
+      throw new PlugboardError("connection-lost", `The connection to "${server}" is closed.`, {
+        server,
+        executed: "no",
+      });
     const proxy = proxyFor(url, network.proxy, env);
     const isOwn = url.origin === origin;
     const key = `${isOwn ? "own" : "other"} ${proxy ?? ""}`;

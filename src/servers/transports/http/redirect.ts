@@ -38,14 +38,6 @@ export class HttpJourney implements Receiver {
     this.#exchange.abort(reason);
   }
 
-  pause(): void {
-    this.#exchange.pause();
-  }
-
-  resume(): void {
-    this.#exchange.resume();
-  }
-
   head(head: Head): void {
     const location = redirects.has(head.status) ? head.headers["location"] : undefined;
     if (typeof location !== "string" || !URL.canParse(location, head.url.href))

@@ -1,123 +1,102 @@
 import { PlugboardError } from "../../../errors.ts";
 import { printable } from "../../../lib/printable.ts";
 import { isRecord } from "../../../lib/record.ts";
+import type { Authorization } from "./authorization.ts";
+import { type Head, headerText } from "./exchange.ts";
+import { missingRights, unauthorized } from "./refused-credentials.ts";
 import { retryAfterMs } from "./retry-after.ts";
+import { refusesSession, sessionLost } from "./session-lost.ts";
 
 /** A whole answer that is not a success, or not of a type we can read. */
-export interface HttpAnswer {
-  server: string;
-  status: number;
-  contentType: string | undefined;
-  retryAfter: string | undefined;
-  text: string;
+export interface Refusal {
+  head: Head;
+  body: Buffer;
   /** Whether the request carried a session id. */
   hadSession: boolean;
-  now: number;
 }
 
 /** No message shows more of an answer than the beginning of this. */
 export const readableLength = 4_000;
 
 /** What an unsuccessful answer means to a caller. */
-export function statusError(answer: HttpAnswer): PlugboardError {
-  const { server, status } = answer;
-  const data = { status };
-  if (isSessionLost(answer)) return sessionLost(server, status);
-  const limited = rateLimit(answer);
-  if (limited !== undefined) return limited;
-  if (status === 401) {
-    return new PlugboardError("auth-required", `"${server}" wants a login (HTTP 401).`, { server, data });
-  }
-  if (status === 403) {
-    return new PlugboardError("auth-failed", `"${server}" refused access (${describe(answer)}).`, {
-      server,
-      data,
-    });
-  }
-  if (status === 502 || status === 503 || status === 504) {
-    return new PlugboardError("not-responding", `"${server}" is not available (${describe(answer)}).`, {
-      server,
-      data,
-    });
-  }
-  return unexpected(answer);
-}
-
-/** 429, and 503 when the server says when to come back. */
-export function rateLimit(answer: Omit<HttpAnswer, "text" | "hadSession">): PlugboardError | undefined {
-  const { server, status, retryAfter, now } = answer;
-  if (status !== 429 && (status !== 503 || retryAfter === undefined)) return undefined;
-  const waitMs = retryAfterMs(retryAfter, now);
-  const message = `"${server}" accepts no more requests for now (HTTP ${status}); try again in ${Math.ceil(waitMs / 1000)} s.`;
-  return new PlugboardError("rate-limited", message, { server, data: { status, retryAfterMs: waitMs } });
-}
-
-export function unexpected(answer: Omit<HttpAnswer, "retryAfter" | "hadSession" | "now">): PlugboardError {
-  const { server, status, contentType } = answer;
-  return new PlugboardError(
-    "unexpected-response",
-    `"${server}" did not answer like an MCP server (${describe(answer)}).`,
-    {
-      server,
-      data: {
-        status,
-        ...(contentType !== undefined && { contentType: printable(contentType, { oneLine: true }) }),
-      },
-    },
-  );
-}
-
-/** The connection layer starts a new session and repeats once: the server did nothing with this request. */
-export function sessionLost(server: string, status: number): PlugboardError {
-  return new PlugboardError("connection-lost", `"${server}" no longer knows our session (HTTP ${status}).`, {
+export function statusError(
+  authorization: Authorization,
+  { head, body, hadSession }: Refusal,
+): PlugboardError {
+  const { server, redact, now } = authorization.client;
+  const { status } = head;
+  const said = readRpcError(body);
+  if (hadSession && refusesSession(status, said?.message ?? body.toString("utf8", 0, 500)))
+    return sessionLost(server, status);
+  if (status === 401) return unauthorized(server, authorization);
+  const rights = status === 403 && missingRights(server, headerText(head, "www-authenticate") ?? "", redact);
+  if (rights) return rights;
+  const retryAfter = headerText(head, "retry-after");
+  if (status === 429 || (status === 503 && retryAfter !== undefined))
+    return rateLimited(server, status, retryAfterMs(retryAfter, now()));
+  const contentType = redact(headerText(head, "content-type") ?? "");
+  const description = describe(status, contentType, redact(body.toString("utf8", 0, readableLength)));
+  const details = {
     server,
-    data: { reason: "session-lost", status },
+    data: {
+      status,
+      ...(contentType !== "" && { contentType: printable(contentType, { oneLine: true }) }),
+      ...(said && { rpcError: { ...said, message: redact(said.message) } }),
+    },
+  };
+  if (status === 403)
+    return new PlugboardError("auth-failed", `"${server}" refused access (${description}).`, details);
+  if (status === 502 || status === 503 || status === 504)
+    return new PlugboardError("not-responding", `"${server}" is not available (${description}).`, details);
+  const message = `"${server}" did not answer like an MCP server (${description}).`;
+  return new PlugboardError("unexpected-response", message, details);
+}
+
+function rateLimited(server: string, status: number, waitMs: number): PlugboardError {
+  const message = `"${server}" accepts no more requests for now (HTTP ${status}); try again in ${Math.ceil(waitMs / 1000)} s.`;
+  return new PlugboardError("rate-limited", message, {
+    server,
+    executed: status === 429 ? "no" : "maybe",
+    retryAfterMs: waitMs,
+    data: { status, retryAfterMs: waitMs },
   });
 }
 
-/**
- * With a session, 404 is the spec's way to say so. Servers also answer 400, or a JSON-RPC error -32001, and only
- * their words tell these apart from other mistakes.
- */
-export function isSessionLost({
-  status,
-  text,
-  hadSession,
-}: Pick<HttpAnswer, "status" | "text" | "hadSession">): boolean {
-  if (!hadSession) return false;
-  if (status === 404) return true;
-  return status === 400 && /\bsession\b/i.test(errorMessage(text) ?? text.slice(0, 500));
+interface SaidError {
+  code: number;
+  message: string;
+  data?: { supported: string[] };
 }
 
-export function isSessionError(
-  { code, message }: { code: number; message: string },
-  isRefused: boolean,
-): boolean {
-  if (code !== -32001) return false;
-  // On a success these words may be about anything; only the ones that servers are known to use for this count there.
-  return isRefused
-    ? /\bsession\b/i.test(message)
-    : /^(bad request: )?(session not found|no valid session( id)?( provided)?)\.?$/i.test(message);
+const longestError = 65_536;
+const longestMessage = 500;
+
+/** The JSON-RPC error inside a refusal, as far as anybody acts on it. */
+function readRpcError(body: Buffer): SaidError | undefined {
+  const parsed = body.length > longestError ? undefined : tryParse(body);
+  const error = isRecord(parsed) ? parsed["error"] : undefined;
+  if (!isRecord(error)) return undefined;
+  const { code, message, data } = error;
+  if (typeof code !== "number" || typeof message !== "string") return undefined;
+  const supported = isRecord(data) && Array.isArray(data["supported"]) ? data["supported"] : undefined;
+  return {
+    code,
+    message: message.slice(0, longestMessage),
+    ...(supported && { data: { supported: supported.slice(0, 20).map(String) } }),
+  };
 }
 
-function errorMessage(text: string): string | undefined {
+export function tryParse(body: Buffer): unknown {
   try {
-    const body: unknown = JSON.parse(text);
-    const error = isRecord(body) ? body["error"] : undefined;
-    const message = isRecord(error) ? error["message"] : error;
-    return typeof message === "string" ? message : undefined;
+    return JSON.parse(body.toString("utf8")) as unknown;
   } catch {
     return undefined;
   }
 }
 
-function describe({
-  status,
-  contentType,
-  text,
-}: Pick<HttpAnswer, "status" | "contentType" | "text">): string {
+function describe(status: number, contentType: string, text: string): string {
   const type =
-    contentType === undefined ? "no content type" : printable(contentType.slice(0, 80), { oneLine: true });
+    contentType === "" ? "no content type" : printable(contentType.slice(0, 80), { oneLine: true });
   const line = firstLine(text);
   return `HTTP ${status}, ${type}${line === "" ? "" : `: ${line}`}`;
 }

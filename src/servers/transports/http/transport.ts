@@ -1,121 +1,79 @@
-import {
-  type JSONRPCMessage,
-  parseJSONRPCMessage,
-  StreamableHTTPClientTransport,
-  type StreamableHTTPClientTransportOptions,
-  type Transport,
-  type TransportSendOptions,
-} from "@modelcontextprotocol/client";
 import { PlugboardError } from "../../../errors.ts";
-import { defined } from "../../../lib/record.ts";
-import type { Lane, LaneRequest } from "../../rpc/lane.ts";
+import type { ServerAuth } from "../../../auth/server-auth.ts";
+import { isRequest, toJson } from "../../rpc/messages.ts";
+import type { RpcMessage, RpcRequest } from "../../rpc/messages.ts";
+import { within } from "../../within.ts";
+import type { Transport, TransportEvents, TransportFacts } from "../transport.ts";
+import { Authorization, type SendOptions } from "./authorization.ts";
+import { HttpCall } from "./call.ts";
 import { HttpClient, type HttpClientConfig } from "./client.ts";
-import {
-  explainRefusal,
-  type HttpCredentials,
-  proving,
-  signing,
-  signsRequests,
-  tokenSource,
-} from "./credentials.ts";
-import { httpFailure } from "./failure.ts";
-import { createHttpFetch } from "./fetch.ts";
-import { HttpLane, type HttpLaneSettings } from "./http-lane.ts";
-import { ReconnectTimers } from "./reconnect.ts";
-
-export { httpFailure, shouldFallBackToSse } from "./failure.ts";
-export { encodeHeaderValue } from "./headers.ts";
+import { acceptEncoding } from "./decoder.ts";
+import { type Head, headerText } from "./exchange.ts";
+import { checkSessionId, envelopeVersion, isModernVersion, routingHeaders } from "./headers.ts";
+import { post } from "./post.ts";
+import { PushStream } from "./push-stream.ts";
+import { resumeCall } from "./resume.ts";
 
 export interface HttpTransportOptions extends HttpClientConfig {
-  authProvider?: HttpCredentials | undefined;
+  auth?: ServerAuth | undefined;
   /** The `Mcp-Param-*` headers of a modern request, encoded (`encodeHeaderValue`). */
-  paramHeaders?: HttpLaneSettings["paramHeaders"];
-  /** What else the SDK's transport takes; network, headers and reconnection are ours. */
-  sdk?: Omit<
-    StreamableHTTPClientTransportOptions,
-    "fetch" | "requestInit" | "authProvider" | "reconnectionScheduler"
-  >;
+  paramHeaders?:
+    | ((method: string, params: Record<string, unknown>) => Readonly<Record<string, string>> | undefined)
+    | undefined;
 }
 
 const goodbyeTimeoutMs = 1_000;
+const cancelTimeoutMs = 5_000;
 
-/** Streamable HTTP: the SDK's transport for handshake, lists, pushes and sign-in; `lane` for everything frequent. */
+/** Streamable HTTP: one POST for each message, and in the legacy era a session with a stream of its own. */
 export class HttpTransport implements Transport {
-  onclose: (() => void) | undefined;
-  onerror: ((error: Error) => void) | undefined;
-  onmessage: Transport["onmessage"];
-  readonly hasPerRequestStream = true;
+  readonly kind = "http";
+  readonly facts: TransportFacts = {};
   readonly #client: HttpClient;
-  readonly #sdk: StreamableHTTPClientTransport;
-  readonly #httpLane: HttpLane;
-  readonly #timers = new ReconnectTimers();
-  readonly #credentials: HttpCredentials | undefined;
+  readonly #authorization: Authorization;
+  readonly #paramHeaders: HttpTransportOptions["paramHeaders"];
+  readonly #calls = new Map<string, HttpCall>();
+  #events: TransportEvents | undefined;
+  #sessionId: string | undefined;
+  #version: string | undefined;
+  #push: PushStream | undefined;
+  #lost: PlugboardError | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: HttpTransportOptions) {
-    const { authProvider, paramHeaders, sdk = {} } = options;
-    this.#credentials = authProvider;
     this.#client = new HttpClient(options);
-    const fetch = createHttpFetch(this.#client);
-    this.#sdk = new StreamableHTTPClientTransport(this.#client.url, {
-      reconnectionOptions: {
-        initialReconnectionDelay: 1_000,
-        maxReconnectionDelay: 30_000,
-        reconnectionDelayGrowFactor: 1.5,
-        maxRetries: 10,
-      },
-      ...sdk,
-      ...(authProvider && { authProvider }),
-      fetch: signing(authProvider, fetch),
-      reconnectionScheduler: (reconnect, delayMs) => this.#timers.schedule(reconnect, delayMs),
-    });
-    this.#httpLane = new HttpLane({
-      client: this.#client,
-      session: () => ({ id: this.#sdk.sessionId, version: this.#sdk.protocolVersion }),
-      token: tokenSource(authProvider),
-      paramHeaders,
-      pass: (message) => this.#pass(message),
-      report: (error) => this.#report(error),
-      reissue: authProvider && ((request, headers, signal) => this.#reissue(request, headers, signal)),
-      alwaysReissue: () => signsRequests(authProvider),
-      fetch: proving(authProvider, fetch),
-    });
-    const listeners: Pick<Transport, "onmessage" | "onerror"> = {
-      onmessage: (message) => {
-        if (!this.#httpLane.accept(message)) this.onmessage?.(message);
-      },
-      onerror: (error) => this.#report(error),
-    };
-    Object.assign(this.#sdk, listeners);
+    this.#authorization = new Authorization(this.#client, options.auth);
+    this.#paramHeaders = options.paramHeaders;
   }
 
-  get lane(): Lane {
-    return this.#httpLane.lane;
+  async start(events: TransportEvents): Promise<void> {
+    if (this.#lost) throw this.#lost;
+    this.#events = events;
   }
 
-  get sessionId(): string | undefined {
-    return this.#sdk.sessionId;
+  send(message: RpcMessage, text?: string): void | Promise<void> {
+    if (this.#lost || !this.#events) throw this.#closedError("no");
+    const body = text ?? toJson(message);
+    return isRequest(message) ? this.#call(message, body, this.#events) : this.#post(message, body);
   }
 
-  get protocolVersion(): string | undefined {
-    return this.#sdk.protocolVersion;
+  cancel(id: string, reason?: string): void {
+    const call = this.#calls.get(id);
+    if (call === undefined) return;
+    const stop = () => call.stop(new PlugboardError("call-cancelled", reason ?? "Nobody waits for it."));
+    const isModern = isModernVersion(envelopeVersion(call.request));
+    if (reason === undefined || isModern || !call.wasSent) return stop();
+    const params = { requestId: id, reason };
+    const message = { jsonrpc: "2.0", method: "notifications/cancelled", params } as const;
+    // A server that cannot be told goes on in vain; nobody waits for its answer.
+    const options = { headersTimeoutMs: cancelTimeoutMs, renews: false };
+    void this.#post(message, toJson(message), options)
+      .catch(() => {})
+      .finally(stop);
   }
 
-  start(): Promise<void> {
-    return this.#sdk.start();
-  }
-
-  send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    return this.#sdk.send(message, options && defined(options));
-  }
-
-  setProtocolVersion(version: string): void {
-    this.#sdk.setProtocolVersion(version);
-  }
-
-  /** The second half of a sign-in in the browser; afterwards connect with a new transport. */
-  finishAuth(params: URLSearchParams): Promise<void> {
-    return this.#sdk.finishAuth(params);
+  setVersion(version: string): void {
+    this.#version = version;
   }
 
   /** Says goodbye to a session if the server listens, then ends every request, timer and socket. */
@@ -124,52 +82,106 @@ export class HttpTransport implements Transport {
     return this.#closing;
   }
 
+  #call(request: RpcRequest, body: string, events: TransportEvents): void {
+    const version = envelopeVersion(request);
+    const isModern = isModernVersion(version);
+    const call = new HttpCall(request, {
+      authorization: this.#authorization,
+      events,
+      hadSession: this.#sessionId !== undefined && !isModern,
+      onSuccess: request.method === "initialize" ? (head) => this.#beginSession(head) : undefined,
+      resume: isModern ? undefined : (broken) => this.#resume(broken),
+      finished: (id) => this.#calls.delete(id),
+    });
+    this.#calls.set(request.id, call);
+    const headers: Record<string, string> = { ...this.#sessionHeaders(), ...postHeaders };
+    if (version !== undefined) {
+      Object.assign(headers, this.#paramHeaders?.(request.method, request.params), routingHeaders(request));
+      headers["mcp-protocol-version"] = version;
+    }
+    const { url } = this.#client;
+    // Whoever sent the request keeps its deadline.
+    const options = { headersTimeoutMs: 0, bodyIdleMs: 0 };
+    call.follow(this.#authorization.send({ url, method: "POST", headers, body }, call, options));
+  }
+
+  async #post(message: RpcMessage, body: string, options: SendOptions = {}): Promise<void> {
+    const { url, limits } = this.#client;
+    const { accepted } = post(
+      this.#authorization,
+      { url, headers: { ...this.#sessionHeaders(), ...postHeaders }, body },
+      { hadSession: this.#sessionId !== undefined, headersTimeoutMs: limits.answerTimeoutMs, ...options },
+    );
+    await accepted;
+    if ("method" in message && message.method === "notifications/initialized") this.#listen();
+  }
+
+  #resume(call: HttpCall): void {
+    resumeCall(call, { authorization: this.#authorization, headers: () => this.#sessionHeaders() });
+  }
+
+  #beginSession(head: Head): void {
+    const id = headerText(head, "mcp-session-id");
+    checkSessionId(this.#client.server, id);
+    this.#sessionId = id;
+  }
+
+  /**
+   * Answers may come on this stream too, to requests that the server only accepted. They are not offered as bytes:
+   * whose they are has to be known here.
+   */
+  #listen(): void {
+    const events = this.#events;
+    if (!events || this.#lost) return;
+    const onMessage = (message: Record<string, unknown>) => {
+      const { id } = message;
+      if (typeof id === "string" && !("method" in message)) this.#calls.delete(id);
+      events.message(message);
+    };
+    this.#push ??= new PushStream({
+      authorization: this.#authorization,
+      onMessage,
+      headers: () => this.#sessionHeaders(),
+    });
+    this.#push.open();
+  }
+
+  #sessionHeaders(): Record<string, string> {
+    return {
+      "accept-encoding": acceptEncoding,
+      ...(this.#sessionId !== undefined && { "mcp-session-id": this.#sessionId }),
+      ...(this.#version !== undefined && { "mcp-protocol-version": this.#version }),
+    };
+  }
+
   async #close(): Promise<void> {
-    this.#httpLane.close();
-    this.#timers.close();
-    if (this.#sdk.sessionId !== undefined) {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => void (timer = setTimeout(resolve, goodbyeTimeoutMs)));
-      await Promise.race([this.#sdk.terminateSession().catch(() => {}), late]);
-      clearTimeout(timer);
-    }
-    await this.#sdk.close();
+    this.#lost = this.#closedError("maybe");
+    this.#push?.close();
+    for (const call of this.#calls.values()) call.stop(this.#lost);
+    this.#events?.closed(this.#lost);
+    if (this.#sessionId !== undefined) await this.#sayGoodbye();
     await this.#client.close();
-    this.onclose?.();
   }
 
-  #pass(message: unknown): void {
-    try {
-      this.onmessage?.(parseJSONRPCMessage(message));
-    } catch (error) {
-      this.#report(error as Error);
-    }
+  async #sayGoodbye(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const receiver = { head() {}, data() {}, end: resolve, failed: () => resolve() };
+    const request = { url: this.#client.url, method: "DELETE", headers: this.#sessionHeaders() } as const;
+    const sending = this.#authorization.send(request, receiver, { renews: false });
+    await within(promise, goodbyeTimeoutMs);
+    sending.abort(this.#lost);
   }
 
-  #report(error: Error): void {
-    if (this.#closing === undefined) this.onerror?.(error);
-  }
-
-  /** Resolves only in the sense that the answer arrives; rejects when it cannot any more. */
-  #reissue(
-    request: LaneRequest,
-    headers: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<void> {
+  #closedError(executed: "no" | "maybe"): PlugboardError {
     const { server } = this.#client;
-    return new Promise((_resolve, reject) => {
-      const onRequestStreamEnd = () => {
-        const message = `"${server}" ended its stream without an answer (${request.method}).`;
-        reject(new PlugboardError("connection-lost", message, { server, data: { sent: true } }));
-      };
-      const hadSession = this.#sdk.sessionId !== undefined;
-      const explain = () => explainRefusal(this.#credentials);
-      this.#sdk
-        .send(request, { headers, requestSignal: signal, onRequestStreamEnd })
-        .catch((error: unknown) => {
-          const { now, redact } = this.#client;
-          reject(httpFailure(error, { server, hadSession, now: now(), redact, explain }));
-        });
+    return new PlugboardError("connection-lost", `The connection to "${server}" is closed.`, {
+      server,
+      executed,
     });
   }
 }
+
+const postHeaders = {
+  accept: "application/json, text/event-stream",
+  "content-type": "application/json",
+};

@@ -1,6 +1,8 @@
 export interface LineReaderOptions {
   maxLineBytes: number;
-  onMessage(message: Record<string, unknown>): void;
+  /** True when a line was taken as it is and need not be parsed. The bytes are the taker's to keep. */
+  takes(bytes: Buffer, start: number, end: number): boolean;
+  onMessage(message: Record<string, unknown>, bytes: number): void;
   /** Called once; nothing is read afterwards. */
   onTooLarge(bytes: number): void;
   /** A line that is no JSON-RPC message, cut to its beginning. */
@@ -61,26 +63,30 @@ export class LineReader {
     const held = this.#held;
     const length = this.#heldBytes;
     this.#heldBytes = 0;
-    if (held.length > keptBytes) this.#held = empty;
-    this.#line(held, 0, length);
+    const isTaken = this.#line(held, 0, length);
+    if (held.length > keptBytes || isTaken) this.#held = empty;
   }
 
-  #line(bytes: Buffer, start: number, end: number): void {
-    if (end - start <= 1 && (start === end || bytes[start] === carriageReturn)) return;
+  /** True when somebody keeps these very bytes. */
+  #line(bytes: Buffer, start: number, end: number): boolean {
+    if (end - start <= 1 && (start === end || bytes[start] === carriageReturn)) return false;
+    if (this.#options.takes(bytes, start, end)) return true;
     let text: string;
     try {
       text = bytes.toString("utf8", start, end);
     } catch {
       // Longer than a string can be.
-      return this.#tooLarge(end - start);
+      this.#tooLarge(end - start);
+      return false;
     }
     const value = parse(text);
-    if (Array.isArray(value)) for (const item of value) this.#deliver(item, text);
-    else if (value !== undefined || text.trim() !== "") this.#deliver(value, text);
+    if (Array.isArray(value)) for (const item of value) this.#deliver(item, text, end - start);
+    else if (value !== undefined || text.trim() !== "") this.#deliver(value, text, end - start);
+    return false;
   }
 
-  #deliver(value: unknown, text: string): void {
-    if (isMessage(value)) this.#options.onMessage(value);
+  #deliver(value: unknown, text: string, bytes: number): void {
+    if (isMessage(value)) this.#options.onMessage(value, bytes);
     else this.#options.onSkipped(text.slice(0, shownCharacters));
   }
 

@@ -1,10 +1,10 @@
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { PlugboardError } from "../../../errors.ts";
 import { printable } from "../../../lib/printable.ts";
-import { Lane } from "../../rpc/lane.ts";
+import type { RpcMessage } from "../../rpc/messages.ts";
 import type { ProcessTree, ServerProgram } from "../../process/process-tree.ts";
 import type { ServerProcess } from "../../process/server-process.ts";
 import { within } from "../../within.ts";
+import type { Transport, TransportEvents, TransportFacts } from "../transport.ts";
 import { LineReader } from "./line-reader.ts";
 import { stdioErrors } from "./errors.ts";
 import { StderrTail } from "./stderr-tail.ts";
@@ -24,22 +24,17 @@ export interface StdioOptions {
   now?: (() => number) | undefined;
 }
 
-/**
- * A server as a child process, JSON messages one per line. The SDK recognises it as stdio by `stderr` and `pid`.
- * Used once: after `close` or a lost connection a new one is made.
- */
+/** A server as a child process, JSON messages one per line. */
 export class StdioTransport implements Transport {
-  onmessage?: Transport["onmessage"];
-  onclose?: Transport["onclose"];
-  onerror?: Transport["onerror"];
+  readonly kind = "stdio";
   readonly stderr: StderrTail;
-  readonly lane: Lane;
   /** What the server wrote to stdout that was no message: how much, and how it began. */
   readonly skipped = { count: 0, first: [] as string[] };
   /** Why the connection ended, once it did. */
   lost: PlugboardError | undefined;
   readonly #options: StdioOptions;
   readonly #errors: ReturnType<typeof stdioErrors>;
+  #events: TransportEvents | undefined;
   #process: ServerProcess | undefined;
   #queue: WriteQueue | undefined;
   #starting: Promise<ServerProcess> | undefined;
@@ -49,13 +44,6 @@ export class StdioTransport implements Transport {
     this.#options = options;
     this.stderr = new StderrTail({ onLine: options.onStderr, now: options.now, redact: options.redact });
     this.#errors = stdioErrors(options.program.server, this.stderr, options.redact);
-    this.lane = new Lane({
-      server: options.program.server,
-      send: (request) => this.#write(request),
-      cancel: (requestId, reason) =>
-        this.#write({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId, reason } }),
-      ...(options.now && { now: options.now }),
-    });
   }
 
   get pid(): number | null {
@@ -66,7 +54,17 @@ export class StdioTransport implements Transport {
     return this.#process?.exit;
   }
 
-  async start(): Promise<void> {
+  get facts(): TransportFacts {
+    const tail = this.stderr.tail();
+    return {
+      ...(this.pid !== null && { pid: this.pid }),
+      ...(this.skipped.count > 0 && { skippedLines: this.skipped }),
+      ...(tail && { stderrTail: tail }),
+    };
+  }
+
+  async start(events: TransportEvents): Promise<void> {
+    this.#events = events;
     if (this.#starting !== undefined || this.#closed) throw this.#errors.usedTwice();
     this.#starting = this.#options.processes.spawn(this.#options.program);
     const process = await this.#starting;
@@ -75,9 +73,21 @@ export class StdioTransport implements Transport {
     this.#listen(process);
   }
 
-  /** Resolves when the message is on its way; never waits for a server that does not read. */
-  async send(message: JSONRPCMessage): Promise<void> {
-    this.#write(message);
+  /** Never waits for a server that does not read. */
+  send(_message: RpcMessage, text: string): void {
+    if (this.lost !== undefined) throw this.lost.with({ executed: "no" });
+    if (this.#queue === undefined) throw this.#errors.notStarted();
+    this.#queue.write(text);
+  }
+
+  cancel(requestId: string, reason?: string): void {
+    if (reason === undefined) return;
+    const cancelled = {
+      jsonrpc: "2.0",
+      method: "notifications/cancelled",
+      params: { requestId, reason },
+    } as const;
+    this.send(cancelled, JSON.stringify(cancelled));
   }
 
   /** Settles when the process and everything it started is gone. Calls in flight fail at once. */
@@ -88,19 +98,17 @@ export class StdioTransport implements Transport {
     await process?.stop();
   }
 
-  #write(message: object): void {
-    if (this.lost !== undefined) throw this.lost;
-    if (this.#queue === undefined) throw this.#errors.notStarted();
-    this.#queue.write(message);
-  }
-
   #listen(process: ServerProcess): void {
     const { stdin, stdout, stderr } = process.child;
     if (stdin === null || stdout === null || stderr === null) throw this.#errors.notStarted();
     const { maxLineBytes = 32 * 1024 * 1024, maxQueuedBytes } = this.#options;
     const reader = new LineReader({
       maxLineBytes,
-      onMessage: (message) => this.#receive(message),
+      takes: (bytes, start, end) =>
+        this.#events?.wantsBytes === true &&
+        this.lost === undefined &&
+        this.#events.takes(bytes.subarray(start, end)),
+      onMessage: (message, bytes) => this.lost ?? this.#events?.message(message, undefined, bytes),
       onSkipped: (line) => this.#skip(line),
       onTooLarge: (bytes) => this.#lose(this.#errors.tooLarge(bytes, maxLineBytes)),
     });
@@ -124,15 +132,6 @@ export class StdioTransport implements Transport {
     if (process.exit === undefined) this.#lose(explain());
   }
 
-  #receive(message: Record<string, unknown>): void {
-    if (this.lost !== undefined || this.lane.accept(message)) return;
-    try {
-      this.onmessage?.(message as unknown as JSONRPCMessage);
-    } catch (error) {
-      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
-    }
-  }
-
   #skip(line: string): void {
     this.skipped.count++;
     if (this.skipped.first.length < maxRemembered)
@@ -144,10 +143,8 @@ export class StdioTransport implements Transport {
     if (this.lost !== undefined) return;
     this.lost = error;
     this.#queue?.flush();
-    this.lane.close(error);
     void this.#process?.stop();
-    if (!this.#closed) this.onerror?.(error);
-    this.onclose?.();
+    this.#events?.closed(error);
   }
 }
 

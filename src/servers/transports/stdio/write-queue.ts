@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { PlugboardError } from "../../../errors.ts";
+import type { PlugboardError } from "../../../errors.ts";
 
 /** Messages to one server. The first of a turn of the event loop leaves at once, the others of that turn in one write. */
 export class WriteQueue {
@@ -21,10 +21,10 @@ export class WriteQueue {
   }
 
   /** Throws when the server has stopped reading and enough is waiting for it already. */
-  write(message: object): void {
+  write(text: string): void {
     const queued = this.#lines.length + this.#stream.writableLength;
     if (queued > this.#maxBytes) throw this.#refuse(queued);
-    const line = `${stringify(message)}\n`;
+    const line = `${text}\n`;
     if (this.#scheduled) {
       this.#lines += line;
       return;
@@ -39,13 +39,5 @@ export class WriteQueue {
     const lines = this.#lines;
     this.#lines = "";
     if (lines !== "" && this.#stream.writable) this.#stream.write(lines);
-  }
-}
-
-function stringify(message: object): string {
-  try {
-    return JSON.stringify(message);
-  } catch (cause) {
-    throw new PlugboardError("usage-invalid", "The request cannot be written as JSON.", { cause });
   }
 }

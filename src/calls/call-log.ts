@@ -1,0 +1,188 @@
+import { PlugboardError, isPlugboardError } from "../errors.ts";
+import type { CallEnd, PlugboardEvent } from "../events.ts";
+import type { ToolEntry } from "../catalog/tool-entry.ts";
+import type { EventStream } from "../lib/event-stream.ts";
+import { summarise } from "../servers/connection-errors.ts";
+import type { ConnectionKey } from "../servers/connection-key.ts";
+import type { Progress } from "../servers/rpc/messages.ts";
+import type { RequestTrace } from "../servers/rpc/requests.ts";
+
+/** A call under way, or one that has ended. JSON-safe, without arguments and results. */
+export interface CallRecord {
+  call: string;
+  server: string;
+  tool: string;
+  caller?: string;
+  account?: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+  /** Absent while it is under way. */
+  outcome?: CallEnd["outcome"];
+  durationMs?: number;
+}
+
+const kept = 1_000;
+
+/** The calls of a hub: those under way, and the last thousand. Tells of each by `call-start` and `call-end`. */
+export class CallLog {
+  readonly #events: EventStream<PlugboardEvent>;
+  readonly #now: () => number;
+  readonly #underWay = new Map<number, Call>();
+  /** A ring whose places are written over, so that remembering a call leaves nothing to collect. */
+  readonly #recent: EndedCall[] = [];
+  #ended = 0;
+  #begun = 0;
+
+  constructor(events: EventStream<PlugboardEvent>, now: () => number) {
+    this.#events = events;
+    this.#now = now;
+  }
+
+  begin({ server, id: tool }: ToolEntry, caller: string | undefined, { account }: ConnectionKey): Call {
+    const call = new Call(++this.#begun, server, tool, caller, account, this.#now(), this);
+    this.#underWay.set(call.number, call);
+    if (this.#events.isHeard) this.#events.emit({ type: "call-start", ...call.facts, at: call.at });
+    return call;
+  }
+
+  /** For calls: tells of progress. */
+  progressed(call: Call, { progress, total, message }: Progress): void {
+    if (!this.#events.isHeard) return;
+    const step = {
+      progress,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message }),
+    };
+    this.#events.emit({ type: "call-progress", ...call.facts, ...step, at: this.#now() });
+  }
+
+  /** For calls: counts once. */
+  ended(call: Call, outcome: CallEnd["outcome"], error: unknown): void {
+    if (!this.#underWay.delete(call.number)) return;
+    const at = this.#now();
+    const durationMs = at - call.at;
+    const place = this.#ended++ % kept;
+    (this.#recent[place] ??= new EndedCall()).remember(call, durationMs, outcome);
+    if (!this.#events.isHeard) return;
+    const { requestBytes, resultBytes } = call.trace;
+    this.#events.emit({
+      type: "call-end",
+      ...call.facts,
+      durationMs,
+      outcome,
+      ...(requestBytes !== undefined && { requestBytes }),
+      ...(resultBytes !== undefined && { resultBytes }),
+      ...(isPlugboardError(error) && { error: summarise(error) }),
+      at,
+    });
+  }
+
+  /** Those under way, then the last ones that ended, the newest first. */
+  list(): CallRecord[] {
+    const from = this.#ended % kept;
+    const oldestFirst = [...this.#recent.slice(from), ...this.#recent.slice(0, from)];
+    const underWay = [...this.#underWay.values()].map((call) => ({ ...call.facts, at: call.at }));
+    return [...underWay, ...oldestFirst.reverse().map((call) => call.record)];
+  }
+
+  /** Gives a call up, wherever it is; its server is told. */
+  cancel(call: string): void {
+    const known = this.#underWay.get(Number(call.slice(1)));
+    if (!known) {
+      const hint = "It has ended; `hub.calls()` lists those under way.";
+      throw new PlugboardError("usage-invalid", `There is no call "${call}" under way.`, { hint });
+    }
+    const reason = new PlugboardError("call-cancelled", `The call ${call} was cancelled.`, {
+      server: known.server,
+    });
+    known.trace.cancelled = reason;
+    known.trace.cancel?.(reason);
+  }
+}
+
+/** One call on its way. */
+export class Call {
+  readonly trace: RequestTrace = { cancelled: undefined, cancel: undefined };
+  readonly number: number;
+  readonly server: string;
+  readonly tool: string;
+  readonly caller: string | undefined;
+  readonly account: string | undefined;
+  readonly at: number;
+  readonly #log: CallLog;
+
+  constructor(
+    number: number,
+    server: string,
+    tool: string,
+    caller: string | undefined,
+    account: string | undefined,
+    at: number,
+    log: CallLog,
+  ) {
+    this.number = number;
+    this.server = server;
+    this.tool = tool;
+    this.caller = caller;
+    this.account = account;
+    this.at = at;
+    this.#log = log;
+  }
+
+  get id(): string {
+    return `c${this.number}`;
+  }
+
+  get facts(): Pick<CallRecord, "call" | "server" | "tool" | "caller" | "account"> {
+    return factsOf(this);
+  }
+
+  progress(step: Progress): void {
+    this.#log.progressed(this, step);
+  }
+
+  end(outcome: CallEnd["outcome"], error?: unknown): void {
+    this.#log.ended(this, outcome, error);
+  }
+}
+
+class EndedCall {
+  number = 0;
+  server = "";
+  tool = "";
+  caller: string | undefined;
+  account: string | undefined;
+  at = 0.5;
+  durationMs = 0.5;
+  outcome: CallEnd["outcome"] = "ok";
+
+  remember(
+    { number, server, tool, caller, account, at }: Call,
+    durationMs: number,
+    outcome: CallEnd["outcome"],
+  ) {
+    this.number = number;
+    this.server = server;
+    this.tool = tool;
+    this.caller = caller;
+    this.account = account;
+    this.at = at;
+    this.durationMs = durationMs;
+    this.outcome = outcome;
+  }
+
+  get record(): CallRecord {
+    const { at, durationMs, outcome } = this;
+    return { ...factsOf(this), at, durationMs, outcome };
+  }
+}
+
+function factsOf({ number, server, tool, caller, account }: Call | EndedCall) {
+  return {
+    call: `c${number}`,
+    server,
+    tool,
+    ...(caller !== undefined && { caller }),
+    ...(account !== undefined && { account }),
+  };
+}

@@ -1,0 +1,40 @@
+import { hashText } from "./hashes.ts";
+import type { ScopeView } from "./scope-view.ts";
+import type { ListKind } from "./known-list.ts";
+import type { ServerLists } from "./server-lists.ts";
+
+/** Templates count as resources. */
+export type DigestKind = "tools" | "resources" | "prompts";
+
+const listed: Record<DigestKind, readonly ListKind[]> = {
+  tools: ["tools"],
+  resources: ["resources", "resourceTemplates"],
+  prompts: ["prompts"],
+};
+
+/**
+ * One hash over what is known and visible of some servers. Each list brings a hash that was made when it was read, so
+ * this costs little when nothing changed. A list without entries counts as much as none.
+ */
+export async function digestOf(
+  view: ScopeView,
+  servers: readonly { server: string; lists: ServerLists }[],
+  kind?: DigestKind,
+): Promise<string> {
+  const kinds = kind === undefined ? Object.values(listed).flat() : listed[kind];
+  const parts = await Promise.all(
+    servers.flatMap(({ server, lists }) =>
+      kinds.map(async (one) => {
+        const hash = await hashOf(one, lists, view);
+        return hash === "" ? [] : [`${server} ${one} ${hash}`];
+      }),
+    ),
+  );
+  return hashText(parts.flat().join("\n"));
+}
+
+async function hashOf(kind: ListKind, lists: ServerLists, view: ScopeView): Promise<string> {
+  const list = await lists.peek(kind);
+  if (!list || list.entries.length === 0) return "";
+  return kind === "tools" ? view.sumUp(await lists.index(list)).digest : list.hash;
+}

@@ -1,0 +1,63 @@
+import { PlugboardError, isPlugboardError } from "../errors.ts";
+import { nearest } from "../lib/suggest.ts";
+import type { Meant } from "./meant.ts";
+import type { PromptCommand } from "./prompts.ts";
+
+/** Asks a server for its prompts, or says what is known of them. Throws the server's reason. */
+export type ListPrompts = (server: string) => Promise<readonly PromptCommand[]>;
+
+/**
+ * The prompt that an id, `server.prompt`, `server/prompt`, or a bare name means that only one server has. Only the
+ * server that is meant is asked, all of them for a bare name.
+ */
+export async function findPrompt(
+  query: string,
+  meant: readonly Meant[],
+  servers: readonly string[],
+  list: ListPrompts,
+): Promise<PromptCommand> {
+  if (meant.length === 0) return findByName(query, servers, list);
+  const asked: PromptCommand[] = [];
+  let failure: PlugboardError | undefined;
+  for (const { server, name } of meant) {
+    try {
+      const prompts = await list(server);
+      const found = prompts.find((one) => (name === undefined ? one.id === query : one.name === name));
+      if (found) return found;
+      asked.push(...prompts);
+    } catch (error) {
+      if (!isPlugboardError(error) || isPlugboardError(error, "call-cancelled")) throw error;
+      failure = error;
+    }
+  }
+  throw failure ?? unknownPrompt(query, asked);
+}
+
+async function findByName(
+  query: string,
+  servers: readonly string[],
+  list: ListPrompts,
+): Promise<PromptCommand> {
+  const prompts = await Promise.all(servers.map((server) => list(server).catch(leftOut)));
+  const all = prompts.flat();
+  const named = all.filter(({ name }) => name === query);
+  const [only] = named;
+  if (only && named.length === 1) return only;
+  throw unknownPrompt(query, all);
+}
+
+/** A server that fails has no prompts for now; whoever stopped waiting wants no answer. */
+function leftOut(error: unknown): [] {
+  if (!isPlugboardError(error) || isPlugboardError(error, "call-cancelled")) throw error;
+  return [];
+}
+
+function unknownPrompt(query: string, known: readonly PromptCommand[]): PlugboardError {
+  const written = known.flatMap(({ id, server, name }) => [id, name, `${server}.${name}`]);
+  const near = nearest(query, written.slice(0, mostCompared));
+  return new PlugboardError("tool-unknown", `There is no prompt "${query}".`, {
+    hint: near ? `Did you mean ${near}?` : "`plugboard prompts` lists them.",
+  });
+}
+
+const mostCompared = 1_000;

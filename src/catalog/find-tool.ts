@@ -1,0 +1,108 @@
+import { PlugboardError, isPlugboardError } from "../errors.ts";
+import type { Meant } from "./meant.ts";
+import { toolId } from "./names.ts";
+import type { Naming } from "./names.ts";
+import type { ScopeView } from "./scope-view.ts";
+import type { ToolEntry } from "./tool-entry.ts";
+import type { ToolIndex } from "./tool-index.ts";
+import { suggestTool } from "./suggest-tool.ts";
+
+/** Where tools are looked for. */
+export interface ToolsPlace {
+  view: ScopeView;
+  naming: Naming;
+  /** What is known of a server, however old. */
+  known(server: string): Promise<ToolIndex | undefined>;
+  /** A fresh enough list; undefined when the server has none and fails. */
+  read(server: string): Promise<ToolIndex | undefined>;
+  /** A list that the server has confirmed; throws its reason when it does not. */
+  confirmed(server: string): Promise<ToolIndex>;
+}
+
+/**
+ * The tool at one of the servers that a query speaks of. What is known is good enough to find it; that there is no
+ * such tool is believed only of a list that the server has confirmed.
+ */
+export async function findMeant(
+  query: string,
+  meant: readonly Meant[],
+  place: ToolsPlace,
+  mayAsk: boolean,
+): Promise<ToolEntry> {
+  for (const one of meant) {
+    const found = look(query, one, await place.known(one.server), place);
+    if (found) return found;
+  }
+  let failure: PlugboardError | undefined;
+  for (const one of mayAsk ? meant : []) {
+    try {
+      const found = look(query, one, await place.confirmed(one.server), place);
+      if (found) return found;
+    } catch (error) {
+      if (!isPlugboardError(error) || isPlugboardError(error, "call-cancelled")) throw error;
+      failure = error;
+    }
+  }
+  throw failure ?? (await unknownTool(query, meant, place));
+}
+
+/** The tool of a bare name that only one server has. All lists must be known for that, so servers may be asked. */
+export async function findByName(query: string, place: ToolsPlace, mayAsk: boolean): Promise<ToolEntry> {
+  const indexes = await Promise.all(
+    place.view.names.map((server) => (mayAsk ? place.read(server) : place.known(server))),
+  );
+  const named = namesakes(query, indexes, place);
+  const available = named.filter(({ standing }) => standing === "offered");
+  const [only] = available.length === 1 ? available : named.length === 1 ? named : [];
+  if (only) return only;
+  throw await unknownTool(query, [], place);
+}
+
+function look(
+  query: string,
+  { server, name }: Meant,
+  index: ToolIndex | undefined,
+  { view, naming }: ToolsPlace,
+): ToolEntry | undefined {
+  if (!index) return undefined;
+  const entry =
+    name === undefined
+      ? index.byId.get(query)
+      : (index.byId.get(toolId(server, name, naming)) ?? index.byName.get(name));
+  return entry && view.shown(entry);
+}
+
+function namesakes(
+  name: string,
+  indexes: readonly (ToolIndex | undefined)[],
+  { view }: ToolsPlace,
+): ToolEntry[] {
+  return indexes.flatMap((index) => {
+    const entry = index?.byName.get(name);
+    return (entry && view.shown(entry)) ?? [];
+  });
+}
+
+/** Says so, and what may have been meant. */
+export async function unknownTool(
+  query: string,
+  meant: readonly Meant[],
+  place: ToolsPlace,
+): Promise<PlugboardError> {
+  const { view } = place;
+  const indexes = await Promise.all(view.names.map((server) => place.known(server)));
+  const twins = namesakes(query, indexes, place).filter(({ standing }) => standing === "offered");
+  if (twins.length > 1) {
+    const ids = twins.map(({ id }) => id);
+    return new PlugboardError("tool-unknown", `Several servers have a tool "${query}".`, {
+      tool: query,
+      data: { near: ids },
+      hint: `Say which: ${ids.slice(0, 5).join(" or ")}.`,
+    });
+  }
+  const near = suggestTool(query, meant, view, indexes);
+  return new PlugboardError("tool-unknown", `There is no tool "${query}".`, {
+    tool: query,
+    ...(near !== undefined && { data: { near: [near] }, hint: `Did you mean ${near}?` }),
+  });
+}

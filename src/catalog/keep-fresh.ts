@@ -1,0 +1,48 @@
+import type { ServerList } from "./server-list.ts";
+
+const longestTimerMs = 2 ** 30;
+
+export interface KeepFreshSettings {
+  /** Every list there is. */
+  lists(): Iterable<ServerList>;
+  now(): number;
+}
+
+/**
+ * Reads lists before anybody asks: when their server has connected, says that they changed, when they expire, and after
+ * a failure. When each is due is its own affair (`ServerList.dueAt`); here is the one timer for all of them.
+ */
+export class KeepFresh {
+  readonly #settings: KeepFreshSettings;
+  #timer: NodeJS.Timeout | undefined;
+  #timerDueAt = Infinity;
+
+  constructor(settings: KeepFreshSettings) {
+    this.#settings = settings;
+  }
+
+  /** Something about a list is new. */
+  look(list: ServerList): void {
+    const { dueAt } = list;
+    if (dueAt <= this.#settings.now()) list.readBehind();
+    else this.#wakeAt(dueAt);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #wakeAt(dueAt: number): void {
+    if (dueAt >= this.#timerDueAt) return;
+    clearTimeout(this.#timer);
+    this.#timerDueAt = dueAt;
+    const waitMs = Math.min(longestTimerMs, Math.max(1, dueAt - this.#settings.now()));
+    this.#timer = setTimeout(() => this.#sweep(), waitMs);
+    this.#timer.unref();
+  }
+
+  #sweep(): void {
+    this.#timerDueAt = Infinity;
+    for (const list of this.#settings.lists()) this.look(list);
+  }
+}

@@ -1,0 +1,73 @@
+import { defaultProfile } from "../auth/oauth/record.ts";
+import type { PlugboardError } from "../errors.ts";
+import { canonicalJson, sha256 } from "../lib/canonical.ts";
+import type { Connection } from "../servers/connection.ts";
+import type { ConnectionKey, Use } from "../servers/connection-key.ts";
+import { entryFingerprint } from "../servers/server-memory.ts";
+import type { ServerSet } from "../servers/server-set.ts";
+import type { CatalogSettings } from "./settings.ts";
+import type { ListsSettings } from "./server-lists.ts";
+
+const defaultTtlMs = 3_600_000;
+
+type Asking = Omit<ListsSettings, "rules" | "onRead" | "onUnread">;
+
+/** How the lists of one connection are asked for, and kept between runs. `use` is whoever it is made for. */
+export function listSource(key: ConnectionKey, use: Use | undefined, settings: CatalogSettings): Asking {
+  const { servers, snapshots, now, ask } = settings;
+  const { connections } = servers;
+  const { server, caller } = key;
+  const fingerprint = fingerprintOf(key, servers);
+  return {
+    server,
+    ttlMs: servers.entry(server).config?.cacheTtlMs ?? defaultTtlMs,
+    now,
+    // Lists are read over a lasting connection, also where every call has one of its own.
+    capabilities: async (signal) => (await connections.get(key, use).ready(signal)).greeting.capabilities,
+    ask: (method, params, signal) => ask(key, method, params, signal),
+    session: () => sessionOf(connections.peek(key)),
+    trouble: () => troubleOf(connections.peek(key)),
+    isAnew: (failedSession) => isAnew(connections.peek(key), failedSession),
+    load: () => snapshots.load(fingerprint, caller),
+    save: (lists) => snapshots.save(fingerprint, caller, lists),
+    onFailed: (error) => connections.peek(key)?.listFailed(error),
+    onRecovered: () => connections.peek(key)?.listRefreshed(),
+  };
+}
+
+/** Every session has a start of its own, so their count names it. */
+function sessionOf(connection: Connection | undefined): number | undefined {
+  return connection?.session && connection.counts.starts;
+}
+
+/** Waiting for a server that has never come up means waiting for its next failure. One that was up is another matter. */
+function troubleOf(connection: Connection | undefined): PlugboardError | undefined {
+  if (!connection || connection.startMs !== undefined) return undefined;
+  const { state } = connection;
+  const isFailing = state.name === "waiting" || state.name === "failed" || state.name === "connecting";
+  return isFailing ? state.error : undefined;
+}
+
+function isAnew(connection: Connection | undefined, failedSession: number | undefined): boolean {
+  switch (connection?.state.name) {
+    case "connecting":
+    case "waiting":
+    case "failed":
+      return false;
+    case "connected":
+    case "degraded":
+      return sessionOf(connection) !== failedSession;
+    // Somebody has reset it, or it says at once what is missing.
+    default:
+      return true;
+  }
+}
+
+/** Another account or folder may be shown something else, so what is remembered is remembered for each. */
+function fingerprintOf({ server, account, project }: ConnectionKey, servers: ServerSet): string {
+  const entry = servers.entry(server);
+  const plain = entryFingerprint(entry);
+  const isWritten = account === undefined || account === (entry.config?.oauth?.profile ?? defaultProfile);
+  if (isWritten && project === undefined) return plain;
+  return sha256(canonicalJson({ entry: plain, profile: isWritten ? undefined : account, project }));
+}

@@ -1,0 +1,41 @@
+import type { LoadedConfig } from "../config/model.ts";
+import type { ServerConfig } from "../config/server-schema.ts";
+import type { ServerSet } from "../servers/server-set.ts";
+import { defaultNaming } from "./names.ts";
+import type { Naming } from "./names.ts";
+import type { Rules } from "./tool-index.ts";
+
+const noConfig: ServerConfig = {};
+
+/** What the tools of each server are judged by: the same object until the configuration says something else. */
+export class JudgingRules {
+  readonly #servers: ServerSet;
+  readonly #rules = new WeakMap<ServerConfig, Rules>();
+  #config: LoadedConfig | undefined;
+  #naming = defaultNaming;
+
+  constructor(servers: ServerSet) {
+    this.#servers = servers;
+  }
+
+  get naming(): Naming {
+    const { config } = this.#servers;
+    if (this.#config === config) return this.#naming;
+    const { style = defaultNaming.style, maxLength = defaultNaming.maxLength } = config.settings.naming ?? {};
+    this.#config = config;
+    if (style !== this.#naming.style || maxLength !== this.#naming.maxLength)
+      this.#naming = { style, maxLength };
+    return this.#naming;
+  }
+
+  of(server: string): Rules {
+    const { naming } = this;
+    const config = this.#servers.config.servers.get(server)?.config ?? noConfig;
+    let rules = this.#rules.get(config);
+    if (rules?.naming !== naming) {
+      rules = { config, naming };
+      this.#rules.set(config, rules);
+    }
+    return rules;
+  }
+}

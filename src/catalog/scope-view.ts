@@ -1,0 +1,112 @@
+import type { LoadedConfig } from "../config/model.ts";
+import { PlugboardError } from "../errors.ts";
+import { matchesTools } from "./filter.ts";
+import type { Filter } from "./filter.ts";
+import { inBundle } from "./tool-entry.ts";
+import type { ToolEntry } from "./tool-entry.ts";
+import type { ToolIndex } from "./tool-index.ts";
+
+export type ToolFilter = (tool: ToolEntry) => boolean;
+
+type Sum = Pick<ToolIndex, "available" | "digest">;
+
+interface Verdicts {
+  /** `null` for what is not visible. */
+  tools: WeakMap<ToolEntry, ToolEntry | null>;
+  indexes: WeakMap<ToolIndex, Sum>;
+}
+
+/** What a filter shows of each index under one configuration. Every verdict is made once. */
+export class ScopeView {
+  readonly config: LoadedConfig;
+  readonly #filter: Filter;
+  readonly #toolFilter: ToolFilter | undefined;
+  /** Absent in a view that shows every tool of its servers as it is; there may be thousands of those. */
+  readonly #verdicts: Verdicts | undefined;
+  /** Absent where every server is visible. */
+  readonly #visible: Map<string, boolean> | undefined;
+  #names: readonly string[] | undefined;
+
+  constructor(config: LoadedConfig, filter: Filter, toolFilter: ToolFilter | undefined) {
+    this.config = config;
+    this.#filter = filter;
+    this.#toolFilter = toolFilter;
+    const { servers, exclude = [], bundle, tools, alsoTools = [] } = filter;
+    if (bundle !== undefined || tools || alsoTools.length > 0 || toolFilter)
+      this.#verdicts = { tools: new WeakMap(), indexes: new WeakMap() };
+    if (bundle !== undefined || servers || exclude.length > 0) this.#visible = new Map();
+  }
+
+  /** The usable servers, in a stable order. */
+  get names(): readonly string[] {
+    return (this.#names ??= [...this.config.servers.values()]
+      .filter(({ name, config, status }) => config && status.kind === "ready" && this.isVisible(name))
+      .map(({ name }) => name)
+      .sort());
+  }
+
+  /** Whether a server belongs to it, usable or not. */
+  isVisible(server: string): boolean {
+    if (!this.#visible) return true;
+    let isVisible = this.#visible.get(server);
+    if (isVisible === undefined) {
+      isVisible = isServerVisible(server, this.#filter, this.config);
+      if (this.config.servers.has(server)) this.#visible.set(server, isVisible);
+    }
+    return isVisible;
+  }
+
+  /** A tool of a visible server as this view has it; undefined when it is not visible. */
+  shown(entry: ToolEntry): ToolEntry | undefined {
+    if (!this.#verdicts) return entry;
+    let verdict = this.#verdicts.tools.get(entry);
+    if (verdict === undefined) {
+      verdict = this.#judge(entry);
+      this.#verdicts.tools.set(entry, verdict);
+    }
+    return verdict ?? undefined;
+  }
+
+  shownOf({ entries }: ToolIndex): readonly ToolEntry[] {
+    if (!this.#verdicts) return entries;
+    return entries.flatMap((entry) => this.shown(entry) ?? []);
+  }
+
+  /** How many tools can be called, and the digest of those. */
+  sumUp(index: ToolIndex): Sum {
+    if (!this.#verdicts) return index;
+    let sum = this.#verdicts.indexes.get(index);
+    if (!sum) {
+      const available = this.shownOf(index).filter(({ standing }) => standing === "offered");
+      sum = { available: available.length, digest: index.digestOf(available) };
+      this.#verdicts.indexes.set(index, sum);
+    }
+    return sum;
+  }
+
+  #judge(entry: ToolEntry): ToolEntry | null {
+    const { bundle } = this.#filter;
+    if (!matchesTools(this.#filter, entry.id, entry.name)) return null;
+    const config = this.config.servers.get(entry.server)?.config ?? {};
+    const judged = bundle === undefined ? entry : inBundle(entry, config, bundleOf(bundle, this.config));
+    if (judged.standing !== "offered" || !this.#toolFilter || this.#toolFilter(judged)) return judged;
+    return { ...judged, standing: "hidden", because: "the host program's filter hides it" };
+  }
+}
+
+function isServerVisible(
+  server: string,
+  { servers, exclude, bundle }: Filter,
+  config: LoadedConfig,
+): boolean {
+  const isInBundle = bundle === undefined || bundleOf(bundle, config).servers.includes(server);
+  return (!servers || servers.includes(server)) && !exclude?.includes(server) && isInBundle;
+}
+
+function bundleOf(name: string, { bundles }: LoadedConfig) {
+  const { config } = bundles.get(name) ?? {};
+  if (config) return config;
+  throw new PlugboardError("server-unknown", `There is no bundle "${name}".`, {
+    hint: "`plugboard config show` lists the bundles.",
+  });
+}

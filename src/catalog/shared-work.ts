@@ -1,0 +1,30 @@
+import { abortable, waitCancelled } from "../lib/abortable.ts";
+
+/** Work that several wait for. It is given up when the last of them has left, and not before. */
+export class SharedWork<T> {
+  readonly #promise: Promise<T>;
+  readonly #stop = new AbortController();
+  readonly #server: string;
+  #waiting = 0;
+
+  constructor(server: string, work: (signal: AbortSignal) => Promise<T>) {
+    this.#server = server;
+    this.#promise = work(this.#stop.signal);
+    this.#promise.catch(() => undefined);
+  }
+
+  /** Nobody waits for it any more. */
+  get isGivenUp(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  async join(signal: AbortSignal | undefined): Promise<T> {
+    if (signal?.aborted) throw waitCancelled(signal, this.#server);
+    this.#waiting++;
+    try {
+      return await abortable(this.#promise, signal, this.#server);
+    } finally {
+      if (--this.#waiting === 0) this.#stop.abort(signal?.reason);
+    }
+  }
+}

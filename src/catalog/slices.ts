@@ -1,0 +1,18 @@
+const sliceMs = 5;
+
+/**
+ * Keeps long work from blocking the loop: `if (slices.isOver()) await slices.next()` between two pieces of it lets
+ * everybody else have a turn every few milliseconds.
+ */
+export class Slices {
+  #endsAt = performance.now() + sliceMs;
+
+  isOver(): boolean {
+    return performance.now() >= this.#endsAt;
+  }
+
+  async next(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#endsAt = performance.now() + sliceMs;
+  }
+}

@@ -1,0 +1,106 @@
+import type { ServerConfig } from "../config/server-schema.ts";
+import { hashText } from "./hashes.ts";
+import { toolId } from "./names.ts";
+import type { Naming } from "./names.ts";
+import { NearNames } from "./near-names.ts";
+import type { RawEntry } from "./known-list.ts";
+import { Slices } from "./slices.ts";
+import { judgeTool } from "./tool-entry.ts";
+import type { ToolEntry } from "./tool-entry.ts";
+
+/** What tools are judged by. The same object as long as nothing of it changes. */
+export interface Rules {
+  readonly config: ServerConfig;
+  readonly naming: Naming;
+}
+
+/** The tools of one list, judged by one set of rules. Made once; a new list or new rules make a new one. */
+export class ToolIndex {
+  readonly rules: Rules;
+  readonly byId = new Map<string, ToolEntry>();
+  /** By the server's own names, and by those that config gives where they are free. */
+  readonly byName = new Map<string, ToolEntry>();
+  readonly near = new NearNames<ToolEntry>();
+  /** In the order of their ids. */
+  entries: readonly ToolEntry[] = [];
+  available = 0;
+  /** What was made of each entry before looking at the others, for the index after this one. */
+  readonly judged = new Map<RawEntry, ToolEntry>();
+  readonly #hashes = new Map<string, string>();
+  #digest: string | undefined;
+
+  constructor(rules: Rules) {
+    this.rules = rules;
+  }
+
+  add(entry: ToolEntry, hash: string): void {
+    const { id, name, annotations, raw } = entry;
+    this.byId.set(id, entry);
+    if (entry.standing === "offered") this.available++;
+    if (!this.byName.has(name)) this.byName.set(name, entry);
+    this.near.add(entry.renamedTo ?? name, entry);
+    const { untrusted, tools } = this.rules.config;
+    const isCorrected = untrusted === true || tools?.annotations !== undefined;
+    this.#hashes.set(
+      id,
+      isCorrected && raw["annotations"] !== annotations ? `${hash}${JSON.stringify(annotations)}` : hash,
+    );
+  }
+
+  seal(): void {
+    for (const entry of this.byId.values()) {
+      const { renamedTo } = entry;
+      if (renamedTo !== undefined && !this.byName.has(renamedTo)) this.byName.set(renamedTo, entry);
+    }
+    this.entries = [...this.byId.keys()].sort().map((id) => this.byId.get(id) as ToolEntry);
+  }
+
+  /** Changes with the ids and definitions of the tools that can be called. */
+  get digest(): string {
+    return (this.#digest ??= this.digestOf(this.entries));
+  }
+
+  /** The same for some of them. */
+  digestOf(entries: readonly ToolEntry[]): string {
+    const available = entries.filter(({ standing }) => standing === "offered");
+    if (available.length === 0) return "";
+    return hashText(available.map(({ id }) => `${id} ${this.#hashes.get(id)}`).join());
+  }
+}
+
+/** Judges a list, a slice at a time. What the index before judged by the same rules is not judged again. */
+export async function indexTools(
+  server: string,
+  list: { entries: readonly RawEntry[]; hashes: readonly string[] },
+  rules: Rules,
+  before?: ToolIndex,
+): Promise<ToolIndex> {
+  const { config, naming } = rules;
+  const index = new ToolIndex(rules);
+  const slices = new Slices();
+  for (const [at, raw] of list.entries.entries()) {
+    if (slices.isOver()) await slices.next();
+    const { name } = raw;
+    if (typeof name !== "string" || name === "") continue;
+    const kept = before?.rules === rules ? before.judged.get(raw) : undefined;
+    const entry = kept ?? judgeTool(server, config, name, raw, naming);
+    index.judged.set(raw, entry);
+    const isTwin = index.byId.has(entry.id);
+    index.add(isTwin ? asTwin(entry, index.byId.size, naming) : entry, list.hashes[at] ?? "");
+  }
+  if (slices.isOver()) await slices.next();
+  index.seal();
+  return index;
+}
+
+/** The first tool of a name keeps it. */
+function asTwin(entry: ToolEntry, count: number, naming: Naming): ToolEntry {
+  const { server, name, renamedTo = name } = entry;
+  const id = toolId(server, `${name}#${count}`, naming);
+  return {
+    ...entry,
+    id,
+    standing: "set-aside",
+    because: `the server has another tool called "${renamedTo}"`,
+  };
+}

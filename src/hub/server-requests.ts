@@ -1,0 +1,80 @@
+import type { Scope } from "../catalog/filter.ts";
+import type { ServerRequestOptions } from "../calls/send.ts";
+import type { Interact } from "../interact/interact.ts";
+import type { AnswerServer } from "../interact/answers.ts";
+import type { Use } from "../servers/connection-key.ts";
+import type { Question } from "../servers/rpc/inbound.ts";
+import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
+import type { SessionRequest } from "../servers/session.ts";
+import type { ServerSet } from "../servers/server-set.ts";
+import type { LoginOnDemand } from "./login-on-demand.ts";
+
+const callMs = 60_000;
+const longestCallMs = 600_000;
+
+export interface ServerRequestsSettings {
+  servers: ServerSet;
+  answers: AnswerServer;
+  onDemand: LoginOnDemand;
+}
+
+const nobody: Interact = {};
+
+interface Deadlines {
+  timeoutMs?: number | undefined;
+  maxTimeoutMs?: number | undefined;
+}
+
+/** Requests to servers on behalf of a view: the right connection, its deadlines, who answers, a login where one is missing. */
+export class ServerRequests {
+  readonly #settings: ServerRequestsSettings;
+
+  constructor(settings: ServerRequestsSettings) {
+    this.#settings = settings;
+  }
+
+  request(
+    { use }: Scope,
+    server: string,
+    method: string,
+    params: Record<string, unknown>,
+    options: ServerRequestOptions,
+  ): Promise<JsonRpcAnswer | RawAnswer> {
+    const { servers, onDemand } = this.#settings;
+    const { interact = nobody, capabilities } = use;
+    const { timeoutMs, maxTimeoutMs } = this.deadlines(server, options);
+    const { onQuestion, signal } = options;
+    const asked: SessionRequest = {
+      timeoutMs,
+      maxTimeoutMs,
+      signal,
+      onProgress: options.onProgress,
+      onNotification: options.onNotification,
+      onQuestion: onQuestion ?? ((question) => this.#answer(question, use, server, options.call?.id)),
+      answeredBy: onQuestion ?? interact,
+      capabilities: options.capabilities ?? capabilities,
+      raw: options.raw,
+      write: options.write,
+      trace: options.trace,
+    };
+    const work = () =>
+      servers.use(servers.key(server, use), use, (connection) => connection.request(method, params, asked));
+    // Most requests need no second look at who is logged in.
+    const mayLogIn = interact.logIn !== undefined || onDemand.isMachine(server);
+    return mayLogIn ? onDemand.run({ use, signal }, work) : work();
+  }
+
+  #answer({ method, params, signal }: Question, use: Use, server: string, call: string | undefined) {
+    const { servers, answers } = this.#settings;
+    const { interact = nobody, caller } = use;
+    const asking = { server, caller, account: servers.key(server, use).account, call };
+    return answers({ asking, interact, method, params, signal });
+  }
+
+  deadlines(server: string, asked: Deadlines = {}): { timeoutMs: number; maxTimeoutMs: number } {
+    const { config } = this.#settings.servers.entry(server);
+    const timeoutMs = asked.timeoutMs ?? config?.callTimeoutMs ?? callMs;
+    const most = asked.maxTimeoutMs ?? config?.maxCallTimeoutMs ?? longestCallMs;
+    return { timeoutMs, maxTimeoutMs: Math.max(timeoutMs, most) };
+  }
+}

@@ -1,0 +1,128 @@
+import { PlugboardError } from "../errors.ts";
+import type { Emit, QuestionAnswered } from "../events.ts";
+import { untilAborted } from "../lib/abortable.ts";
+import type {
+  ApproveQuestion,
+  ElicitQuestion,
+  LogInQuestion,
+  RootsQuestion,
+  SampleQuestion,
+} from "./interact.ts";
+
+/** Anything that the engine asks the outside. */
+export type Question = ApproveQuestion | ElicitQuestion | SampleQuestion | RootsQuestion | LogInQuestion;
+
+/** On whose behalf something is asked. */
+export interface Asking {
+  server: string;
+  caller?: string | undefined;
+  account?: string | undefined;
+  /** The call during which it is asked. */
+  call?: string | undefined;
+}
+
+export interface OpenQuestion extends Asking {
+  id: string;
+  kind: Question["kind"];
+  /** Milliseconds since the epoch. */
+  at: number;
+  question: Question;
+}
+
+interface Open extends OpenQuestion {
+  settle(answer: unknown): void;
+}
+
+export interface QuestionSettings {
+  emit: Emit;
+  now(): number;
+  /** Nobody may keep a server waiting for ever. */
+  deadlineMs?: number | undefined;
+}
+
+const defaultDeadlineMs = 600_000;
+
+/** The questions that wait for an answer. Whoever was asked may answer, and so may anybody who holds the hub. */
+export class Questions {
+  readonly #settings: QuestionSettings;
+  readonly #open = new Map<string, Open>();
+
+  constructor(settings: QuestionSettings) {
+    this.#settings = settings;
+  }
+
+  list(): OpenQuestion[] {
+    return [...this.#open.values()].map(({ settle: _settle, ...question }) => question);
+  }
+
+  /** Answers an open question in place of whoever was asked. */
+  answer(id: string, answer: unknown): void {
+    const open = this.#open.get(id);
+    if (!open) {
+      const hint = "It was answered, given up or never asked; `hub.questions()` lists those that are open.";
+      throw new PlugboardError("usage-invalid", `There is no open question "${id}".`, { hint });
+    }
+    if (!fits(open.kind, answer))
+      throw new PlugboardError(
+        "usage-invalid",
+        `That is no answer to a question of the kind "${open.kind}".`,
+      );
+    open.settle(answer);
+  }
+
+  /** Asks, between two events, so that everybody can see that something waits for an answer. */
+  async ask<Q extends Question, A>(
+    question: Q,
+    asking: Asking,
+    ask: (question: Q, signal: AbortSignal) => Promise<A>,
+    outer: AbortSignal | undefined,
+    outcomeOf: (answer: A) => QuestionAnswered["outcome"] = () => "accepted",
+  ): Promise<A> {
+    const { emit, now, deadlineMs = defaultDeadlineMs } = this.#settings;
+    const { id, kind } = question;
+    const about = whose(asking);
+    const answered = Promise.withResolvers<A>();
+    const over = new AbortController();
+    const signals = [over.signal, AbortSignal.timeout(deadlineMs), ...(outer ? [outer] : [])];
+    const open: Open = {
+      ...asking,
+      id,
+      kind,
+      at: now(),
+      question,
+      settle: (answer) => answered.resolve(answer as A),
+    };
+    this.#open.set(id, open);
+    emit({ type: "question-asked", question: id, kind, ...about, at: open.at });
+    let outcome: QuestionAnswered["outcome"] = "cancelled";
+    try {
+      const signal = AbortSignal.any(signals);
+      const answer = await untilAborted(Promise.race([ask(question, signal), answered.promise]), signal);
+      outcome = outcomeOf(answer);
+      return answer;
+    } finally {
+      this.#open.delete(id);
+      over.abort();
+      emit({ type: "question-answered", question: id, kind, ...about, outcome, at: now() });
+    }
+  }
+}
+
+function whose({ server, caller, account, call }: Asking) {
+  return {
+    server,
+    ...(caller !== undefined && { caller }),
+    ...(account !== undefined && { account }),
+    ...(call !== undefined && { call }),
+  };
+}
+
+/** The shape of an answer, as far as it decides what happens next. */
+function fits(kind: Question["kind"], answer: unknown): boolean {
+  if (kind === "log-in") return answer === undefined || typeof answer === "object";
+  if (typeof answer !== "object" || answer === null) return false;
+  if (kind === "approve") return "decision" in answer && ["allow", "deny"].includes(String(answer.decision));
+  if (kind === "elicit")
+    return "action" in answer && ["accept", "decline", "cancel"].includes(String(answer.action));
+  return kind === "roots" ? Array.isArray(answer) : !Array.isArray(answer);
+}

@@ -1,0 +1,139 @@
+import type { PlugboardError } from "../../errors.ts";
+import { Refusal } from "../../interact/answers.ts";
+import { isRecord } from "../../lib/record.ts";
+import type { RpcMessage } from "./messages.ts";
+import type { Cleaner, Requests, Waiting } from "./requests.ts";
+
+/** What a server asks us. */
+export interface Question {
+  method: string;
+  /** Whole, unknown fields included. */
+  params: Record<string, unknown>;
+  /** Aborted when the answer no longer matters. */
+  signal: AbortSignal;
+}
+
+/** Whoever hears what the server says during a request. */
+export interface Listener {
+  /** Whoever answers: requests with the same one have the same person behind them. */
+  answeredBy?: object | undefined;
+  /** Answers a question. Throw a `Refusal` for a JSON-RPC error of your choice. */
+  onQuestion?: ((question: Question) => Promise<Record<string, unknown>>) | undefined;
+  onNotification?: ((method: string, params: Record<string, unknown>) => void) | undefined;
+}
+
+export interface InboundSettings {
+  requests: Requests;
+  redaction?: Cleaner | undefined;
+  /** Whoever answers when no request is under way, and hears every notification. */
+  otherwise: Listener;
+  send(message: RpcMessage): void | Promise<void>;
+  /** A question came and the transport could not tell during which request. */
+  onUntold?: (() => void) | undefined;
+}
+
+const maxQuestions = 64;
+
+/**
+ * What comes from the server by itself: questions and notifications. Each belongs to the request during which it came;
+ * where that cannot be told and different people have requests under way, a question is declined.
+ */
+export class Inbound {
+  /** Messages that made no sense: answers to nothing, questions of a server that may not ask. */
+  ignored = 0;
+  /** In the modern era servers answer, they do not ask. */
+  mayAsk = true;
+  readonly #settings: InboundSettings;
+  readonly #questions = new Map<unknown, AbortController>();
+
+  constructor(settings: InboundSettings) {
+    this.#settings = settings;
+  }
+
+  receive(message: Record<string, unknown>, during: string | undefined): void {
+    const { id, method } = message;
+    const params = isRecord(message["params"]) ? message["params"] : {};
+    if (typeof method !== "string") this.ignored++;
+    else if (id === undefined) this.#hear(method, params, during);
+    else void this.#answer(id, method, params, during);
+  }
+
+  /** Nothing more is coming. */
+  close(error: PlugboardError): void {
+    for (const question of this.#questions.values()) question.abort(error);
+    this.#questions.clear();
+  }
+
+  #hear(method: string, params: Record<string, unknown>, during: string | undefined): void {
+    if (method === "notifications/cancelled") this.#questions.get(params["requestId"])?.abort();
+    const { requests, otherwise, redaction } = this.#settings;
+    const waiting = during === undefined ? onlyOne(requests) : requests.get(during);
+    waiting?.options.onNotification?.(method, redaction?.value(params) ?? params);
+    otherwise.onNotification?.(method, params);
+  }
+
+  async #answer(
+    id: unknown,
+    method: string,
+    params: Record<string, unknown>,
+    during: string | undefined,
+  ): Promise<void> {
+    if (!this.mayAsk || (typeof id !== "string" && typeof id !== "number")) {
+      this.ignored++;
+      return;
+    }
+    if (method === "ping") return this.#respond({ jsonrpc: "2.0", id, result: {} });
+    if (this.#questions.size >= maxQuestions || this.#questions.has(id)) {
+      const error = { code: -32_000, message: "Too many questions at once" };
+      return this.#respond({ jsonrpc: "2.0", id, error });
+    }
+    const abort = new AbortController();
+    this.#questions.set(id, abort);
+    const asked = this.#askers(during);
+    const releases = asked.map((waiting) => this.#settings.requests.hold(waiting));
+    try {
+      const result = await this.#ask({ method, params, signal: abort.signal }, asked, during);
+      if (!abort.signal.aborted) await this.#respond({ jsonrpc: "2.0", id, result });
+    } catch (error) {
+      const { code, message } =
+        error instanceof Refusal ? error : { code: -32_603, message: "Internal error" };
+      if (!abort.signal.aborted) await this.#respond({ jsonrpc: "2.0", id, error: { code, message } });
+    } finally {
+      for (const release of releases) release();
+      this.#questions.delete(id);
+    }
+  }
+
+  /** The requests that the question may belong to. */
+  #askers(during: string | undefined): Waiting[] {
+    const { requests } = this.#settings;
+    if (during === undefined) return [...requests.underWay()];
+    const waiting = requests.get(during);
+    return waiting ? [waiting] : [];
+  }
+
+  async #ask(question: Question, asked: Waiting[], during: string | undefined) {
+    const { otherwise, onUntold } = this.#settings;
+    if (during === undefined && asked.length > 0) onUntold?.();
+    const [first] = asked;
+    if (asked.some(({ options }) => options.answeredBy !== first?.options.answeredBy))
+      throw new Refusal(-32_000, "Several people are using this server; it cannot be told whom to ask");
+    const { onQuestion } = first?.options.onQuestion ? first.options : otherwise;
+    if (!onQuestion) throw new Refusal(-32_601, "Method not found");
+    return onQuestion(question);
+  }
+
+  async #respond(message: RpcMessage): Promise<void> {
+    try {
+      await this.#settings.send(message);
+    } catch {
+      // The transport tells whoever has to know.
+    }
+  }
+}
+
+/** The only request under way; it may wait for questions to be told apart by the transport. */
+function onlyOne(requests: Requests): Waiting | undefined {
+  const [first, second] = requests.underWay();
+  return second === undefined ? first : undefined;
+}

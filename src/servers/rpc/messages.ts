@@ -1,0 +1,73 @@
+import { PlugboardError } from "../../errors.ts";
+import { isRecord } from "../../lib/record.ts";
+
+export interface Progress {
+  progress: number;
+  total?: number;
+  message?: string;
+  /** Everything that the server sent with it. */
+  params?: Record<string, unknown>;
+}
+
+/** The server's own answer, untouched. */
+export type JsonRpcAnswer =
+  | { result: Record<string, unknown> }
+  | { error: { code: number; message: string; data?: unknown } };
+
+/** A result as the bytes that the server sent, for those who pass it on without looking inside. */
+export interface RawAnswer {
+  /** The JSON text of the result. */
+  bytes: Buffer;
+  resultType: string | undefined;
+  isError: boolean;
+}
+
+export interface RpcRequest {
+  jsonrpc: "2.0";
+  id: string;
+  method: string;
+  params: Record<string, unknown>;
+}
+
+export type RpcMessage =
+  | RpcRequest
+  | { jsonrpc: "2.0"; method: string; params: Record<string, unknown> }
+  | { jsonrpc: "2.0"; id: string | number; result: Record<string, unknown> }
+  | { jsonrpc: "2.0"; id: string | number; error: { code: number; message: string; data?: unknown } };
+
+export function isRequest(message: RpcMessage): message is RpcRequest {
+  return "method" in message && "id" in message;
+}
+
+/** What has no JSON (a bigint, a circle) is the caller's mistake. */
+export function toJson(message: RpcMessage): string {
+  try {
+    return JSON.stringify(message);
+  } catch (cause) {
+    throw new PlugboardError("usage-invalid", "The request cannot be written as JSON.", { cause });
+  }
+}
+
+/** Exactly one of result and error, in the right shape. `null` beside the other one is an old habit, not both. */
+export function readAnswer(message: Record<string, unknown>): JsonRpcAnswer | undefined {
+  const result = message["result"] ?? undefined;
+  const error = message["error"] ?? undefined;
+  if (message["jsonrpc"] !== "2.0" || (result === undefined) === (error === undefined)) return undefined;
+  if (error === undefined) return isRecord(result) ? { result } : undefined;
+  return isRpcError(error) ? { error } : undefined;
+}
+
+function isRpcError(value: unknown): value is { code: number; message: string; data?: unknown } {
+  return isRecord(value) && typeof value["code"] === "number" && typeof value["message"] === "string";
+}
+
+export function readProgress(params: Record<string, unknown>): Progress | undefined {
+  const { progress, total, message } = params;
+  if (typeof progress !== "number") return undefined;
+  return {
+    progress,
+    ...(typeof total === "number" && { total }),
+    ...(typeof message === "string" && { message }),
+    params,
+  };
+}

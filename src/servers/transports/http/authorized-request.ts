@@ -1,0 +1,128 @@
+import { wantsNonce } from "../../../auth/challenge.ts";
+import type { ServerAuth } from "../../../auth/server-auth.ts";
+import { isPlugboardError, PlugboardError } from "../../../errors.ts";
+import type { Authorization, OwnRequest, Sending, SendOptions } from "./authorization.ts";
+import { lowerCased } from "./client.ts";
+import { type Head, headerText, type Receiver } from "./exchange.ts";
+import type { HttpJourney } from "./redirect.ts";
+
+/** A request with credentials that are made for it. A 401 costs one renewal and one repetition, a nonce one more. */
+export class AuthorizedRequest implements Receiver, Sending {
+  readonly #authorization: Authorization;
+  readonly #auth: ServerAuth;
+  readonly #request: OwnRequest;
+  readonly #receiver: Receiver;
+  readonly #options: SendOptions;
+  #journey: HttpJourney | undefined;
+  /** The 401 whose end is waited for, so that its socket can be used again. */
+  #refused: Head | undefined;
+  /** What has to happen before it is sent again. */
+  #prepare: () => Promise<void> = async () => {};
+  #hasRenewed = false;
+  #hasNonce = false;
+  #isOver = false;
+
+  constructor(
+    authorization: Authorization,
+    auth: ServerAuth,
+    request: OwnRequest,
+    receiver: Receiver,
+    options: SendOptions,
+  ) {
+    this.#authorization = authorization;
+    this.#auth = auth;
+    this.#request = request;
+    this.#receiver = receiver;
+    this.#options = options;
+    void this.#attempt();
+  }
+
+  get sent(): boolean {
+    return this.#journey?.sent === true && this.#refused === undefined;
+  }
+
+  abort(reason: unknown): void {
+    if (this.#isOver) return;
+    const journey = this.#journey;
+    this.#refused = undefined;
+    if (journey) return journey.abort(reason);
+    this.failed(reason);
+  }
+
+  head(head: Head): void {
+    const nonce = headerText(head, "dpop-nonce");
+    const noted = nonce === undefined ? undefined : this.#note(nonce);
+    if (head.status !== 401) return this.#receiver.head(head);
+    const challenge = headerText(head, "www-authenticate") ?? "";
+    const isNonce = nonce !== undefined && !this.#hasNonce && wantsNonce(challenge);
+    const mayRenew = !this.#hasRenewed && this.#auth.renew !== undefined && this.#options.renews !== false;
+    if (!isNonce && !mayRenew) return this.#receiver.head(head);
+    this.#refused = head;
+    this.#hasNonce = isNonce;
+    this.#prepare = async () => {
+      if (isNonce) return noted;
+      this.#hasRenewed = true;
+      await this.#auth.renew?.({ challenge, date: headerText(head, "date") });
+    };
+  }
+
+  data(chunk: Buffer): void {
+    if (!this.#refused) this.#receiver.data(chunk);
+  }
+
+  end(): void {
+    if (this.#refused) return void this.#repeat();
+    this.#isOver = true;
+    this.#receiver.end();
+  }
+
+  failed(error: unknown): void {
+    if (this.#refused && !this.#authorization.client.isClosed) return void this.#repeat();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#receiver.failed(error);
+  }
+
+  /** A nonce that cannot be kept is missed by the next proof, which is soon enough. */
+  async #note(nonce: string): Promise<void> {
+    try {
+      await this.#auth.useNonce?.(nonce, this.#request.url);
+    } catch {
+      // See above.
+    }
+  }
+
+  async #repeat(): Promise<void> {
+    this.#refused = undefined;
+    this.#journey = undefined;
+    try {
+      await this.#prepare();
+    } catch (error) {
+      return this.failed(this.#unusable(error));
+    }
+    await this.#attempt();
+  }
+
+  async #attempt(): Promise<void> {
+    const { method, url, headers: own } = this.#request;
+    const { client } = this.#authorization;
+    if (this.#isOver) return;
+    try {
+      const made = lowerCased(await this.#auth.headers({ method, url }));
+      // Given up meanwhile: then nothing is sent.
+      if (this.#isOver) return;
+      this.#authorization.show(made);
+      const headers = { ...client.headers, ...made, ...own };
+      this.#journey = client.exchange({ ...this.#request, headers }, this, this.#options);
+    } catch (error) {
+      this.failed(this.#unusable(error));
+    }
+  }
+
+  #unusable(error: unknown): PlugboardError {
+    if (isPlugboardError(error)) return error.executed === "no" ? error : error.with({ executed: "no" });
+    const { server } = this.#authorization.client;
+    const message = `The credentials for "${server}" could not be prepared.`;
+    return new PlugboardError("auth-failed", message, { server, cause: error });
+  }
+}

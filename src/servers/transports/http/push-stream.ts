@@ -1,0 +1,119 @@
+import { isPlugboardError } from "../../../errors.ts";
+import type { Authorization, Sending } from "./authorization.ts";
+import { EventStreamParser, eventLimit, isMessageEvent } from "./event-stream.ts";
+import type { Head, Receiver } from "./exchange.ts";
+import { parseMessages } from "./incoming.ts";
+
+export interface PushStreamSettings {
+  authorization: Authorization;
+  onMessage(message: Record<string, unknown>): void;
+  /** Those of the session. */
+  headers(): Record<string, string>;
+  /** A monotonic clock in milliseconds. */
+  now?: (() => number) | undefined;
+}
+
+const firstMs = 1_000;
+const shortestMs = 100;
+const longestMs = 30_000;
+/** A stream that lasted this long, or brought something, was worth opening. */
+const healthyMs = 10_000;
+
+/** As the server says, within limits: 0 would be a busy loop, 1e12 overflows a timer, and useless streams get slower. */
+export function reopenDelayMs(retryMs: number | undefined, uselessInARow: number): number {
+  const wanted = retryMs ?? firstMs * 1.5 ** uselessInARow;
+  return Math.min(Math.max(wanted, shortestMs * 2 ** uselessInARow), longestMs);
+}
+
+/**
+ * What a legacy server says outside of any call. Not every server has such a stream; one that has and breaks it is
+ * asked again, after its last event, as long as the session lasts.
+ */
+export class PushStream implements Receiver {
+  readonly #settings: PushStreamSettings;
+  readonly #now: () => number;
+  #sending: Sending | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #head: Head | undefined;
+  #parser: EventStreamParser | undefined;
+  #lastEventId: string | undefined;
+  #retryMs: number | undefined;
+  #openedAt = 0;
+  #uselessInARow = 0;
+  #isClosed = false;
+
+  constructor(settings: PushStreamSettings) {
+    this.#settings = settings;
+    this.#now = settings.now ?? (() => performance.now());
+  }
+
+  open(): void {
+    if (this.#isClosed) return;
+    const { authorization, headers } = this.#settings;
+    const { url } = authorization.client;
+    this.#head = undefined;
+    this.#openedAt = this.#now();
+    const last = this.#lastEventId === undefined ? {} : { "last-event-id": this.#lastEventId };
+    const request = {
+      url,
+      method: "GET",
+      headers: { ...headers(), accept: "text/event-stream", ...last },
+    } as const;
+    // Some servers send nothing, not even headers, before they have something to say.
+    this.#sending = authorization.send(request, this, { headersTimeoutMs: 0 });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#sending?.abort(new Error("The connection is closed."));
+  }
+
+  head(head: Head): void {
+    this.#head = head;
+    if (head.status !== 200 || head.type !== "text/event-stream") return;
+    const { authorization, onMessage } = this.#settings;
+    this.#parser = new EventStreamParser({
+      ...eventLimit(authorization.client),
+      onEvent: (event) => {
+        this.#uselessInARow = 0;
+        if (!isMessageEvent(event)) return;
+        for (const message of readable(event.data, authorization)) onMessage(message);
+      },
+    });
+  }
+
+  data(chunk: Buffer): void {
+    this.#parser?.push(chunk);
+  }
+
+  end(): void {
+    const status = this.#head?.status ?? 0;
+    if (this.#parser || status >= 500) this.#reopen();
+  }
+
+  failed(error: unknown): void {
+    const isOutage = isPlugboardError(error, "connection-lost") || isPlugboardError(error, "not-responding");
+    if (this.#parser || isOutage) this.#reopen();
+  }
+
+  #reopen(): void {
+    if (this.#isClosed) return;
+    this.#lastEventId = this.#parser?.lastEventId ?? this.#lastEventId;
+    this.#retryMs = this.#parser?.retryMs ?? this.#retryMs;
+    const wasUseful = this.#parser !== undefined && this.#now() - this.#openedAt >= healthyMs;
+    this.#parser = undefined;
+    if (wasUseful) this.#uselessInARow = 0;
+    const delay = reopenDelayMs(this.#retryMs, this.#uselessInARow++);
+    this.#timer = setTimeout(() => this.open(), delay).unref();
+  }
+}
+
+/** One event that cannot be read is no reason to give up the others. */
+function readable(data: Buffer, { client }: Authorization): Record<string, unknown>[] {
+  try {
+    return parseMessages(data, client);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,196 @@
+import { describe, expect, it } from "vitest";
+import { createMemoryStore } from "../../src/store/memory.ts";
+import { fakeStdio } from "../fixtures/fake/index.ts";
+import { reached } from "../servers/hub-fixture.ts";
+import { ListServer, hubOf, named, object } from "./list-server.ts";
+
+const typed = (type: string) => [
+  { name: "t", inputSchema: { type: "object", properties: { a: { type } }, additionalProperties: false } },
+];
+const number = { a: 1 };
+const invalid = { code: "arguments-invalid" };
+
+describe("what calls are checked against", () => {
+  it("is the new list as soon as it was refreshed", async () => {
+    const server = new ListServer({ tools: typed("number") });
+    const hub = await hubOf({ it: server.entry });
+    await hub.callTool("it.t", number);
+    server.tools = typed("boolean");
+    await hub.callTool("mcp__it__t", number);
+    await hub.refresh("it");
+    await expect(hub.callTool("mcp__it__t", number)).rejects.toMatchObject(invalid);
+    expect(server.count("tools/call")).toBe(2);
+  });
+
+  it("is read again when the server said that it changed, and when it expired", async () => {
+    let now = 1_000_000;
+    const server = new ListServer({ tools: typed("number") });
+    const hub = await hubOf({ it: server.entry }, { clock: () => now });
+    await hub.callTool("it.t", number);
+    const told = new Promise<void>((resolve) => hub.on("catalog-changed", () => resolve()));
+    server.tools = typed("boolean");
+    server.changed("tools");
+    await told;
+    await expect(hub.callTool("mcp__it__t", number)).rejects.toMatchObject(invalid);
+    server.tools = typed("number");
+    now += 3_599_999;
+    await expect(hub.callTool("mcp__it__t", number)).rejects.toMatchObject(invalid);
+    now += 1;
+    await hub.callTool("mcp__it__t", number);
+    expect(server.count("tools/list")).toBe(3);
+  });
+
+  it("is confirmed by the server when it is remembered from an earlier run", async () => {
+    const store = createMemoryStore();
+    const script = { tools: typed("number").map((tool) => ({ ...tool, name: "echo" })) };
+    const servers = { it: fakeStdio(script) };
+    const first = await hubOf(servers, { store });
+    await first.tools();
+    await first.close();
+    const second = await hubOf(servers, { store });
+    expect((await second.findTool("mcp__it__echo")).id).toBe("mcp__it__echo");
+    expect(second.status()[0]?.state).toBe("idle");
+    await second.callTool("mcp__it__echo", number);
+    expect(second.status()[0]?.counts.requests).toBe(2);
+  });
+
+  it("a tool that is new since an earlier run is found by asking its server", async () => {
+    const store = createMemoryStore();
+    const server = new ListServer({ tools: named("old") });
+    const first = await hubOf({ it: server.entry }, { store });
+    await first.tools();
+    await first.close();
+    server.tools = named("old", "new");
+    const second = await hubOf({ it: server.entry }, { store });
+    expect((await second.tools()).map(({ name }) => name)).toEqual(["old"]);
+    expect((await second.findTool("mcp__it__new")).name).toBe("new");
+  });
+
+  it("a rule or a naming that a reload brings holds for the next call, in every view", async () => {
+    const server = fakeStdio({});
+    const bundles = { some: { servers: ["it"], tools: { deny: ["add"] } } };
+    const hub = await hubOf({ it: server }, {}, { bundles });
+    const views = [hub.view({ caller: "me" }), hub.view({ tools: ["*"] }), hub.view({ bundle: "some" })];
+    for (const view of views) await view.callTool("mcp__it__echo");
+    await hub.reload({
+      servers: { it: server },
+      bundles: { some: { servers: ["it"], tools: { deny: ["e*"] } } },
+    });
+    await views[0]?.callTool("mcp__it__echo");
+    await expect(views[2]?.callTool("mcp__it__echo")).rejects.toMatchObject({ code: "tool-hidden" });
+    await hub.reload({ servers: { it: server }, bundles, naming: { style: "server" } });
+    for (const view of views) {
+      await view.callTool("it__echo");
+      await expect(view.callTool("mcp__it__echo")).rejects.toMatchObject({ code: "tool-unknown" });
+    }
+    expect(hub.status()[0]?.counts.starts).toBe(1);
+    await hub.reload({ servers: { it: { ...server, tools: { deny: ["echo"] } } }, bundles });
+    for (const view of views)
+      await expect(view.callTool("mcp__it__echo")).rejects.toMatchObject({ code: "tool-hidden" });
+  });
+
+  it("what did not change keeps its objects, so nothing is judged or compiled again", async () => {
+    const server = new ListServer({ tools: named("a", "b") });
+    const hub = await hubOf({ it: server.entry });
+    const [a, b] = await hub.tools();
+    server.tools = [...named("a"), { name: "b", inputSchema: object, description: "other" }];
+    await hub.refresh("it");
+    const [sameA, otherB] = await hub.tools();
+    expect(sameA).toBe(a);
+    expect(otherB).not.toBe(b);
+    expect(otherB?.description).toBe("other");
+  });
+});
+
+describe.each(["legacy", "modern"] as const)("a %s server that was restarted", (versions) => {
+  it("is asked for its tools again before a call is checked against them", async () => {
+    const hub = await hubOf({
+      it: fakeStdio({
+        versions,
+        tools: [...named("change", "die"), { ...typed("number")[0], name: "echo" }],
+        on: [
+          {
+            when: { tool: "change" },
+            do: [
+              { set: { tools: [...named("die"), { ...typed("boolean")[0], name: "echo" }] } },
+              { default: true },
+            ],
+          },
+          { when: { tool: "die" }, do: [{ exit: 1 }] },
+        ],
+      }),
+    });
+    await hub.callTool("mcp__it__change");
+    await hub.refresh("it");
+    await expect(hub.callTool("mcp__it__echo", number)).rejects.toMatchObject(invalid);
+    const lost = reached(hub, "it", "waiting", "failed");
+    await hub.callTool("mcp__it__die").catch(() => undefined);
+    await lost;
+    // The new process is its old self again.
+    expect((await hub.callTool("mcp__it__echo", number)).structuredContent).toEqual(number);
+  });
+});
+
+describe("a server that keeps saying that its list changed", () => {
+  it("is not asked for its list again for every call when nothing is different", async () => {
+    const server = new ListServer({ tools: named("t") });
+    const hub = await hubOf({ it: server.entry }, { clock: () => 1_000_000 });
+    await hub.tools();
+    for (let time = 0; time < 50; time++) {
+      server.changed("tools");
+      await hub.callTool("mcp__it__t");
+    }
+    expect(server.count("tools/call")).toBe(50);
+    expect(server.count("tools/list")).toBeLessThan(6);
+  });
+
+  it("is asked again for every call as long as the list really changes", async () => {
+    const server = new ListServer({ tools: named("t") });
+    const hub = await hubOf({ it: server.entry }, { clock: () => 1_000_000 });
+    await hub.tools();
+    for (let time = 0; time < 10; time++) {
+      server.tools = typed(time % 2 === 0 ? "boolean" : "number");
+      server.changed("tools");
+      await hub.request("ping", {}, { server: "it" });
+      const call = hub.callTool("mcp__it__t", number);
+      if (time % 2 === 0) await expect(call).rejects.toMatchObject(invalid);
+      else await call;
+    }
+  });
+
+  it("gets its calls through although every list is out of date when it arrives", async () => {
+    const server = new ListServer({ tools: named("t") });
+    server.answers.set("tools/list", () => {
+      server.changed("tools");
+      return { tools: [...named("t"), ...named(`n${server.heard.length}`)] };
+    });
+    const hub = await hubOf({ it: server.entry });
+    await hub.callTool("mcp__it__t");
+    await hub.callTool("mcp__it__t");
+    expect(server.count("tools/list")).toBeLessThanOrEqual(3);
+    expect(server.count("tools/call")).toBe(2);
+  });
+
+  it("makes a call wait for a reading that began after the change, not for the one before it", async () => {
+    const server = new ListServer({ tools: typed("number") });
+    const hub = await hubOf({ it: server.entry });
+    await hub.connect("it");
+    const slow = Promise.withResolvers<Record<string, unknown>>();
+    const asked = Promise.withResolvers<void>();
+    server.answers.set("tools/list", () => {
+      server.answers.delete("tools/list");
+      asked.resolve();
+      return slow.promise;
+    });
+    const listed = hub.tools();
+    await asked.promise;
+    const told = new Promise<void>((resolve) => hub.on("catalog-changed", () => resolve()));
+    server.changed("tools");
+    await told;
+    const call = hub.callTool("mcp__it__t", { a: true });
+    slow.resolve({ tools: typed("number") });
+    server.tools = typed("boolean");
+    await listed;
+    expect((await call).isError).toBeFalsy();
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { openLogged, reached, report } from "../servers/hub-fixture.ts";
+import { ListServer, hubOf, named } from "./list-server.ts";
+
+const names = (tools: { name: string }[]) => tools.map(({ name }) => name);
+
+describe("a server that failed once in this run", () => {
+  it("no longer delays listing: what is known is the answer, and it is asked behind it", async () => {
+    const [good, slow] = [new ListServer({ tools: named("g") }), new ListServer({ tools: named("s") })];
+    let now = 1_000_000;
+    slow.answers.set("tools/list", () => new Error("not now"));
+    const hub = await hubOf({ good: good.entry, slow: slow.entry }, { clock: () => now });
+    expect(names(await hub.tools())).toEqual(["g"]);
+    const held = Promise.withResolvers<Record<string, unknown>>();
+    slow.answers.set("tools/list", () => held.promise);
+    now += 60_000;
+    // Would wait for ever if it waited.
+    expect(names(await hub.tools())).toEqual(["g"]);
+    expect(names(await hub.tools())).toEqual(["g"]);
+    const told = new Promise<void>((resolve) => hub.on("catalog-changed", () => resolve()));
+    held.resolve({ tools: named("s") });
+    await told;
+    expect(names(await hub.tools())).toEqual(["g", "s"]);
+    expect(slow.count("tools/list")).toBe(2);
+  });
+
+  it("is not asked again for every listing", async () => {
+    const server = new ListServer();
+    server.answers.set("tools/list", () => new Error("never"));
+    const hub = await hubOf({ it: server.entry }, { clock: () => 1_000_000 });
+    for (let time = 0; time < 5; time++) await hub.tools();
+    expect(server.count("tools/list")).toBe(1);
+  });
+
+  it("is waited for by whoever wants that very server, and its reason is the error", async () => {
+    const server = new ListServer({ tools: named("t") });
+    server.answers.set("tools/list", () => new Error("out of order"));
+    const hub = await hubOf({ it: server.entry });
+    await hub.tools();
+    for (const query of ["mcp__it__t", "it.t"])
+      await expect(hub.findTool(query)).rejects.toMatchObject({
+        code: "protocol-error",
+        message: expect.stringContaining("out of order"),
+      });
+    server.answers.clear();
+    expect((await hub.callTool("it.t")).isError).toBeFalsy();
+    expect(names(await hub.tools())).toEqual(["t"]);
+  });
+
+  it("while it was started does not delay the first listing either", async () => {
+    const [good, hanging] = [new ListServer({ tools: named("g") }), new ListServer({ tools: named("h") })];
+    hanging.isDown = true;
+    const hub = await hubOf({ good: good.entry, hanging: hanging.entry }, { eager: true });
+    await reached(hub, "hanging", "waiting", "failed");
+    hanging.isDown = false;
+    hanging.answers.set("initialize", () => new Promise(() => {}));
+    // Would wait for ever if it waited.
+    expect(names(await hub.tools())).toEqual(["g"]);
+  });
+
+  it("is waited for again after somebody has reconnected it", async () => {
+    const server = new ListServer({ tools: named("t") });
+    server.isDown = true;
+    const hub = await hubOf({ it: server.entry });
+    expect(await hub.tools()).toEqual([]);
+    server.isDown = false;
+    await hub.reconnect();
+    expect(names(await hub.tools())).toEqual(["t"]);
+  });
+});
+
+describe("a list that failed", () => {
+  it("for a passing reason is asked for again at once when the connection broke", async () => {
+    await using server = await openLogged({
+      on: [{ when: { method: "tools/list", nth: 1 }, do: [{ exit: 1 }] }],
+      tools: named("t"),
+    });
+    // The second process has not counted the first one's requests, so the rule takes it down as well.
+    const hub = await hubOf({ it: server.entry });
+    expect(await hub.tools()).toEqual([]);
+    expect(server.starts()).toBe(2);
+    const dropped = new ListServer({ tools: named("t") });
+    dropped.answers.set("tools/list", async () => {
+      dropped.answers.clear();
+      await dropped.drop();
+      return {};
+    });
+    const other = await hubOf({ it: dropped.entry });
+    expect(names(await other.tools())).toEqual(["t"]);
+    expect(dropped.connects).toBe(2);
+  });
+
+  it("leaves the last good one in place", async () => {
+    const server = new ListServer({ tools: named("t"), resources: [{ uri: "x://a", name: "a" }] });
+    const hub = await hubOf({ it: server.entry });
+    await Promise.all([hub.tools(), hub.resources()]);
+    server.answers.set("tools/list", () => new Error("broken"));
+    server.answers.set("resources/list", () => ({ resources: "many" }));
+    await expect(hub.refresh("it")).rejects.toMatchObject({ code: "protocol-error" });
+    expect(names(await hub.tools())).toEqual(["t"]);
+    expect(await hub.resources()).toHaveLength(1);
+    expect((await hub.callTool("it.t")).isError).toBeFalsy();
+  });
+
+  it("keeps its connection degraded until that very list is good again", async () => {
+    const server = new ListServer({ tools: named("t") });
+    const hub = await hubOf({ it: server.entry });
+    server.answers.set("tools/list", () => new Error("broken"));
+    await hub.tools();
+    expect(report(hub, "it")).toMatchObject({
+      state: "degraded",
+      message: expect.stringContaining("broken"),
+    });
+    await Promise.all([hub.prompts(), hub.resources()]);
+    expect(report(hub, "it").state).toBe("degraded");
+    server.answers.clear();
+    const recovered = reached(hub, "it", "connected");
+    await hub.refresh("it");
+    await recovered;
+    expect(names(await hub.tools())).toEqual(["t"]);
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { fakeStdio } from "../fixtures/fake/index.ts";
+import { openHub, openLogged } from "../servers/hub-fixture.ts";
+
+const modern = { versions: "modern" as const };
+const legacy = { versions: "legacy" as const };
+
+describe("M44 a call that is passed on", () => {
+  it("reaches the server whole: unknown fields, `_meta`, and everything else but the tool's name", async () => {
+    await using logged = await openLogged(legacy);
+    await using hub = await openHub({ it: logged.entry });
+    await hub.forwardCall("mcp__it__echo", {
+      name: "whatever the client called it",
+      arguments: { deep: [1, { two: 3 }] },
+      unknown: { field: true },
+      _meta: { "example.com/trace": "t-1" },
+    });
+    const sent = logged.heard().find(({ method }) => method === "tools/call")?.params;
+    expect(sent).toMatchObject({
+      name: "echo",
+      arguments: { deep: [1, { two: 3 }] },
+      unknown: { field: true },
+      _meta: { "example.com/trace": "t-1" },
+    });
+  });
+
+  it("keeps integers beyond 2^53 on both ways when it comes as bytes", async () => {
+    const big = "12345678901234567890123";
+    const answer = { raw: `{"jsonrpc":"2.0","id":$id,"result":{"content":[],"n":${big}}}\n` };
+    const on = [{ when: { tool: "echo" }, do: [answer] }];
+    await using logged = await openLogged({ ...legacy, on });
+    await using hub = await openHub({ it: logged.entry });
+    const bytes = Buffer.from(`{"name":"x","arguments":{"n":${big}},"_meta":{"m":${big}},"more":[${big}]}`);
+    const value = JSON.parse(bytes.toString()) as Record<string, unknown>;
+    const result = await hub.forwardCall("it.echo", { bytes, value }, { raw: true });
+    expect("bytes" in result && result.bytes.toString()).toBe(`{"content":[],"n":${big}}`);
+    const line = logged.lines().find((text) => text.includes("tools/call")) ?? "";
+    expect(line.match(new RegExp(big, "g"))).toHaveLength(3);
+    expect(line).toContain('"name":"echo"');
+    expect(line).toContain('"progressToken"');
+  });
+
+  it("brings errors and required input back as they came, and takes the answers along", async () => {
+    const failing = [
+      { when: { tool: "fail" }, do: [{ error: { code: -32_099, message: "own", data: { a: 1 } } }] },
+    ];
+    await using hub = await openHub({ it: fakeStdio({ ...modern, on: failing }) });
+    expect(await hub.forwardCall("it.fail", { arguments: {} })).toEqual({
+      error: { code: -32_099, message: "own", data: { a: 1 } },
+    });
+    const capabilities = { elicitation: { form: {} } };
+    const asked = await hub.forwardCall("it.elicit", { arguments: {} }, { capabilities });
+    if ("error" in asked) throw new Error(asked.error.message);
+    expect(asked.result).toMatchObject({ resultType: "input_required", inputRequests: { "round-1": {} } });
+    const { requestState } = asked.result;
+    const inputResponses = { "round-1": { action: "accept", content: { name: "Ada" } } };
+    const done = await hub.forwardCall(
+      "it.elicit",
+      { arguments: {}, inputResponses, requestState },
+      { capabilities },
+    );
+    expect(JSON.stringify(done)).toContain("Ada");
+  });
+
+  it("obeys every rule that a call obeys: visible, deny, approval, arguments, `toolFilter`", async () => {
+    const entry = {
+      ...fakeStdio(modern),
+      tools: { deny: ["fail"] },
+      approval: { tools: { sleep: "deny" as const } },
+    };
+    await using hub = await openHub({ it: entry }, { toolFilter: ({ name }) => name !== "big" });
+    const refused = (id: string, args = {}) =>
+      hub.forwardCall(id, { arguments: args }).then(
+        () => "went through",
+        (error: { code: string }) => error.code,
+      );
+    expect(await refused("it.fail")).toBe("tool-hidden");
+    expect(await refused("it.big")).toBe("tool-hidden");
+    expect(await refused("it.sleep", { ms: 1 })).toBe("approval-denied");
+    expect(await refused("it.add", { a: "x" })).toBe("arguments-invalid");
+    expect(await refused("it.nothing")).toBe("tool-unknown");
+    const view = hub.view({ tools: ["echo"] });
+    await expect(view.forwardCall("it.add", { arguments: { a: 1, b: 2 } })).rejects.toMatchObject({
+      code: "tool-unknown",
+    });
+    await expect(hub.request("tools/call", { name: "echo" }, { server: "it" })).rejects.toMatchObject({
+      code: "usage-invalid",
+    });
+  });
+
+  it("tells how large request and answer were", async () => {
+    await using hub = await openHub({ it: fakeStdio(modern) });
+    const sizes: unknown[] = [];
+    hub.on("call-end", ({ requestBytes, resultBytes }) => sizes.push([requestBytes, resultBytes]));
+    await hub.callTool("it.big", { bytes: 5_000 }, { whole: true });
+    expect(sizes).toEqual([[expect.any(Number), expect.any(Number)]]);
+    expect((sizes[0] as number[])[1]).toBeGreaterThan(5_000);
+  });
+});

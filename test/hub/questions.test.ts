@@ -1,0 +1,215 @@
+import { describe, expect, it, vi } from "vitest";
+import type { Hub, Interact, PlugboardEvent } from "../../src/index.ts";
+import { fakeStdio } from "../fixtures/fake/index.ts";
+import { inProcessFake, openFake, openHub } from "../servers/hub-fixture.ts";
+import type { Servers } from "../servers/hub-fixture.ts";
+
+const legacy = { versions: "legacy" as const };
+
+/** Somebody who writes their own name into every form. */
+function person(name: string): Interact {
+  return { elicit: async () => ({ action: "accept", content: { name } }) };
+}
+
+async function named(hub: Hub, caller: string, interact: Interact): Promise<string> {
+  const view = hub.view({ caller, interact });
+  const answer = await view.forwardCall("it.elicit", { arguments: {} }).catch((error: Error) => error);
+  if (answer instanceof Error) return `failed: ${answer.message}`;
+  if ("error" in answer) return `declined: ${answer.error.message}`;
+  const { answers } = answer.result["structuredContent"] as { answers: { content?: { name: string } }[] };
+  return answers[0]?.content?.name ?? "declined";
+}
+
+async function transports(): Promise<
+  { kind: string; entry: Servers[string]; end: () => Promise<unknown> }[]
+> {
+  const http = await openFake(legacy);
+  return [
+    { kind: "stdio", entry: fakeStdio(legacy), end: async () => undefined },
+    { kind: "in process", entry: inProcessFake(legacy), end: async () => undefined },
+    { kind: "http", entry: { url: http.url }, end: async () => undefined },
+    { kind: "sse", entry: { type: "sse", url: http.sseUrl }, end: async () => http[Symbol.asyncDispose]() },
+  ];
+}
+
+describe("M62 a question is answered by whoever made the request", () => {
+  it("with two callers on one shared legacy server, never by the wrong one, over every transport", async () => {
+    for (const { kind, entry, end } of await transports()) {
+      await using hub = await openHub({ it: entry });
+      const [ada, bob] = [person("ada"), person("bob")];
+      hub.view({ caller: "ada", interact: ada });
+      const one = await named(hub, "ada", ada);
+      const two = await named(hub, "bob", bob);
+      expect([one, two], kind).toEqual(["ada", "bob"]);
+      const wanted = Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? "ada" : "bob"));
+      const got = await Promise.all(wanted.map((who) => named(hub, who, who === "ada" ? ada : bob)));
+      const wrong = got.filter((who, index) => (who === "ada" || who === "bob") && who !== wanted[index]);
+      expect(wrong, kind).toEqual([]);
+      if (kind === "http") expect(got, kind).toEqual(wanted);
+      // Elsewhere the server asked during one caller's request, so that callers no longer share.
+      else expect(got.filter((who, index) => who === wanted[index]).length, kind).toBeGreaterThan(100);
+      await end();
+    }
+  });
+
+  it("is declined with a reason where requests of several people are under way and nobody can tell whose it is", async () => {
+    const slow = { when: { tool: "sleep" }, do: [{ waitFor: { tool: "add" } }, { default: true as const }] };
+    await using hub = await openHub({ it: fakeStdio({ ...legacy, on: [slow] }) });
+    const bob = hub.view({ caller: "bob", interact: person("bob") });
+    await hub.connect("it");
+    const sleeping = bob.callTool("it.sleep", { ms: 1 });
+    expect(await named(hub, "ada", person("ada"))).toMatch(/declined: .*Several people/);
+    // From now on they do not share: the same again is answered.
+    expect(await named(hub, "ada", person("ada"))).toBe("ada");
+    await hub.view({ caller: "carl" }).callTool("it.add", { a: 1, b: 2 });
+    await bob.callTool("it.add", { a: 1, b: 2 });
+    await hub.callTool("it.add", { a: 1, b: 2 });
+    await sleeping;
+  });
+
+  it("is refused with the protocol's code where nobody offered to answer it", async () => {
+    const script = {
+      ...legacy,
+      on: [
+        {
+          when: { tool: "add" },
+          do: [{ request: { method: "sampling/createMessage", params: {} } }, { default: true as const }],
+        },
+      ],
+    };
+    const heard: unknown[] = [];
+    await using hub = await openHub({ it: fakeStdio(script) });
+    hub.on("question-asked", (event) => heard.push(event));
+    expect(await hub.callTool("it.sample").catch((error: Error) => error.message)).toMatch(/-32601/);
+    expect(await hub.callTool("it.elicit").catch((error: Error) => error.message)).toMatch(/-32601/);
+    expect(heard).toEqual([]);
+  });
+
+  it("reaches a request's own `onQuestion` with the whole parameters, before anybody else", async () => {
+    await using hub = await openHub({ it: fakeStdio(legacy) }, { interact: person("hub") });
+    const asked: unknown[] = [];
+    const answer = await hub.forwardCall(
+      "it.elicit",
+      { arguments: { message: "Who?" } },
+      {
+        onQuestion: async ({ method, params }) => {
+          asked.push([method, params]);
+          return { action: "accept", content: { name: "own" } };
+        },
+      },
+    );
+    expect(JSON.stringify(answer)).toContain("own");
+    expect(asked).toMatchObject([["elicitation/create", { message: "Who?", requestedSchema: {} }]]);
+  });
+});
+
+describe("M62 the registry of questions", () => {
+  it("lists an open question, takes an answer from whoever holds the hub, and tells of both", async () => {
+    const events: PlugboardEvent[] = [];
+    const gaveUp = Promise.withResolvers<void>();
+    const interact: Interact = {
+      elicit: (_question, signal) =>
+        new Promise((_, reject) => {
+          signal.addEventListener("abort", () => {
+            gaveUp.resolve();
+            reject(new Error("somebody else answered"));
+          });
+        }),
+    };
+    await using hub = await openHub({ it: fakeStdio(legacy) }, { interact });
+    for (const type of ["question-asked", "question-answered"] as const)
+      hub.on(type, (event) => events.push(event));
+    const call = hub.view({ caller: "ada" }).callTool("it.elicit");
+    await vi.waitFor(() => expect(hub.questions()).toHaveLength(1));
+    const [question] = hub.questions();
+    expect(question).toMatchObject({ kind: "elicit", server: "it", caller: "ada", call: "c1" });
+    expect(() => hub.answer("no-such", {})).toThrow(/no open question/);
+    expect(() => hub.answer(question?.id ?? "", { decision: "allow" })).toThrow(/no answer/);
+    hub.answer(question?.id ?? "", { action: "accept", content: { name: "from outside" } });
+    expect(JSON.stringify(await call)).toContain("from outside");
+    await gaveUp.promise;
+    expect(hub.questions()).toEqual([]);
+    expect(events).toMatchObject([
+      { type: "question-asked", kind: "elicit", server: "it", caller: "ada", call: "c1" },
+      { type: "question-answered", kind: "elicit", outcome: "accepted" },
+    ]);
+  });
+
+  it("has approvals too", async () => {
+    const events: string[] = [];
+    const entry = { ...fakeStdio(legacy), approval: "prompt" as const };
+    const interact: Interact = { approve: () => new Promise(() => undefined) };
+    await using hub = await openHub({ it: entry }, { interact });
+    hub.on("question-asked", ({ kind }) => events.push(kind));
+    hub.on("question-answered", ({ kind, outcome }) => events.push(`${kind} ${outcome}`));
+    const denied = hub.callTool("it.add", { a: 1, b: 2 });
+    await vi.waitFor(() => expect(hub.questions()).toHaveLength(1));
+    hub.answer(hub.questions()[0]?.id ?? "", { decision: "deny", reason: "not today" });
+    await expect(denied).rejects.toMatchObject({ code: "approval-denied", executed: "no" });
+    const allowed = hub.callTool("it.add", { a: 1, b: 2 });
+    await vi.waitFor(() => expect(hub.questions()).toHaveLength(1));
+    hub.answer(hub.questions()[0]?.id ?? "", { decision: "allow" });
+    await allowed;
+    expect(events).toEqual(["approve", "approve declined", "approve", "approve accepted"]);
+  });
+});
+
+describe("M44 deadlines and people", () => {
+  it("a call's deadline stands still while its question is open", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] });
+    try {
+      const asked = Promise.withResolvers<void>();
+      const thinking = Promise.withResolvers<void>();
+      const interact: Interact = {
+        elicit: async () => {
+          asked.resolve();
+          await thinking.promise;
+          return { action: "accept", content: { name: "slow" } };
+        },
+      };
+      const entry = { ...inProcessFake(legacy), callTimeoutMs: 60_000 } as Servers[string];
+      const hub = await openHub({ it: entry }, { interact });
+      const call = hub.callTool("it.elicit", {}, { timeoutMs: 60_000 });
+      await asked.promise;
+      await vi.advanceTimersByTimeAsync(120_000);
+      thinking.resolve();
+      expect(JSON.stringify(await call)).toContain("slow");
+      await hub.close();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe("M65 calls under way", () => {
+  it("are listed, can be cancelled by their name, and are remembered when they ended", async () => {
+    await using hub = await openHub({ it: fakeStdio(legacy) });
+    const sleeping = hub.view({ caller: "ada" }).callTool("it.sleep", { ms: 60_000 });
+    await vi.waitFor(() => expect(hub.calls()).toHaveLength(1));
+    const [call] = hub.calls();
+    expect(call).toMatchObject({ server: "it", tool: "mcp__it__sleep", caller: "ada" });
+    expect(call).not.toHaveProperty("outcome");
+    hub.cancel(call?.call ?? "");
+    await expect(sleeping).rejects.toMatchObject({ code: "call-cancelled" });
+    expect(hub.calls()).toMatchObject([{ call: call?.call, outcome: "cancelled" }]);
+    expect(() => hub.cancel(call?.call ?? "")).toThrow(/no call/);
+    const told = await hub.callTool("it.cancelled");
+    expect(JSON.stringify(told)).toMatch(/p\d/);
+  });
+
+  it("can be cancelled while they wait for their server or for an approval, and then nothing is sent", async () => {
+    const hanging = { ...legacy, start: [{ silent: true as const }] };
+    const asks = { ...fakeStdio(legacy), approval: "prompt" as const };
+    const interact: Interact = { approve: () => new Promise(() => undefined) };
+    await using hub = await openHub({ asks, hanging: fakeStdio(hanging) }, { interact });
+    const waiting = hub.callTool("asks.add", { a: 1, b: 2 });
+    await vi.waitFor(() => expect(hub.questions()).toHaveLength(1));
+    hub.cancel(hub.calls()[0]?.call ?? "");
+    await expect(waiting).rejects.toMatchObject({ code: "call-cancelled" });
+    expect(hub.questions()).toEqual([]);
+    const gone = new AbortController();
+    const never = hub.callTool("hanging.add", {}, { signal: gone.signal });
+    gone.abort();
+    await expect(never).rejects.toMatchObject({ code: "call-cancelled", executed: "no" });
+  });
+});

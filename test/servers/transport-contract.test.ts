@@ -1,0 +1,209 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { RpcRequest } from "../../src/servers/rpc/messages.ts";
+import type { Script } from "../fixtures/fake/index.ts";
+import { Recorder, subjects } from "./contract-fixture.ts";
+import { failure, openRpc, type Params, until } from "./rpc-fixture.ts";
+
+const legacy: Script = { versions: ["2025-06-18"] };
+const clientInfo = { name: "test", version: "1" };
+
+function request(id: string, method: string, params: Params = {}): RpcRequest {
+  return { jsonrpc: "2.0", id, method, params };
+}
+
+function callOf(id: string, name: string, args: Params = {}): RpcRequest {
+  return request(id, "tools/call", { name, arguments: args, _meta: { progressToken: id } });
+}
+
+function echoing(...steps: NonNullable<Script["on"]>[number]["do"]): Script {
+  return { ...legacy, on: [{ when: { tool: "echo" }, do: steps }] };
+}
+
+describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubject) => {
+  async function open(script: Script = legacy) {
+    const subject = await openSubject(script);
+    const { transport } = subject;
+    onTestFinished(() => transport.close());
+    const heard = new Recorder();
+    await transport.start(heard);
+    const send = async (message: Parameters<typeof transport.send>[0]) =>
+      transport.send(message, JSON.stringify(message));
+    const version = "2025-06-18";
+    await send(request("p0", "initialize", { protocolVersion: version, capabilities: {}, clientInfo }));
+    await until(() => heard.answerTo("p0") !== undefined);
+    transport.setVersion?.(version);
+    await send({ jsonrpc: "2.0", method: "notifications/initialized", params: {} });
+    return { ...subject, heard, send };
+  }
+  const sentMethods = (received: Params[]) => received.map(({ method }) => method);
+
+  test("says what it is, and has facts that are safe to print", async () => {
+    const { transport } = await open();
+    expect(transport.kind).toBe(kind);
+    expect(JSON.parse(JSON.stringify(transport.facts))).toEqual(transport.facts);
+  });
+
+  test("a request leaves and its answer comes, once and whole", async () => {
+    const { heard, send } = await open();
+    await send(callOf("p1", "echo", { text: "ü€😀\u2028" }));
+    await until(() => heard.answerTo("p1") !== undefined);
+    expect(heard.answerTo("p1")).toMatchObject({
+      jsonrpc: "2.0",
+      result: { structuredContent: { text: "ü€😀\u2028" } },
+    });
+    expect(heard.messages.filter(({ message }) => message["id"] === "p1")).toHaveLength(1);
+    expect([heard.failures, heard.ends]).toEqual([[], []]);
+  });
+
+  test("a message is sent as the text that comes with it", async () => {
+    const { heard, transport, received } = await open();
+    const message = callOf("p1", "echo", { text: "said" });
+    await transport.send(message, JSON.stringify({ ...message, extra: 1 }));
+    await until(() => heard.answerTo("p1") !== undefined);
+    expect(received().at(-1)).toMatchObject({ id: "p1", extra: 1 });
+  });
+
+  test("an error of the server is an answer like any other", async () => {
+    const error = { code: -32_050, message: "no", data: { why: [1] } };
+    const { heard, send } = await open(echoing({ error }));
+    await send(callOf("p1", "echo"));
+    await until(() => heard.answerTo("p1") !== undefined);
+    expect(heard.answerTo("p1")).toMatchObject({ error });
+  });
+
+  test("what answers nobody is handed on all the same, and disturbs nothing", async () => {
+    const stray = { jsonrpc: "2.0", id: "p999", result: {} };
+    const { heard, send } = await open(echoing({ message: stray }, { default: true }));
+    await send(callOf("p1", "echo"));
+    await until(() => heard.answerTo("p1") !== undefined);
+    expect(heard.answerTo("p999")).toEqual(stray);
+    expect(heard.failures).toEqual([]);
+  });
+
+  test("what the server says by itself during a request comes with the request's id where that is known", async () => {
+    const { heard, send } = await open(echoing({ progress: 2 }, { default: true }));
+    await send(callOf("p1", "echo"));
+    await until(() => heard.answerTo("p1") !== undefined);
+    const said = heard.messages.filter(({ message }) => message["method"] === "notifications/progress");
+    const expected = kind === "http" ? "p1" : undefined;
+    expect(said.map(({ during }) => during)).toEqual([expected, expected]);
+  });
+
+  test("a question of the server arrives, and our answer reaches it", async () => {
+    const { heard, send } = await open();
+    await send(callOf("p1", "roots"));
+    const question = () => heard.messages.find(({ message }) => message["method"] === "roots/list")?.message;
+    await until(() => question() !== undefined);
+    await send({ jsonrpc: "2.0", id: question()?.["id"] as string, result: { roots: [] } });
+    await until(() => heard.answerTo("p1") !== undefined);
+    expect(heard.answerTo("p1")).toMatchObject({ result: { structuredContent: { roots: [] } } });
+  });
+
+  test("a notification of ours reaches the server", async () => {
+    const { send, received } = await open();
+    await send({ jsonrpc: "2.0", method: "notifications/roots/list_changed", params: {} });
+    await until(() => sentMethods(received()).includes("notifications/roots/list_changed"));
+  });
+
+  test("a cancelled request with a reason is told to the server, others go on", async () => {
+    const { transport, heard, send, received } = await open();
+    await send(callOf("p1", "sleep", { ms: 60_000 }));
+    await until(() => sentMethods(received()).includes("tools/call"));
+    transport.cancel("p1", "no longer wanted");
+    const told = () => received().find(({ method }) => method === "notifications/cancelled");
+    await until(() => told() !== undefined);
+    expect(told()?.["params"]).toEqual({ requestId: "p1", reason: "no longer wanted" });
+    await send(callOf("p2", "echo"));
+    await until(() => heard.answerTo("p2") !== undefined);
+    expect(heard.failures).toEqual([]);
+  });
+
+  test("a cancelled request without a reason is told to nobody", async () => {
+    const { transport, heard, send, received } = await open();
+    await send(callOf("p1", "sleep", { ms: 60_000 }));
+    await until(() => sentMethods(received()).includes("tools/call"));
+    transport.cancel("p1");
+    transport.cancel("p77");
+    await send(callOf("p2", "echo"));
+    await until(() => heard.answerTo("p2") !== undefined);
+    expect(sentMethods(received())).not.toContain("notifications/cancelled");
+    expect(heard.failures).toEqual([]);
+  });
+
+  test("closing is told once, however often it is done", async () => {
+    const { transport, heard } = await open();
+    await Promise.all([transport.close(), transport.close()]);
+    await transport.close();
+    expect(heard.ends).toMatchObject([
+      { name: "PlugboardError", code: "connection-lost", server: "subject" },
+    ]);
+  });
+
+  test("a server that dies is told once; over HTTP there is no connection to lose", async () => {
+    const { transport, heard, die } = await open();
+    await die();
+    if (kind !== "http") await until(() => heard.ends.length > 0);
+    await transport.close();
+    expect(heard.ends).toHaveLength(1);
+    expect(heard.ends[0]?.code).toBe(kind === "stdio" ? "server-exited" : "connection-lost");
+  });
+
+  test("what is sent after the end fails, and certainly was not executed", async () => {
+    const { transport, send, received } = await open();
+    await transport.close();
+    const before = received().length;
+    expect(await failure(send(callOf("p1", "echo")))).toMatchObject({
+      code: "connection-lost",
+      executed: "no",
+    });
+    transport.cancel("p1");
+    expect(received()).toHaveLength(before);
+  });
+
+  test("many requests in flight get their own answers", async () => {
+    const { heard, send } = await open();
+    const ids = Array.from({ length: 200 }, (_, n) => `p${n + 1}`);
+    await Promise.all(ids.map((id) => send(callOf(id, "echo", { id }))));
+    await until(() => ids.every((id) => heard.answerTo(id) !== undefined));
+    for (const id of ids) expect(heard.answerTo(id)).toMatchObject({ result: { structuredContent: { id } } });
+  });
+
+  test("large messages pass both ways", async () => {
+    const text = "x€".repeat(500_000);
+    const { heard, send } = await open();
+    await send(callOf("p1", "echo", { text }));
+    await until(() => heard.answerTo("p1") !== undefined);
+    expect(heard.answerTo("p1")).toMatchObject({ result: { structuredContent: { text } } });
+  });
+
+  test("what cannot be written as JSON is one mistake of the caller's", async () => {
+    const { transport } = await openSubject(legacy);
+    const { call, rpc } = await openRpc(transport, { era: "legacy" });
+    const unwritable = {
+      toJSON() {
+        throw new TypeError("no");
+      },
+    };
+    expect(await failure(call("echo", { unwritable }))).toMatchObject({
+      code: "usage-invalid",
+      executed: "no",
+    });
+    expect(await call("echo", { n: 1 })).toMatchObject({ result: { structuredContent: { n: 1 } } });
+    expect(rpc.requests.inFlight).toBe(0);
+  });
+
+  test.skipIf(kind === "memory")(
+    "bytes are offered before they are parsed, and not parsed when taken",
+    async () => {
+      const { heard, send } = await open();
+      heard.takesText = '"taken"';
+      await send(callOf("p1", "echo", { mark: "taken" }));
+      await until(() => heard.offered.some((text) => text.includes('"taken"')));
+      await send(callOf("p2", "echo", { mark: "left" }));
+      await until(() => heard.answerTo("p2") !== undefined);
+      expect(heard.answerTo("p1")).toBeUndefined();
+      expect(heard.offered.filter((text) => text.includes('"p2"'))).toHaveLength(1);
+      expect(heard.failures).toEqual([]);
+    },
+  );
+});
