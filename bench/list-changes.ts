@@ -23,7 +23,7 @@ async function measure(options: HubOptions): Promise<void> {
   await hub.tools();
   const neighbour = () => hub.callTool("mcp__quiet__tool_7", { text: "hello" });
   console.log(`\n${count} tools, keepFresh: ${options.keepFresh}`);
-  await sample(neighbour, 1_000);
+  await sample(neighbour, 4_000);
   const quiet = print("quiet", await sample(neighbour, measureMs));
   const stop = repeat(() => notify?.("notifications/tools/list_changed"));
   const loud = print("noisy neighbour", await sample(neighbour, measureMs));

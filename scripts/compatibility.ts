@@ -10,7 +10,7 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { shellWord } from "../src/cli/arguments/call-line.ts";
+import { joinArgv } from "../src/lib/argv.ts";
 import type { CallResult, ServerReport } from "../src/index.ts";
 import { runNode } from "../test/run-command.ts";
 import { candidates } from "./compatibility/servers.ts";
@@ -122,7 +122,7 @@ async function makeCall(
   const words = Object.entries(args).map(([key, value]) => `${key}=${String(value)}`);
   const line = ["call", `${server}.${tool}`, ...words, "--json"];
   const { code: exitCode, out } = await plugboard(...line);
-  const shown = ["plugboard", ...line].map(shellWord).join(" ").replaceAll(folder, "$PWD");
+  const shown = joinArgv(["plugboard", ...line]).replaceAll(folder, "$PWD");
   return { line: shown, exitCode, answer: firstWords(JSON.parse(out) as Answer) };
 }
 

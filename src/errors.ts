@@ -1,3 +1,5 @@
+import { shellWord } from "./lib/argv.ts";
+
 /**
  * The one table of everything that can go wrong. The CLI's exit codes, the gateway's HTTP statuses and
  * docs/errors.md all come from here, so a code means the same at every door.
@@ -485,11 +487,6 @@ export function hintFor(code: ErrorCode, { server, tool }: Pick<ErrorDetails, "s
   const fill = (pattern: string, mark: string, name: string | undefined) =>
     name === undefined ? pattern : pattern.replaceAll(mark, () => shellWord(name));
   return fill(fill(errorTable[code].hint, "<server>", server), "<tool>", tool);
-}
-
-/** Hints are copied into shells, and a project may call its servers what it likes. */
-function shellWord(name: string): string {
-  return /^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`;
 }
 
 /** True for errors of any loaded copy of this package, so it survives duplicated installs. */

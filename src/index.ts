@@ -1,77 +1,85 @@
-export { PlugboardError, errorTable, isPlugboardError } from "./errors.ts";
-export type { ErrorCode, ErrorDetails } from "./errors.ts";
-export type * from "./events.ts";
-
+// Start here: a configuration, and all of its servers as one object.
+export { loadConfig, Workspace } from "./workspace/workspace.ts";
+export type { WorkspaceOptions } from "./workspace/workspace.ts";
 export { createHub } from "./hub/hub.ts";
 export type { Hub } from "./hub/hub.ts";
 export type { HubOptions, RequestOptions } from "./hub/options.ts";
-export type { View } from "./hub/view.ts";
-export type { ListState, ViewOptions } from "./hub/view.ts";
+export type { ListState, View, ViewOptions } from "./hub/view.ts";
+export type { Use } from "./servers/connection-key.ts";
+export type { ServerReport } from "./servers/server-report.ts";
+export type { Store } from "./store/store.ts";
+export type { Environment, Folders } from "./lib/folders.ts";
+export { version } from "./lib/version.ts";
+
+// What went wrong, and what happens.
+export { errorTable, isPlugboardError, PlugboardError } from "./errors.ts";
+export type { ErrorCode, ErrorDetails } from "./errors.ts";
+export type * from "./events.ts";
+
+// What servers offer, and using it.
+export type { Filter } from "./catalog/filter.ts";
 export type { PromptCommand } from "./catalog/prompts.ts";
 export type { ListedEntry, ListOptions } from "./catalog/settings.ts";
+export type { ToolEntry } from "./catalog/tool-entry.ts";
+export type { ToolExplanation } from "./hub/explain-tool.ts";
+export type { CallRecord } from "./calls/call-log.ts";
 export type { CallOptions, CallResult } from "./calls/call-tool.ts";
+export type { ForwardOptions, RawParams } from "./calls/forward-call.ts";
+export { parsePromptCommand, promptUsage } from "./calls/prompt-command.ts";
+export type { JsonRpcAnswer, Progress, RawAnswer } from "./servers/rpc/messages.ts";
+
+// Results for people and models.
+export { mediaParts } from "./calls/content/media.ts";
+export type { MediaFile } from "./calls/content/media.ts";
+export { mirroredValue } from "./calls/content/mirror.ts";
 export { contentParts, isMedia } from "./calls/content/parts.ts";
 export type { ContentPart, ToolResult } from "./calls/content/parts.ts";
 export { contentToText, partToText } from "./calls/content/text.ts";
-export { mirroredValue } from "./calls/content/mirror.ts";
-export { formatBytes, mediaParts } from "./calls/content/media.ts";
-export type { MediaFile } from "./calls/content/media.ts";
-export { parsePromptCommand, promptUsage } from "./calls/prompt-command.ts";
+
+// Schemas of tools, as model providers want them.
 export { compileSchema } from "./catalog/schema/compile/compile.ts";
 export type { CompiledSchema, SchemaTarget } from "./catalog/schema/compile/compile.ts";
 export { createValidator } from "./catalog/schema/validate.ts";
 export type { Mistake, Validator } from "./catalog/schema/validate.ts";
-export type { ToolEntry } from "./catalog/tool-entry.ts";
-export type { Filter } from "./catalog/filter.ts";
-export type { ForwardOptions, RawParams } from "./calls/forward-call.ts";
-export type { CallRecord } from "./calls/call-log.ts";
-export type { Asking, OpenQuestion, Question } from "./interact/questions.ts";
-export type { Use } from "./servers/connection-key.ts";
-export type { JsonRpcAnswer, Progress, RawAnswer } from "./servers/rpc/messages.ts";
+
+// Answering what servers ask.
 export type * from "./interact/interact.ts";
-export type { ToolExplanation } from "./hub/explain-tool.ts";
-export type { ServerReport } from "./servers/server-report.ts";
-export type { ConfigLiteral } from "./config/literal.ts";
+export type { Asking, OpenQuestion, Question } from "./interact/questions.ts";
+
+// Logins and secrets.
+export type { Credentials } from "./auth/credentials.ts";
 export { storedAccount } from "./auth/oauth/account.ts";
 export type { Account } from "./auth/oauth/account.ts";
-export type { Credentials } from "./auth/credentials.ts";
-export type { LoginOptions } from "./auth/oauth/login.ts";
-export type { DevicePrompt, LoginWays } from "./lib/login-ways.ts";
+export type { LoginOptions } from "./auth/oauth/login/login.ts";
 export type { LogoutResult } from "./auth/oauth/logout.ts";
 export { openUrl } from "./auth/open-url.ts";
 export { isSecretName, secretName } from "./auth/vault/secrets.ts";
 export type { Vault, VaultList, VaultPlace } from "./auth/vault/vault.ts";
-export { Workspace, loadConfig } from "./workspace/workspace.ts";
-export type { WorkspaceOptions } from "./workspace/workspace.ts";
-export { watchConfig } from "./workspace/watch.ts";
-export type { ConfigWatch, ConfigWatchOptions } from "./workspace/watch.ts";
+export type { SecretSource } from "./config/expand.ts";
+
+// Configuration: reading, comparing, following, explaining and showing it.
+export type * from "./config/model.ts";
+export type { ConfigLiteral } from "./config/literal.ts";
+export type { ManagedPolicy } from "./config/policy.ts";
+export { configJsonSchema } from "./config/schema.ts";
+export type { BundleConfig, Settings } from "./config/schema.ts";
+export type { ServerConfig } from "./config/server-schema.ts";
+export { expandServer } from "./config/expand.ts";
+export { parseConfig } from "./config/parse.ts";
+export type { ParsedConfig, ParseOptions } from "./config/parse.ts";
 export { diffConfig } from "./config/diff.ts";
 export type { ConfigDiff } from "./config/diff.ts";
-export { discoverConfig } from "./config/discover.ts";
-export { expandServer } from "./config/expand.ts";
-export type { SecretSource } from "./config/expand.ts";
+export { watchConfig } from "./workspace/watch.ts";
+export type { ConfigWatch, ConfigWatchOptions } from "./workspace/watch.ts";
 export { explainServer } from "./config/explain.ts";
 export type { ServerExplanation } from "./config/explain.ts";
+export { describeOrigin } from "./config/places.ts";
+export type { WritableScope } from "./config/places.ts";
+export { shownArgs, shownEntry, shownUrl } from "./config/show.ts";
+
+// Other clients' files.
+export { formats } from "./config/formats/index.ts";
+export type { Format, Note } from "./config/formats/format.ts";
 export { exportServers, formatById } from "./config/export.ts";
 export { findForeignFiles, planImport, readForeignFile } from "./config/import.ts";
 export type { ForeignFile, PlannedServer } from "./config/import.ts";
-export { formats } from "./config/formats/index.ts";
-export type { Format, Note } from "./config/formats/format.ts";
-export type * from "./config/model.ts";
-export { parseConfig } from "./config/parse.ts";
-export type { ParsedConfig, ParseOptions } from "./config/parse.ts";
-export { describeOrigin } from "./config/places.ts";
-export type { WritableScope } from "./config/places.ts";
-export { assertAllowed } from "./config/policy.ts";
-export type { ManagedPolicy } from "./config/policy.ts";
-export type { BundleConfig, Settings } from "./config/schema.ts";
-export type { ServerConfig } from "./config/server-schema.ts";
-export { toolVerdict } from "./config/tool-rules.ts";
-export { printable } from "./lib/printable.ts";
-export type { Environment, Folders } from "./lib/folders.ts";
-export type { Store } from "./store/store.ts";
-export { shownArgs, shownEntry, shownUrl } from "./config/show.ts";
-export { configJsonSchema } from "./config/json-schema.ts";
-export { isRecord } from "./lib/record.ts";
-export { version } from "./lib/version.ts";
-export { nearest } from "./lib/suggest.ts";

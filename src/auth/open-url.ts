@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { PlugboardError } from "../errors.ts";
 import type { Environment } from "../lib/folders.ts";
-import { isSafeUrl } from "./oauth/url.ts";
+import { isSafeUrl } from "../lib/safe-url.ts";
 
 /** Opens the browser: no shell, one argument, https or this machine only. Rejects when there is no browser to open. */
 export async function openUrl(url: URL, env: Environment = process.env): Promise<void> {

@@ -38,10 +38,11 @@ export class CallLog {
     this.#now = now;
   }
 
-  begin({ server, id: tool }: ToolEntry, caller: string | undefined, { account }: ConnectionKey): Call {
-    const call = new Call(++this.#begun, server, tool, caller, account, this.#now(), this);
+  begin(tool: ToolEntry, caller: string | undefined, key: ConnectionKey): Call {
+    const call = new Call(++this.#begun, tool, caller, key, this.#now(), this);
     this.#underWay.set(call.number, call);
-    if (this.#events.isHeard) this.#events.emit({ type: "call-start", ...call.facts, at: call.at });
+    call.trace.isMeasured = this.#events.isHeard;
+    if (call.trace.isMeasured) this.#events.emit({ type: "call-start", ...call.facts, at: call.at });
     return call;
   }
 
@@ -102,29 +103,30 @@ export class CallLog {
 
 /** One call on its way. */
 export class Call {
-  readonly trace: RequestTrace = { cancelled: undefined, cancel: undefined };
+  readonly trace: RequestTrace = { cancelled: undefined, cancel: undefined, isMeasured: false };
   readonly number: number;
   readonly server: string;
   readonly tool: string;
   readonly caller: string | undefined;
   readonly account: string | undefined;
+  readonly key: ConnectionKey;
   readonly at: number;
   readonly #log: CallLog;
 
   constructor(
     number: number,
-    server: string,
-    tool: string,
+    { server, id }: ToolEntry,
     caller: string | undefined,
-    account: string | undefined,
+    key: ConnectionKey,
     at: number,
     log: CallLog,
   ) {
     this.number = number;
     this.server = server;
-    this.tool = tool;
+    this.tool = id;
     this.caller = caller;
-    this.account = account;
+    this.account = key.account;
+    this.key = key;
     this.at = at;
     this.#log = log;
   }

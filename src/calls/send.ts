@@ -40,6 +40,8 @@ export interface ServerRequestOptions
     Pick<SendOptions, "timeoutMs" | "maxTimeoutMs" | "capabilities"> {
   /** The call that it is part of. */
   call?: { readonly id: string } | undefined;
+  /** The connection, where it is known already. */
+  key?: ConnectionKey | undefined;
 }
 
 /** What the stages of a call need; one for each view. */
@@ -115,6 +117,7 @@ export function prepare(
       capabilities: options.capabilities,
       trace: call.trace,
       call,
+      key: call.key,
     },
   };
 }
@@ -126,8 +129,8 @@ export function failCall(error: unknown, tool: ToolEntry, call: Call): unknown {
   return failure;
 }
 
-function assertAvailable({ standing, because, id, server, name }: ToolEntry): void {
-  if (standing === "offered") return;
+function assertAvailable({ status, because, id, server, name }: ToolEntry): void {
+  if (status === "available") return;
   throw new PlugboardError("tool-hidden", `The tool ${name} of "${server}" cannot be called: ${because}.`, {
     server,
     tool: id,

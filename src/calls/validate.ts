@@ -33,7 +33,7 @@ export function fitArguments(
   );
 }
 
-export function describeMistakes(mistakes: readonly Mistake[]): string {
+function describeMistakes(mistakes: readonly Mistake[]): string {
   const shown = mistakes
     .slice(0, 5)
     .map(

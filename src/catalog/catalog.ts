@@ -35,16 +35,17 @@ export class Catalog {
   }
 
   /**
-   * All tools that a scope shows, with their standing. With `wait` servers without a fresh list are asked (and started
+   * All tools that a scope shows, with their status. With `wait` servers without a fresh list are asked (and started
    * if need be); otherwise what is known is the answer. A server that fails is left out, its state says why, and it is
    * waited for only the first time.
    */
   async tools(scope: Scope, options: ListOptions = {}): Promise<ToolEntry[]> {
-    const view = this.#view(scope);
     const perServer = await Promise.all(
-      view.names.map(async (server) => {
+      this.#view(scope).names.map(async (server) => {
         const index = await this.#index(server, scope, options).catch(leftOut);
-        return index ? view.shownOf(index) : [];
+        // A new configuration may have come while the server was asked.
+        const view = this.#view(scope);
+        return index && view.isVisible(server) ? view.shownOf(index) : [];
       }),
     );
     return perServer.flat();
@@ -97,7 +98,7 @@ export class Catalog {
    * has. Servers are asked only as far as needed to be sure, and not at all without `wait`. When the one server that
    * is meant cannot be asked, its reason is the error.
    */
-  find(query: string, scope: Scope, { wait = true, signal }: ListOptions = {}): Promise<ToolEntry> {
+  async find(query: string, scope: Scope, { wait = true, signal }: ListOptions = {}): Promise<ToolEntry> {
     const place = this.#place(scope, signal);
     const meant = this.#visiblyMeant(query, place.view, wait);
     return meant.length > 0 ? findMeant(query, meant, place, wait) : findByName(query, place, wait);
@@ -105,27 +106,27 @@ export class Catalog {
 
   /**
    * The tool that a call means. A list from an earlier run or session, or one that is said to have changed, is good
-   * enough to look at but not to act on: schema and annotations are confirmed by the server first. Where that fails,
-   * the last good list of this run counts.
+   * enough to look at but not to act on: schema and annotations are confirmed by the server first. Where it is up but
+   * does not list them, the last good list of this run counts.
    */
   async toCall(query: string, scope: Scope, signal?: AbortSignal): Promise<ToolEntry> {
-    if (signal?.aborted) throw waitCancelled(signal, query);
-    const place = this.#place(scope, signal);
-    const found = await this.find(query, scope, { signal });
-    const { tools } = this.#lists.of(found.server, scope.use);
-    const before = tools.known;
-    const index = await place.confirmed(found.server).catch((error: unknown) => {
-      if (signal?.aborted || before?.isSnapshot !== false) throw error;
-      return place.known(found.server);
-    });
-    const entry = index?.byId.get(found.id);
-    const shown = entry && place.view.shown(entry);
-    if (shown) return shown;
-    throw await unknownTool(query, [{ server: found.server }], place);
+    try {
+      if (signal?.aborted) throw waitCancelled(signal, query);
+      const { server, id } = await this.find(query, scope, { signal });
+      const place = this.#place(scope, signal);
+      const index = await this.#confirmed(server, place, scope);
+      const entry = index?.byId.get(id);
+      const shown = entry && place.view.isVisible(server) ? place.view.shown(entry) : undefined;
+      if (shown) return shown;
+      throw await unknownTool(query, [{ server }], place);
+    } catch (error) {
+      // Whatever became of the list, the call has not been sent.
+      throw isPlugboardError(error) && error.executed !== "no" ? error.with({ executed: "no" }) : error;
+    }
   }
 
   /** A prompt by its id, `server.prompt`, `server/prompt`, or a bare name that only one server has. */
-  findPrompt(query: string, scope: Scope, options: ListOptions = {}): Promise<PromptCommand> {
+  async findPrompt(query: string, scope: Scope, options: ListOptions = {}): Promise<PromptCommand> {
     const view = this.#view(scope);
     const wanted = query.replace(/^\//, "");
     const list = (server: string) => this.#prompts(server, scope, options);
@@ -242,10 +243,28 @@ export class Catalog {
     return promptCommands(server, list?.entries ?? [], this.naming);
   }
 
+  async #confirmed(server: string, place: ToolsPlace, { use }: Scope): Promise<ToolIndex | undefined> {
+    const { servers } = this.#settings;
+    const before = this.#lists.of(server, use).tools.known;
+    try {
+      return await place.confirmed(server);
+    } catch (error) {
+      const isUp = servers.connections.peek(servers.key(server, use))?.session !== undefined;
+      if (isPlugboardError(error, "call-cancelled") || !isUp || before?.isSnapshot !== false) throw error;
+      return place.known(server);
+    }
+  }
+
   #place(scope: Scope, signal: AbortSignal | undefined): ToolsPlace {
+    const viewNow = () => this.#view(scope);
+    const namingNow = () => this.naming;
     return {
-      view: this.#view(scope),
-      naming: this.naming,
+      get view() {
+        return viewNow();
+      },
+      get naming() {
+        return namingNow();
+      },
       known: (server) => this.#index(server, scope, { wait: false, signal }),
       read: (server) => this.#index(server, scope, { signal }).catch(leftOut),
       confirmed: async (server) => {

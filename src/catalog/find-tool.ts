@@ -9,8 +9,9 @@ import { suggestTool } from "./suggest-tool.ts";
 
 /** Where tools are looked for. */
 export interface ToolsPlace {
-  view: ScopeView;
-  naming: Naming;
+  /** As of now: a new configuration may come while servers are asked. */
+  readonly view: ScopeView;
+  readonly naming: Naming;
   /** What is known of a server, however old. */
   known(server: string): Promise<ToolIndex | undefined>;
   /** A fresh enough list; undefined when the server has none and fails. */
@@ -52,7 +53,7 @@ export async function findByName(query: string, place: ToolsPlace, mayAsk: boole
     place.view.names.map((server) => (mayAsk ? place.read(server) : place.known(server))),
   );
   const named = namesakes(query, indexes, place);
-  const available = named.filter(({ standing }) => standing === "offered");
+  const available = named.filter(({ status }) => status === "available");
   const [only] = available.length === 1 ? available : named.length === 1 ? named : [];
   if (only) return only;
   throw await unknownTool(query, [], place);
@@ -91,7 +92,7 @@ export async function unknownTool(
 ): Promise<PlugboardError> {
   const { view } = place;
   const indexes = await Promise.all(view.names.map((server) => place.known(server)));
-  const twins = namesakes(query, indexes, place).filter(({ standing }) => standing === "offered");
+  const twins = namesakes(query, indexes, place).filter(({ status }) => status === "available");
   if (twins.length > 1) {
     const ids = twins.map(({ id }) => id);
     return new PlugboardError("tool-unknown", `Several servers have a tool "${query}".`, {

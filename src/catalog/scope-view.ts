@@ -77,7 +77,7 @@ export class ScopeView {
     if (!this.#verdicts) return index;
     let sum = this.#verdicts.indexes.get(index);
     if (!sum) {
-      const available = this.shownOf(index).filter(({ standing }) => standing === "offered");
+      const available = this.shownOf(index).filter(({ status }) => status === "available");
       sum = { available: available.length, digest: index.digestOf(available) };
       this.#verdicts.indexes.set(index, sum);
     }
@@ -89,8 +89,8 @@ export class ScopeView {
     if (!matchesTools(this.#filter, entry.id, entry.name)) return null;
     const config = this.config.servers.get(entry.server)?.config ?? {};
     const judged = bundle === undefined ? entry : inBundle(entry, config, bundleOf(bundle, this.config));
-    if (judged.standing !== "offered" || !this.#toolFilter || this.#toolFilter(judged)) return judged;
-    return { ...judged, standing: "hidden", because: "the host program's filter hides it" };
+    if (judged.status !== "available" || !this.#toolFilter || this.#toolFilter(judged)) return judged;
+    return { ...judged, status: "hidden", because: "the host program's filter hides it" };
   }
 }
 

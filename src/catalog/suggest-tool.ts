@@ -37,7 +37,7 @@ function pick(word: string, indexes: readonly (ToolIndex | undefined)[], view: S
   const most = Math.ceil(mostCompared / Math.max(1, indexes.length));
   return indexes
     .flatMap((index) => index?.near.like(word, most) ?? [])
-    .filter((tool) => view.shown(tool)?.standing === "offered");
+    .filter((tool) => view.shown(tool)?.status === "available");
 }
 
 function nameOf({ name, renamedTo = name }: ToolEntry): string {

@@ -27,13 +27,13 @@ export interface ToolEntry {
   /** Exactly what the server sent. */
   raw: RawEntry;
   /** `hidden` by a rule of yours, `set-aside` because something is wrong with it. */
-  standing: "offered" | "hidden" | "set-aside";
+  status: "available" | "hidden" | "set-aside";
   because?: string;
 }
 
 const maxDescription = 32_000;
 
-/** A tool as a server sent it, with its id and its standing. */
+/** A tool as a server sent it, with its id and its status. */
 export function judgeTool(
   server: string,
   config: ServerConfig,
@@ -58,35 +58,35 @@ export function judgeTool(
     ...(isRecord(outputSchema) && { outputSchema }),
     annotations: annotationsOf(name, raw, config),
     raw,
-    ...standingOf(name, raw, config),
+    ...statusOf(name, raw, config),
   };
 }
 
 /** The same with a bundle's rules on top. */
 export function inBundle(entry: ToolEntry, config: ServerConfig, bundle: BundleConfig): ToolEntry {
-  if (entry.standing === "set-aside") return entry;
+  if (entry.status === "set-aside") return entry;
   const verdict = toolVerdict(config, entry.name, bundle);
-  if (verdict.offered && entry.standing === "offered") return entry;
+  if (verdict.offered && entry.status === "available") return entry;
   const { because: _, ...rest } = entry;
   return verdict.offered
-    ? { ...rest, standing: "offered" }
-    : { ...rest, standing: "hidden", because: verdict.because };
+    ? { ...rest, status: "available" }
+    : { ...rest, status: "hidden", because: verdict.because };
 }
 
-function standingOf(
+function statusOf(
   name: string,
   { inputSchema }: RawEntry,
   config: ServerConfig,
-): Pick<ToolEntry, "standing" | "because"> {
+): Pick<ToolEntry, "status" | "because"> {
   const guarded = guardSchema(inputSchema);
   if (!guarded.ok) {
     const where = guarded.path === "" ? "its input schema" : `its input schema at ${guarded.path}`;
-    return { standing: "set-aside", because: `${where}: ${guarded.reason}` };
+    return { status: "set-aside", because: `${where}: ${guarded.reason}` };
   }
   const header = paramHeaderProblem(inputSchema);
-  if (header !== undefined) return { standing: "set-aside", because: header };
+  if (header !== undefined) return { status: "set-aside", because: header };
   const verdict = toolVerdict(config, name);
-  return verdict.offered ? { standing: "offered" } : { standing: "hidden", because: verdict.because };
+  return verdict.offered ? { status: "available" } : { status: "hidden", because: verdict.because };
 }
 
 function annotationsOf(

@@ -36,7 +36,7 @@ export class ToolIndex {
   add(entry: ToolEntry, hash: string): void {
     const { id, name, annotations, raw } = entry;
     this.byId.set(id, entry);
-    if (entry.standing === "offered") this.available++;
+    if (entry.status === "available") this.available++;
     if (!this.byName.has(name)) this.byName.set(name, entry);
     this.near.add(entry.renamedTo ?? name, entry);
     const { untrusted, tools } = this.rules.config;
@@ -62,7 +62,7 @@ export class ToolIndex {
 
   /** The same for some of them. */
   digestOf(entries: readonly ToolEntry[]): string {
-    const available = entries.filter(({ standing }) => standing === "offered");
+    const available = entries.filter(({ status }) => status === "available");
     if (available.length === 0) return "";
     return hashText(available.map(({ id }) => `${id} ${this.#hashes.get(id)}`).join());
   }
@@ -100,7 +100,7 @@ function asTwin(entry: ToolEntry, count: number, naming: Naming): ToolEntry {
   return {
     ...entry,
     id,
-    standing: "set-aside",
+    status: "set-aside",
     because: `the server has another tool called "${renamedTo}"`,
   };
 }

@@ -2,7 +2,7 @@ import { describeOrigin } from "../index.ts";
 import type { WritableScope } from "../index.ts";
 import { keepSecret } from "./keep-secret.ts";
 import { json, safe } from "./terminal/print.ts";
-import { describeServer } from "./views/server-view.ts";
+import { describeServer } from "./views/server.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { withWorkspace } from "./verb.ts";
 import type { CommonOptions } from "./verb.ts";

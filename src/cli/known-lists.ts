@@ -47,10 +47,17 @@ export async function prepareLists(hub: Hub, use: ListUse, terminal: Terminal): 
   return { states, failures: await failuresOf(hub, [...failed]), isWhole: server === undefined };
 }
 
+/** Why servers gave no list: what is wrong with the server itself, if something is. */
 async function failuresOf(hub: Hub, names: readonly string[]): Promise<Finding[]> {
   if (names.length === 0) return [];
-  const { listFailure } = await import("./views/list-failures.ts");
-  return names.map((name) => listFailure(hub, name));
+  const { problemOf } = await import("./views/connection-findings.ts");
+  const { transportOf } = await import("./views/server.ts");
+  return names.map((name) => {
+    const report = hub.status().find((one) => one.name === name);
+    const entry = hub.config.servers.get(name);
+    const problem = report && entry && problemOf({ ...report, via: transportOf(entry) }, entry);
+    return problem ?? { level: "problem", about: name, message: "it did not give its list" };
+  });
 }
 
 const readers: Record<Kind, (view: View) => Promise<unknown>> = {

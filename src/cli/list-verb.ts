@@ -1,15 +1,15 @@
 import { isPlugboardError } from "../index.ts";
 import type { Hub, View } from "../index.ts";
-import { knownServer } from "./known-server.ts";
+import { knownServer } from "./find.ts";
 import { prepareLists, reportLists } from "./known-lists.ts";
 import type { ListUse } from "./known-lists.ts";
-import { noServersText } from "./views/no-servers.ts";
+import { noServersText } from "./views/server.ts";
 import { json } from "./terminal/print.ts";
 import { assertAccounts } from "./arguments/profile.ts";
 import type { ProfileOptions } from "./arguments/profile.ts";
 import { reportDiagnostics } from "./terminal/report.ts";
 import type { Terminal } from "./terminal/terminal.ts";
-import { loginAnswers } from "./terminal/terminal-answers.ts";
+import { loginAnswers } from "./terminal/answers.ts";
 import { withWorkspace } from "./verb.ts";
 import { withHub } from "./with-hub.ts";
 
@@ -23,36 +23,37 @@ export interface Shown {
   text: string;
 }
 
+/** What a verb lists, of one server or of all. */
+export interface Listing {
+  server: string | undefined;
+  options: ListOptions;
+  kinds: ListUse["kinds"];
+  show(view: View): Promise<Shown>;
+}
+
 /** Runs a verb that lists what servers offer: from what is remembered, with a word on its age and on failures. */
-export function runList(
-  server: string | undefined,
+export function runList(listing: Listing, terminal: Terminal): Promise<void> {
+  return withServers(listing.options, terminal, (hub) => showList(hub, listing, terminal));
+}
+
+/** Runs `work` with the configured servers, none of them started; where there are none, says how to add one. */
+export function withServers(
   options: ListOptions,
-  kinds: ListUse["kinds"],
   terminal: Terminal,
-  show: (view: View) => Promise<Shown>,
+  work: (hub: Hub) => Promise<void>,
 ): Promise<void> {
+  const { json: asJson, profile } = options;
   return withWorkspace(terminal, options, async (workspace) => {
     const config = await workspace.load();
-    if (!options.json) reportDiagnostics(config.diagnostics, terminal);
-    if (config.servers.size === 0 && !options.json) return terminal.out(noServersText);
-    const interact = options.json ? {} : loginAnswers(terminal);
-    await withHub(
-      terminal,
-      { config, tolerant: true, interact, profile: options.profile },
-      workspace,
-      (hub) => showList(hub, server, options, kinds, terminal, show),
-    );
+    if (!asJson) reportDiagnostics(config.diagnostics, terminal);
+    if (config.servers.size === 0 && !asJson) return terminal.out(noServersText);
+    const interact = asJson ? {} : loginAnswers(terminal);
+    await withHub(terminal, { config, tolerant: true, interact, profile }, workspace, work);
   });
 }
 
-export async function showList(
-  hub: Hub,
-  server: string | undefined,
-  options: ListOptions,
-  kinds: ListUse["kinds"],
-  terminal: Terminal,
-  show: (view: View) => Promise<Shown>,
-): Promise<void> {
+export async function showList(hub: Hub, listing: Listing, terminal: Terminal): Promise<void> {
+  const { server, options, kinds } = listing;
   const { refresh, profile } = options;
   if (server !== undefined) {
     const entry = knownServer(hub.config, server);
@@ -66,7 +67,7 @@ export async function showList(
   const isNew = server !== undefined && needsLogin(hub, server) && (await connects(hub, server));
   const outcome = isNew ? await prepareLists(hub, use, terminal) : first;
   const { states, failures } = outcome;
-  const { value, text } = await show(server === undefined ? hub : hub.view({ servers: [server] }));
+  const { value, text } = await listing.show(server === undefined ? hub : hub.view({ servers: [server] }));
   if (failures.some(({ level }) => level === "problem")) terminal.exitCode = 5;
   if (options.json) return terminal.out(json({ ...value, servers: states, failures }));
   terminal.out(text);

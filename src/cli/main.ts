@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { existsSync } from "node:fs";
 import * as nodeModule from "node:module";
-import { version } from "../index.ts";
+import { version } from "../lib/version.ts";
 
 // Nothing heavy may be imported above: `--version` answers from here, and an old Node.js gets a sentence, not a stack.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);

@@ -1,5 +1,7 @@
 import { CommanderError } from "commander";
-import { PlugboardError, nearest, version } from "../index.ts";
+import { PlugboardError } from "../index.ts";
+import { nearest } from "../lib/suggest.ts";
+import { version } from "../lib/version.ts";
 
 import { painter } from "./terminal/print.ts";
 import { reportError } from "./terminal/report.ts";

@@ -28,13 +28,13 @@ export const verbs: readonly VerbEntry[] = [
     name: "enable",
     summary: "switch a server on",
     group: "Configure",
-    load: () => import("./commands/enable.ts"),
+    load: async () => ({ command: (await import("./commands/switch.ts")).enable }),
   },
   {
     name: "disable",
     summary: "switch a server off",
     group: "Configure",
-    load: () => import("./commands/disable.ts"),
+    load: async () => ({ command: (await import("./commands/switch.ts")).disable }),
   },
   {
     name: "import",

@@ -1,5 +1,5 @@
 import { createHub } from "../index.ts";
-import type { Hub, Interact, LoadedConfig, Workspace } from "../index.ts";
+import type { Hub, Interact, LoadedConfig, ServerEntry, Workspace } from "../index.ts";
 import { painter, safe } from "./terminal/print.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -65,4 +65,17 @@ export async function withHub<T>(
     const paint = painter(terminal, "err");
     for (const message of warnings) terminal.err(`${paint("yellow", "warning:")} ${safe(message)}\n`);
   }
+}
+
+/** Only the named servers of a configuration (all of them when none is named), as one observer sees them. */
+export function onlyServers(config: LoadedConfig, names: readonly string[]): LoadedConfig {
+  const chosen = [...config.servers].filter(([name]) => names.length === 0 || names.includes(name));
+  return { ...config, servers: new Map(chosen.map(([name, entry]) => [name, shared(entry)])) };
+}
+
+/** A server with a connection per call has none to look at between calls, so the observer keeps one. */
+function shared(entry: ServerEntry): ServerEntry {
+  return entry.config?.isolation === "call"
+    ? { ...entry, config: { ...entry.config, isolation: "shared" } }
+    : entry;
 }

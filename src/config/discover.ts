@@ -1,8 +1,8 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sha256 } from "../lib/canonical.ts";
-import type { Environment, Folders } from "../lib/folders.ts";
-import { isInside, platformFolders } from "../lib/folders.ts";
+import type { Folders } from "../lib/folders.ts";
+import { isInside } from "../lib/folders.ts";
 
 export const extensions = ["json", "jsonc", "toml", "yaml", "yml"] as const;
 
@@ -17,17 +17,6 @@ export function findProjectRoot(cwd: string): string {
     if (existsSync(join(folder, ".git"))) return folder;
     if (dirname(folder) === folder) return cwd;
   }
-}
-
-export interface Discovered extends Candidate {
-  exists: boolean;
-}
-
-/** The files that a folder's configuration would come from, highest precedence first. Reads none of them. */
-export async function discoverConfig(cwd: string, env: Environment = process.env): Promise<Discovered[]> {
-  const projectRoot = findProjectRoot(cwd);
-  const candidates = candidateFiles(cwd, projectRoot, platformFolders(env, projectRoot));
-  return candidates.map((candidate) => ({ ...candidate, exists: existsSync(candidate.file) }));
 }
 
 /** Every file that may hold configuration, highest precedence first, whether it exists or not. */

@@ -6,7 +6,7 @@ import { checkConfig } from "./parse.ts";
 import { noPolicy } from "./policy.ts";
 import type { BundleConfig, Settings } from "./schema.ts";
 import type { ServerConfig } from "./server-schema.ts";
-import { settleServer } from "./settle.ts";
+import { judgeServer } from "./usability.ts";
 
 /** A server that lives in this process: anything that can be connected to a transport, with what else is configured. */
 export interface InProcess extends Omit<ServerConfig, "command" | "url" | "type"> {
@@ -51,7 +51,7 @@ export function fromLiteral<T extends { connect(transport: never): Promise<void>
   refuseOpenUntrusted(merged, [source]);
   const entries = merged.map((entry): [string, ServerEntry] => [
     entry.name,
-    settleServer(entry, { policy: noPolicy, env, isTrusted: true }),
+    judgeServer(entry, { policy: noPolicy, env, isTrusted: true }),
   ]);
   return {
     inProcess,

@@ -7,7 +7,7 @@ import { readPlugin } from "./plugins.ts";
 import { loadPolicy } from "./policy.ts";
 import { readSources } from "./sources.ts";
 import type { ReadSource } from "./sources.ts";
-import { settleServer } from "./settle.ts";
+import { judgeServer } from "./usability.ts";
 import { fingerprint, settingsFingerprint, trustNothing } from "./trust.ts";
 import type { TrustCheck } from "./trust.ts";
 
@@ -50,7 +50,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   const servers = new Map<string, ServerEntry>();
   for (const entry of merged) {
     const isTrusted = !entry.needsTrust || (await trust(fingerprint(entry, projectRoot)));
-    servers.set(entry.name, settleServer(entry, { policy, env, isTrusted }));
+    servers.set(entry.name, judgeServer(entry, { policy, env, isTrusted }));
   }
   const ignored = folders.ignored.map((variable): Diagnostic => ({
     severity: "warning",
@@ -96,7 +96,7 @@ async function withTrustedSettings(
   );
 }
 
-export function settingsOf({ parsed }: ReadSource): Record<string, unknown> {
+function settingsOf({ parsed }: ReadSource): Record<string, unknown> {
   const bundles = Object.fromEntries(parsed.bundles.map(({ name, config }) => [name, config ?? null]));
   return { ...parsed.settings, ...(parsed.bundles.length > 0 ? { bundles } : {}) };
 }

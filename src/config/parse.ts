@@ -150,15 +150,18 @@ function readServers(
 
 /** Names are shown, compared and become part of tool ids; what a person cannot read or type is refused. */
 function checkName(name: string, path: Path): Finding[] {
-  const message =
-    name.trim() === ""
-      ? "a server needs a name"
-      : name.length > 128
-        ? "a server's name has at most 128 characters"
-        : /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)
-          ? "a server's name must not hold control or invisible characters"
-          : undefined;
+  const message = nameMistake(name);
   return message === undefined ? [] : [{ severity: "error", path, message }];
+}
+
+function nameMistake(name: string): string | undefined {
+  if (name.trim() === "") return "a server needs a name";
+  if (name.length > 128) return "a server's name has at most 128 characters";
+  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name))
+    return "a server's name must not hold control or invisible characters";
+  // In a command that we suggest it would be an option, whatever the quotes: `plugboard trust --yes`.
+  if (name.startsWith("-")) return "a server's name must not begin with a hyphen";
+  return undefined;
 }
 
 function readBundles(value: unknown, place: Place): { entries: BundleEntry[]; findings: Finding[] } {

@@ -15,7 +15,7 @@ const text = z.string();
 const texts = z.array(z.string());
 const milliseconds = z.int().check(z.minimum(1), z.maximum(86_400_000));
 const tokens = z.int().check(z.minimum(1), z.maximum(100_000_000));
-export const approvalMode = z.enum(["approve", "auto", "prompt", "deny"]);
+const approvalMode = z.enum(["approve", "auto", "prompt", "deny"]);
 export const elicitationMode = z.enum(["ask", "decline"]);
 
 export const approval = z.union(

@@ -1,9 +1,7 @@
 import { isRecord } from "../lib/record.ts";
+import { hidden, looksSecret, looksSecretParameter } from "../lib/secret-words.ts";
 import type { ServerEntry } from "./model.ts";
 import { parseTemplate, referencesIn, showReference } from "./template.ts";
-
-/** What stands in place of a value that is not shown. */
-export const hidden = "(hidden)";
 
 /**
  * An entry as it may be shown: references stay as written (`${NAME}`), but a literal in `env`, `headers` or a
@@ -44,17 +42,31 @@ function withoutFallbacks(text: string): string {
     .join("");
 }
 
-const secretOption = /^--?[\w-]*(api-?key|key|token|secret|passw(or)?d|auth(orization)?|credentials?)$/i;
-
-/** Words of a command line, without what follows an option that asks for a credential. */
+/** Words of a command line, without what is probably a credential. */
 export function shownArgs(args: readonly string[]): string[] {
   return args.map((word, index) => {
-    const [option = "", ...value] = word.split("=");
-    if (value.length > 0 && secretOption.test(option))
-      return `${option}=${hideLiteral(value.join("=")) as string}`;
-    const isValue = secretOption.test(args[index - 1] ?? "") && !word.startsWith("-");
-    return isValue ? (hideLiteral(word) as string) : word;
+    const secret = secretInArgument(args, index);
+    if (secret !== undefined) return word.slice(0, -secret.length) + (hideLiteral(secret) as string);
+    return /^[a-z][a-z+.-]*:\/\//i.test(word) ? shownUrl(word) : word;
   });
+}
+
+/** What is probably a secret in a word: behind `--token`, in `--token=…`, `--env=TOKEN=…` or `Authorization: …`. */
+export function secretInArgument(args: readonly string[], index: number): string | undefined {
+  const [word = "", before = ""] = [args[index], args[index - 1]];
+  const inside = assignedSecret(word, /^(-H|--headers?)$/i.test(before));
+  if (inside !== undefined) return inside;
+  const isOption = /^-[\w.-]+$/.test(before) && looksSecret(before);
+  return isOption && word !== "" && !word.startsWith("-") ? word : undefined;
+}
+
+function assignedSecret(word: string, isHeader = false): string | undefined {
+  const [, name = "", assigned = ""] = /^(-{0,2}[\w.-]+)=(.+)$/s.exec(word) ?? [];
+  if (name !== "") return looksSecret(name) ? assigned : assignedSecret(assigned);
+  // Without a space behind the colon it may be anything, an image and its tag for instance.
+  const [, header = "", sent = ""] =
+    (isHeader ? /^([\w-]+): *(.+)$/s : /^([\w-]+): +(.+)$/s).exec(word) ?? [];
+  return looksSecret(header) ? sent : undefined;
 }
 
 function hideSecret(oauth: unknown): unknown {
@@ -67,14 +79,12 @@ function hideProxyPassword(network: unknown): unknown {
   return { ...network, proxy: shownUrl(network["proxy"]) };
 }
 
-const secretParameter = /(key|token|secret|password|passwd|auth|code|sig|signature)$/i;
-
 /** A URL without a password and without the values of parameters that look like credentials. */
 export function shownUrl(url: string): string {
   return url
     .replace(/\/\/[^/@]*@/, `//${hidden}@`)
     .replaceAll(/([?&])([^=&#]+)=([^&#]*)/g, (whole, start: string, name: string, value: string) =>
-      secretParameter.test(name) && referencesIn(value).length === 0 ? `${start}${name}=${hidden}` : whole,
+      looksSecretParameter(name) && referencesIn(value).length === 0 ? `${start}${name}=${hidden}` : whole,
     );
 }
 

@@ -99,6 +99,7 @@ export class Engine {
         this.catalog.onConnected(key);
       },
       onEnded: (key) => this.catalog.forgetKey(key),
+      onParted: (name) => this.catalog.forget(name),
     }));
     const target = (server: string, signal?: AbortSignal) => servers.target(servers.key(server), signal);
     const signIn = (this.signIn = new SignIn({ credentials, authProviders, env, target, now, emit }));
@@ -112,7 +113,12 @@ export class Engine {
       emit,
       now,
       ask: (key, method, params, signal) =>
-        connection(key).request(method, params, { ...requests.deadlines(key.server), signal }),
+        connection(key).request(method, params, {
+          ...requests.deadlines(key.server),
+          signal,
+          // Lists that the hub reads by itself must not keep a server up that nobody uses.
+          isUpkeep: options.keepFresh,
+        }),
       toolFilter,
       keepFresh: options.keepFresh,
     }));

@@ -7,7 +7,7 @@ export interface ToolExplanation {
   id: string;
   server: string;
   name: string;
-  standing: ToolEntry["standing"];
+  status: ToolEntry["status"];
   because?: string;
   renamedTo?: string;
   approval: { mode: string; origin?: Origin };
@@ -31,7 +31,7 @@ export function explainTool(
     id: tool.id,
     server: tool.server,
     name: tool.name,
-    standing: tool.standing,
+    status: tool.status,
     ...(tool.because !== undefined && { because: tool.because }),
     ...(tool.renamedTo !== undefined && { renamedTo: tool.renamedTo }),
     approval: {

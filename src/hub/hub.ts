@@ -1,5 +1,5 @@
 import type { Account } from "../auth/oauth/account.ts";
-import type { LoginOptions } from "../auth/oauth/login.ts";
+import type { LoginOptions } from "../auth/oauth/login/login.ts";
 import type { LogoutResult } from "../auth/oauth/logout.ts";
 import { fromLiteral } from "../config/literal.ts";
 import type { ConfigLiteral } from "../config/literal.ts";
@@ -131,13 +131,8 @@ export class Hub extends View {
 
   /** Lets a person log in to a server, and keeps that. What waited for it connects with the next use. */
   async login(name: string, options: LoginOptions = {}): Promise<Account> {
-    const { servers, signIn, onDemand } = this.engine;
-    const key = servers.key(name, { account: options.profile });
-    const asked = { ...options, profile: servers.chosenAccount(key) };
-    const account = await signIn.login(name, await servers.target(key, options.signal), asked);
-    onDemand.clearRefusals(name);
-    await servers.disconnectAccount(key);
-    return account;
+    const { servers, onDemand } = this.engine;
+    return onDemand.login(servers.key(name, { account: options.profile }), options, "disconnect");
   }
 
   /** Revokes a login where that can be done, and forgets it in any case. */
@@ -271,7 +266,6 @@ export class Hub extends View {
     // The new rules hold at once, also while an old server takes its time to leave.
     const { added, removed, changed } = await engine.servers.apply(loaded, replaced);
     const touched = changed.map(({ name }) => name);
-    for (const name of [...removed, ...touched]) engine.catalog.forget(name);
     if (added.length + removed.length + touched.length > 0) {
       engine.events.emit({ type: "config-changed", added, removed, changed: touched, at: engine.now() });
     }

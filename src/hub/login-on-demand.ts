@@ -1,6 +1,6 @@
 import type { Account } from "../auth/oauth/account.ts";
-import type { LoginOptions } from "../auth/oauth/login.ts";
-import { authFailed, shown } from "../auth/oauth/errors.ts";
+import type { LoginOptions } from "../auth/oauth/login/login.ts";
+import { authFailed, loginCommand, shown } from "../auth/oauth/errors.ts";
 import { defaultProfile } from "../auth/oauth/record.ts";
 import { isPlugboardError } from "../errors.ts";
 import type { PlugboardError } from "../errors.ts";
@@ -98,9 +98,19 @@ export class LoginOnDemand {
     }
   }
 
-  /** Somebody has logged in: what was refused before may be wanted now. */
-  clearRefusals(server: string): void {
-    for (const [key, refusal] of this.#refusals) if (refusal.server === server) this.#refusals.delete(key);
+  /**
+   * The one way to log in, asked for or on demand. `keep`: what is connected goes on with the new rights, and so do the
+   * calls that are under way. `disconnect`: it may be another account now, so the next use connects anew.
+   */
+  async login(key: ConnectionKey, options: LoginOptions, connected: "keep" | "disconnect"): Promise<Account> {
+    const { servers, signIn } = this.#settings;
+    const { server } = key;
+    const target = await servers.target(key, options.signal);
+    const account = await signIn.login(server, target, { ...options, profile: servers.chosenAccount(key) });
+    // What was refused before may be wanted now.
+    for (const [need, refusal] of this.#refusals) if (refusal.server === server) this.#refusals.delete(need);
+    await (connected === "keep" ? servers.takeLogin(key) : servers.disconnectAccount(key));
+    return account;
   }
 
   /** Ends the questions and the waiting for them. */
@@ -141,7 +151,6 @@ export class LoginOnDemand {
       const made = await this.#logIn(need, use, stop.signal);
       if (!made) return undefined;
       this.#newest.set(who, { number: ++this.#logins, scopes: made.scopes });
-      this.clearRefusals(need.server);
       return made;
     });
     this.#turns.set(
@@ -164,7 +173,7 @@ export class LoginOnDemand {
     if (this.isMachine(server)) {
       return (
         more &&
-        this.#take(key, asked).catch((error: unknown) => {
+        this.login(key, asked, "keep").catch((error: unknown) => {
           if (isPlugboardError(error, "auth-failed")) this.#refuse(need, error);
           throw error;
         })
@@ -173,20 +182,11 @@ export class LoginOnDemand {
     const before = signIn.account(server, servers.chosenAccount(key));
     const ways = await this.#ask(need, use, before, signal);
     if (!ways) return undefined;
-    const account = await this.#take(key, { ...asked, ...ways });
+    const account = await this.login(key, { ...asked, ...ways }, "keep");
     if (before?.user === undefined || account.user === undefined || before.user === account.user)
       return account;
     await servers.disconnectAccount(key);
     throw otherAccount(need, before.user, account.user);
-  }
-
-  /** What is connected goes on with the new rights, and so do the calls that are under way. */
-  async #take(key: ConnectionKey, options: LoginOptions): Promise<Account> {
-    const { servers, signIn } = this.#settings;
-    const profile = servers.chosenAccount(key);
-    const account = await signIn.login(key.server, await servers.target(key), { ...options, profile });
-    await servers.takeLogin(key);
-    return account;
   }
 
   async #ask(need: Need, { interact, caller }: Use, before: Account | undefined, signal: AbortSignal) {
@@ -214,7 +214,7 @@ function keyOf({ server, profile, scopes }: Need): string {
 function otherAccount({ server, profile }: Need, before: string, after: string): PlugboardError {
   const [old, fresh] = [shown(before), shown(after)];
   const message = `The new login to "${server}" is of ${fresh}, and this was begun as ${old}: it was not done again.`;
-  const command = `plugboard login ${server}${profile === defaultProfile ? "" : ` --profile ${profile}`}`;
+  const command = loginCommand(server, profile === defaultProfile ? undefined : profile);
   const hint = `The new login is kept. Repeat this to do it as ${fresh}, or log in as ${old} first: \`${command}\`.`;
   return authFailed(server, message, { data: { reason: "other-account", before: old, after: fresh }, hint });
 }

@@ -2,7 +2,7 @@ import type { Scope } from "../catalog/filter.ts";
 import type { ServerRequestOptions } from "../calls/send.ts";
 import type { Interact } from "../interact/interact.ts";
 import type { AnswerServer } from "../interact/answers.ts";
-import type { Use } from "../servers/connection-key.ts";
+import type { ConnectionKey, Use } from "../servers/connection-key.ts";
 import type { Question } from "../servers/rpc/inbound.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
 import type { SessionRequest } from "../servers/session.ts";
@@ -20,11 +20,6 @@ export interface ServerRequestsSettings {
 
 const nobody: Interact = {};
 
-interface Deadlines {
-  timeoutMs?: number | undefined;
-  maxTimeoutMs?: number | undefined;
-}
-
 /** Requests to servers on behalf of a view: the right connection, its deadlines, who answers, a login where one is missing. */
 export class ServerRequests {
   readonly #settings: ServerRequestsSettings;
@@ -41,27 +36,38 @@ export class ServerRequests {
     options: ServerRequestOptions,
   ): Promise<JsonRpcAnswer | RawAnswer> {
     const { servers, onDemand } = this.#settings;
-    const { interact = nobody, capabilities } = use;
-    const { timeoutMs, maxTimeoutMs } = this.deadlines(server, options);
+    const { config } = servers.entry(server);
+    const { interact = nobody } = use;
     const { onQuestion, signal } = options;
+    const timeoutMs = options.timeoutMs ?? config?.callTimeoutMs ?? callMs;
     const asked: SessionRequest = {
       timeoutMs,
-      maxTimeoutMs,
+      maxTimeoutMs: Math.max(timeoutMs, options.maxTimeoutMs ?? config?.maxCallTimeoutMs ?? longestCallMs),
       signal,
       onProgress: options.onProgress,
       onNotification: options.onNotification,
       onQuestion: onQuestion ?? ((question) => this.#answer(question, use, server, options.call?.id)),
       answeredBy: onQuestion ?? interact,
-      capabilities: options.capabilities ?? capabilities,
+      capabilities: options.capabilities ?? use.capabilities,
       raw: options.raw,
       write: options.write,
       trace: options.trace,
     };
-    const work = () =>
-      servers.use(servers.key(server, use), use, (connection) => connection.request(method, params, asked));
     // Most requests need no second look at who is logged in.
-    const mayLogIn = interact.logIn !== undefined || onDemand.isMachine(server);
-    return mayLogIn ? onDemand.run({ use, signal }, work) : work();
+    if (interact.logIn === undefined && config?.oauth?.grant === undefined)
+      return this.#send(options.key ?? servers.key(server, use), use, method, params, asked);
+    const work = () => this.#send(servers.key(server, use), use, method, params, asked);
+    return onDemand.run({ use, signal }, work);
+  }
+
+  #send(
+    key: ConnectionKey,
+    use: Use,
+    method: string,
+    params: Record<string, unknown>,
+    asked: SessionRequest,
+  ): Promise<JsonRpcAnswer | RawAnswer> {
+    return this.#settings.servers.use(key, use, (connection) => connection.request(method, params, asked));
   }
 
   #answer({ method, params, signal }: Question, use: Use, server: string, call: string | undefined) {
@@ -71,10 +77,9 @@ export class ServerRequests {
     return answers({ asking, interact, method, params, signal });
   }
 
-  deadlines(server: string, asked: Deadlines = {}): { timeoutMs: number; maxTimeoutMs: number } {
+  deadlines(server: string): { timeoutMs: number; maxTimeoutMs: number } {
     const { config } = this.#settings.servers.entry(server);
-    const timeoutMs = asked.timeoutMs ?? config?.callTimeoutMs ?? callMs;
-    const most = asked.maxTimeoutMs ?? config?.maxCallTimeoutMs ?? longestCallMs;
-    return { timeoutMs, maxTimeoutMs: Math.max(timeoutMs, most) };
+    const timeoutMs = config?.callTimeoutMs ?? callMs;
+    return { timeoutMs, maxTimeoutMs: Math.max(timeoutMs, config?.maxCallTimeoutMs ?? longestCallMs) };
   }
 }

@@ -6,7 +6,7 @@ import { HelperHeaders } from "../auth/header-command.ts";
 import type { Unauthorized } from "../auth/server-auth.ts";
 import { suppliedAuth } from "../auth/supplied.ts";
 import type { SuppliedProvider } from "../auth/supplied.ts";
-import type { LoginOptions } from "../auth/oauth/login.ts";
+import type { LoginOptions } from "../auth/oauth/login/login.ts";
 import type { LogoutResult } from "../auth/oauth/logout.ts";
 import { defaultProfile, loginKey, loginName } from "../auth/oauth/record.ts";
 import type { LoginKey } from "../auth/oauth/record.ts";
@@ -91,7 +91,7 @@ export class SignIn {
     assertAccount(server, target, options.profile);
     const { now, emit } = this.#settings;
     const { withFetch, ...common } = this.#common(server, target, options.profile);
-    const { logIn } = await import("../auth/oauth/login.ts");
+    const { logIn } = await import("../auth/oauth/login/login.ts");
     const { challenge } = this.#providers.get(providerKey(server, options.profile)) ?? {};
     const login = await withFetch((fetch) =>
       logIn({ ...common, url: target.url, fetch }, { challenge, ...options }),

@@ -93,7 +93,7 @@ export class View {
 
   /** The tools that may be called, in a stable order. Waits for servers whose tools are not known yet. */
   async tools(options: ListOptions = {}): Promise<ToolEntry[]> {
-    return (await this.allTools(options)).filter(({ standing }) => standing === "offered");
+    return (await this.allTools(options)).filter(({ status }) => status === "available");
   }
 
   /** The same with those that are hidden or set aside, each with its reason. */

@@ -1,6 +1,6 @@
 import type { QuestionAnswered } from "../events.ts";
 import { isRecord } from "../lib/record.ts";
-import { withDefaults } from "./form-defaults.ts";
+import { isSafeUrl } from "../lib/safe-url.ts";
 import type { ElicitAnswer, ElicitQuestion, Interact } from "./interact.ts";
 import type { Asking, Questions } from "./questions.ts";
 
@@ -89,16 +89,23 @@ function readElicitation(id: string, server: string, params: Record<string, unkn
   };
 }
 
-/** A page for a person: nothing that runs code or reads files. */
-function isSafeUrl(text: string): boolean {
-  const url = URL.parse(text);
-  if (!url) return false;
-  const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
-  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback);
-}
-
 function accepted(question: ElicitQuestion, answer: ElicitAnswer): Record<string, unknown> {
   if (answer.action !== "accept") return { action: answer.action };
   if (question.mode === "url") return { action: "accept" };
   return { action: "accept", content: withDefaults(question.schema, answer.content ?? {}) };
+}
+
+/** Fills what a person left out with the defaults that the form declares. */
+function withDefaults(
+  schema: Record<string, unknown>,
+  content: Record<string, unknown>,
+): Record<string, unknown> {
+  const { properties } = schema;
+  if (!isRecord(properties)) return content;
+  const filled: Record<string, unknown> = { ...content };
+  for (const [name, field] of Object.entries(properties)) {
+    if (filled[name] === undefined && isRecord(field) && field["default"] !== undefined)
+      filled[name] = field["default"];
+  }
+  return filled;
 }

@@ -26,3 +26,13 @@ export function splitArgv(line: string): string[] {
   if (word !== undefined) words.push(word);
   return words;
 }
+
+/** The command line that a shell and `splitArgv` take apart into these words again. */
+export function joinArgv(words: readonly string[]): string {
+  return words.map(shellWord).join(" ");
+}
+
+/** One word as it is typed in a shell. Hints are copied into shells, and a project may call its servers what it likes. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

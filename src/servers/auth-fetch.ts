@@ -1,6 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { documentLimits, guardFetch } from "../auth/oauth/guarded-fetch.ts";
-import { allowsLocal } from "../auth/oauth/url.ts";
+import { allowsLocal } from "../lib/safe-url.ts";
 import type { Environment } from "../lib/folders.ts";
 import { readNetwork } from "./network-files.ts";
 import type { HttpTarget } from "./target.ts";

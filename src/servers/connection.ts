@@ -7,11 +7,11 @@ import { abortable, waitCancelled } from "../lib/abortable.ts";
 import { decide, defaultBackoff } from "./backoff.ts";
 import type { BackoffSettings } from "./backoff.ts";
 import { asPlugboardError, gone, notYet, summarise, unusable, wasNotExecuted } from "./connection-errors.ts";
-import { ChangeNotices } from "./change-notices.ts";
+import { ThrottledChanges } from "./throttled-changes.ts";
 import type { Question } from "./rpc/inbound.ts";
 import type { JsonRpcAnswer } from "./rpc/messages.ts";
 import { changesToldBy, keepListening } from "./listening.ts";
-import { toEvent } from "./notices.ts";
+import { toEvent } from "./notification-events.ts";
 import type { Session, SessionRequest } from "./session.ts";
 import { describeState, failuresOf, isUp, transition } from "./state.ts";
 import type { ConnectionState, Signal, Verdict } from "./state.ts";
@@ -87,7 +87,7 @@ export class Connection {
   #listening: AbortController | undefined;
   /** Ends the waits for the next attempt. */
   #waits = new AbortController();
-  readonly #changes: ChangeNotices;
+  readonly #changes: ThrottledChanges;
   readonly #retiring = new Set<Session>();
   readonly #leaving = new Set<Promise<unknown>>();
 
@@ -97,7 +97,7 @@ export class Connection {
     this.#backoff = { ...defaultBackoff, ...settings.backoff };
     this.#state = settings.initial;
     this.usedAt = settings.now();
-    this.#changes = new ChangeNotices(settings.emit);
+    this.#changes = new ThrottledChanges(settings.emit);
   }
 
   get state(): ConnectionState {
@@ -146,7 +146,7 @@ export class Connection {
     params: Record<string, unknown>,
     options: SessionRequest,
   ): Promise<JsonRpcAnswer> {
-    this.usedAt = this.#settings.now();
+    if (!options.isUpkeep) this.usedAt = this.#settings.now();
     const session = this.#current(options.signal) ?? (await this.#readyFor(options));
     const login = this.#settings.login?.();
     const version = login?.version;
@@ -154,7 +154,7 @@ export class Connection {
     try {
       const answer = await session.request(method, params, options);
       session.hasAnswered = true;
-      this.usedAt = this.#settings.now();
+      if (!options.isUpkeep) this.usedAt = this.#settings.now();
       return answer;
     } catch (error) {
       this.#learn(session, error);
@@ -350,7 +350,7 @@ export class Connection {
   #hear(method: string, params: Record<string, unknown>): void {
     const { emit, now, onNotification } = this.#settings;
     const event = toEvent({ server: this.name, ...this.#settings.about }, method, params, now());
-    if (event?.type === "catalog-changed") this.#changes.hear(event);
+    if (event?.type === "catalog-changed") this.#changes.add(event);
     else if (event) emit(event);
     onNotification?.(method, params);
   }

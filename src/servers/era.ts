@@ -1,4 +1,6 @@
-/** `modern` = revision 2026-07-28, `legacy` = 2024-11-05 … 2025-11-25. */
+import { isModernRevision } from "./rpc/revisions.ts";
+
+/** Which revisions belong to which is said in `rpc/revisions.ts`. */
 export type Era = "modern" | "legacy";
 
 /** What we know about a server from earlier connections. */
@@ -80,10 +82,6 @@ export function provesModern(code: number | undefined): boolean {
 /** Nor does a server that does not know `initialize` live in the legacy era, whatever we remember. */
 export function refutesLegacy(code: number): boolean {
   return provesModern(code) || code === methodNotFound;
-}
-
-export function isModernRevision(revision: string): boolean {
-  return revision >= "2026-07-28";
 }
 
 /** What to remember for the next time. */

@@ -1,6 +1,7 @@
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
-import { clientInfo, legacyRevisions, modernEnvelope, modernRevision } from "./rpc/envelope.ts";
+import { clientInfo, modernEnvelope } from "./rpc/envelope.ts";
+import { legacyRevisions, modernRevision } from "./rpc/revisions.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 import { judgeProbe, provesModern } from "./era.ts";
 import type { Era, EraMemory, EraPlan, ProbeOutcome } from "./era.ts";

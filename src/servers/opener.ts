@@ -7,6 +7,7 @@ import type { ServerEntry } from "../config/model.ts";
 import { assertAllowed, policyRefusal } from "../config/policy.ts";
 import type { ManagedPolicy } from "../config/policy.ts";
 import { untilAborted } from "../lib/abortable.ts";
+import { looksSecret } from "../lib/secret-words.ts";
 import type { SessionHooks } from "./connection.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 import { rememberEra } from "./era.ts";
@@ -176,7 +177,7 @@ function credentialsIn(target: Target): string[] {
   if ("headers" in target) return Object.values(target.headers);
   if (target.kind !== "stdio") return [];
   return Object.entries(target.program.env ?? {})
-    .filter(([name]) => /token|secret|passw|key|auth|credential/i.test(name))
+    .filter(([name]) => looksSecret(name))
     .map(([, value]) => value);
 }
 

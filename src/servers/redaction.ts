@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
+import { hidden } from "../lib/secret-words.ts";
 
-const hidden = "(hidden)";
 /** Shorter ones are words of other texts as well. */
 const shortest = 4;
 /** How much of a secret may stand alone: texts are cut, and what is left of a secret is still one. */

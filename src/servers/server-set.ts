@@ -50,6 +50,8 @@ export interface ServerSetSettings extends Omit<
   onConnected(key: ConnectionKey): void;
   /** A connection has been ended for want of use. */
   onEnded(key: ConnectionKey): void;
+  /** A server is gone or has become another one; its connections are about to end. */
+  onParted(name: string): void;
 }
 
 interface Member {
@@ -267,6 +269,7 @@ export class ServerSet {
   async #part(name: string): Promise<void> {
     this.#members.delete(name);
     this.#disabled.delete(name);
+    this.#settings.onParted(name);
     await this.connections.remove(name);
   }
 

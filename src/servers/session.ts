@@ -26,6 +26,8 @@ export interface SessionOptions {
 export type SessionRequest = RequestOptions & {
   /** The capabilities of whoever asks, where they differ from the hub's. */
   capabilities?: Capabilities | undefined;
+  /** Does not count as a use that keeps the server from being stopped. */
+  isUpkeep?: boolean | undefined;
 };
 
 /** One connection while it lasts: greeted, usable, and over exactly once. */

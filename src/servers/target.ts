@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { PlugboardError } from "../errors.ts";
+import { looksSecret } from "../lib/secret-words.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import type { ServerProgram } from "./process/process-tree.ts";
 import type { InProcessServer } from "./transports/memory.ts";
@@ -69,7 +70,7 @@ function credentialsOf(
 }
 
 export function hasCredentials(headers: Record<string, string>): boolean {
-  return Object.keys(headers).some((name) => /^(authorization|cookie)$|key|token/i.test(name));
+  return Object.keys(headers).some(looksSecret);
 }
 
 function headersOf(

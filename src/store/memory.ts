@@ -1,6 +1,6 @@
 import { checkKey, encodeValue, expiresAt, expiryOf } from "./entry.ts";
 import { waitForLease } from "./lease.ts";
-import { storeError } from "./store-error.ts";
+import { storeError } from "./error.ts";
 import type { Clock, Lease, SetOptions, Store, StoredEntry } from "./store.ts";
 
 interface Entry {

@@ -36,7 +36,7 @@ export class WorkspaceState {
 
   /** The user's own state. */
   store(): Promise<Store> {
-    this.#store ??= import("../store/open-store.ts").then(({ openStore }) =>
+    this.#store ??= import("../store/open.ts").then(({ openStore }) =>
       openStore({ path: this.#file }, this.#warn),
     );
     return this.#store;
@@ -123,7 +123,7 @@ export class WorkspaceState {
 
   async #open(setting: string, base: string): Promise<Store> {
     if (setting === "memory") return (await import("../store/memory.ts")).createMemoryStore();
-    const { openStore } = await import("../store/open-store.ts");
+    const { openStore } = await import("../store/open.ts");
     return openStore({ path: resolvePath(setting, base, this.#home) }, this.#warn);
   }
 }

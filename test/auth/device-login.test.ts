@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DevicePrompt } from "../../src/index.ts";
-import { waysToLogIn } from "../../src/cli/log-in.ts";
+import { waysToLogIn } from "../../src/cli/terminal/login-ways.ts";
 import type { Terminal } from "../../src/cli/terminal/terminal.ts";
 import type { Fault } from "../fixtures/auth/index.ts";
 import { openScene, refusal, tokenRequests } from "./oauth-fixture.ts";

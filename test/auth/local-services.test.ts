@@ -6,7 +6,7 @@ import { networkInterfaces } from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { discover } from "../../src/auth/oauth/discovery.ts";
 import { guardFetch } from "../../src/auth/oauth/guarded-fetch.ts";
-import { allowsLocal } from "../../src/auth/oauth/url.ts";
+import { allowsLocal } from "../../src/lib/safe-url.ts";
 import { browser, hubAt, openScene, refusal } from "./oauth-fixture.ts";
 
 const elsewhere = "https://mcp.example/mcp";

@@ -149,7 +149,7 @@ describe("M43 arguments and answers are checked", () => {
     ];
     const hub = await hubOf({ it: fakeStdio({ tools }) });
     expect((await hub.tools()).map(({ name }) => name)).toEqual(["good"]);
-    const aside = (await hub.allTools()).filter(({ standing }) => standing === "set-aside");
+    const aside = (await hub.allTools()).filter(({ status }) => status === "set-aside");
     expect(aside.map(({ name }) => name).sort()).toEqual(["deep", "none", "remote"]);
     await expect(hub.callTool("it.deep")).rejects.toMatchObject({
       code: "tool-hidden",

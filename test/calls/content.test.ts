@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeBase64, formatBytes, mediaParts } from "../../src/calls/content/media.ts";
+import { decodeBase64, mediaParts } from "../../src/calls/content/media.ts";
+import { formatBytes } from "../../src/lib/format-bytes.ts";
 import { contentToText } from "../../src/calls/content/text.ts";
 import type { ToolResult } from "../../src/calls/content/parts.ts";
 

@@ -84,7 +84,7 @@ describe("M41 lists", () => {
       }),
     });
     expect((await hub.tools()).map(({ description }) => description)).toEqual(["first"]);
-    expect((await hub.allTools()).filter(({ standing }) => standing === "set-aside")).toHaveLength(1);
+    expect((await hub.allTools()).filter(({ status }) => status === "set-aside")).toHaveLength(1);
   });
 });
 
@@ -159,7 +159,7 @@ describe("M12 explain for tools", () => {
     const hub = await createHub(await loadConfig(box.options));
     onTestFinished(() => hub.close());
     expect(await hub.explainTool("it.add")).toMatchObject({
-      standing: "hidden",
+      status: "hidden",
       because: "the server denies it",
       rules: expect.arrayContaining([
         expect.objectContaining({

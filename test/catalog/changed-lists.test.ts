@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryStore } from "../../src/store/memory.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
-import { reached } from "../servers/hub-fixture.ts";
+import { openLogged, reached } from "../servers/hub-fixture.ts";
 import { ListServer, hubOf, named, object } from "./list-server.ts";
 
 const typed = (type: string) => [
@@ -89,6 +89,38 @@ describe("what calls are checked against", () => {
       await expect(view.callTool("mcp__it__echo")).rejects.toMatchObject({ code: "tool-hidden" });
   });
 
+  it("is shown by the rules of a configuration that came while the list was read", async () => {
+    const server = new ListServer({ tools: named("a", "b") });
+    const list = Promise.withResolvers<Record<string, unknown>>();
+    const asked = Promise.withResolvers<void>();
+    server.answers.set("tools/list", () => {
+      asked.resolve();
+      return list.promise;
+    });
+    const bundles = (deny: string) => ({ some: { servers: ["it"], tools: { deny: [deny] } } });
+    const hub = await hubOf({ it: server.entry }, {}, { bundles: bundles("b") });
+    const view = hub.view({ bundle: "some" });
+    const [listed, call] = [view.tools(), view.callTool("mcp__it__a")];
+    await asked.promise;
+    await hub.reload({ servers: { it: server.entry }, bundles: bundles("a") });
+    list.resolve({ tools: server.tools });
+    expect((await listed).map(({ name }) => name)).toEqual(["b"]);
+    await expect(call).rejects.toMatchObject({ code: "tool-hidden" });
+    expect(server.count("tools/call")).toBe(0);
+  });
+
+  it("is the list of the new server while the old one of that name still takes its time to leave", async () => {
+    await using old = await openLogged({ tools: named("echo"), ignores: ["eof"] });
+    await using other = await openLogged({ tools: [{ ...typed("number")[0], name: "echo" }] });
+    const hub = await hubOf({ it: old.entry });
+    await hub.callTool("mcp__it__echo", { a: "anything" });
+    const reloading = hub.reload({ servers: { it: other.entry } });
+    await expect(hub.callTool("mcp__it__echo", { a: "anything" })).rejects.toMatchObject(invalid);
+    await reloading;
+    await hub.callTool("mcp__it__echo", number);
+    expect(other.heard().filter(({ method }) => method === "tools/list")).toHaveLength(1);
+  });
+
   it("what did not change keeps its objects, so nothing is judged or compiled again", async () => {
     const server = new ListServer({ tools: named("a", "b") });
     const hub = await hubOf({ it: server.entry });
@@ -171,7 +203,7 @@ describe("a server that keeps saying that its list changed", () => {
     expect(server.count("tools/call")).toBe(2);
   });
 
-  it("makes a call wait for a reading that began after the change, not for the one before it", async () => {
+  it("makes readers and calls wait for a reading that began after the change, not for the one before it", async () => {
     const server = new ListServer({ tools: typed("number") });
     const hub = await hubOf({ it: server.entry });
     await hub.connect("it");
@@ -188,9 +220,12 @@ describe("a server that keeps saying that its list changed", () => {
     server.changed("tools");
     await told;
     const call = hub.callTool("mcp__it__t", { a: true });
-    slow.resolve({ tools: typed("number") });
+    const listedLater = hub.tools();
     server.tools = typed("boolean");
-    await listed;
+    slow.resolve({ tools: typed("number") });
+    expect((await listed)[0]?.inputSchema).toEqual(typed("number")[0]?.inputSchema);
+    expect((await listedLater)[0]?.inputSchema).toEqual(typed("boolean")[0]?.inputSchema);
     expect((await call).isError).toBeFalsy();
+    expect(server.count("tools/list")).toBe(2);
   });
 });

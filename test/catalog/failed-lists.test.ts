@@ -90,6 +90,16 @@ describe("a list that failed", () => {
     expect(dropped.connects).toBe(2);
   });
 
+  it("says that the call it was read for has not been executed", async () => {
+    const server = new ListServer({ tools: named("t") });
+    server.answers.set("tools/list", async () => {
+      await server.drop();
+      return {};
+    });
+    const hub = await hubOf({ it: server.entry });
+    await expect(hub.callTool("it.t")).rejects.toMatchObject({ code: "connection-lost", executed: "no" });
+  });
+
   it("leaves the last good one in place", async () => {
     const server = new ListServer({ tools: named("t"), resources: [{ uri: "x://a", name: "a" }] });
     const hub = await hubOf({ it: server.entry });

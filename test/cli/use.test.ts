@@ -623,7 +623,7 @@ describe("M12 and M51 on the command line", () => {
     expect(existsSync(log)).toBe(false);
     await box.cli(["tools"]);
     const hidden = await box.cli(["explain", "files.plain"]);
-    expect(hidden.out).toMatch(/standing hidden: the server denies it/);
+    expect(hidden.out).toMatch(/status +hidden: the server denies it/);
     expect(hidden.out).toMatch(/rule +tools +.*config\.json:\d+/);
     expect((await box.cli(["explain", "read_file"])).out).toMatch(/approval prompt, from .*config\.json:\d+/);
     expect((await box.cli(["explain", "files.url"])).out).toContain("link, renamed to url");

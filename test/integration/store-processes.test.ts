@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { openStore } from "../../src/store/open-store.ts";
+import { openStore } from "../../src/store/open.ts";
 
 const programs = join(import.meta.dirname, "..", "store", "programs");
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createHub } from "../../src/index.ts";
 import type { ConnectionChanged, ErrorCode, Hub, LoadedConfig, ManagedPolicy } from "../../src/index.ts";
-import { settleServer } from "../../src/config/settle.ts";
+import { judgeServer } from "../../src/config/usability.ts";
 import { type FakeHttp, fakeStdio, type Script } from "../fixtures/fake/index.ts";
 import {
   add,
@@ -165,8 +165,7 @@ function settled(
   const settle = (
     name: string,
     entry: LoadedConfig["servers"] extends ReadonlyMap<string, infer E> ? E : never,
-  ) =>
-    settleServer({ ...entry, needsTrust: untrusted.includes(name) }, { policy, env: {}, isTrusted: false });
+  ) => judgeServer({ ...entry, needsTrust: untrusted.includes(name) }, { policy, env: {}, isTrusted: false });
   return {
     ...rest,
     policy,

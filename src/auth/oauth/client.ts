@@ -6,6 +6,7 @@ import { version } from "../../lib/version.ts";
 import type { Credentials } from "../credentials.ts";
 import type { Discovery } from "./discovery.ts";
 import { authFailed, explanation, ourCause, ownTokenHint, shown } from "./errors.ts";
+import { shellWord } from "../../lib/argv.ts";
 import type { LoginKey, OAuthClient } from "./record.ts";
 import type { VaultProblem } from "../vault/error.ts";
 import type { Vault } from "../vault/vault.ts";
@@ -202,6 +203,6 @@ export function cannotRegister(server: string, issuer: string, why: string): Plu
   return new PlugboardError("registration-required", message, {
     server,
     data: { issuer: shown(issuer) },
-    hint: `Register a client there, with the redirect address http://127.0.0.1/callback, and set it: \`plugboard add ${server} <url> --client-id <id> --force\`. ${ownTokenHint}`,
+    hint: `Register a client there, with the redirect address http://127.0.0.1/callback, and set it: \`plugboard add ${shellWord(server)} <url> --client-id <id> --force\`. ${ownTokenHint}`,
   });
 }

@@ -3,7 +3,7 @@ import type { PlugboardError } from "../../errors.ts";
 import type { Challenge } from "../challenge.ts";
 import { authFailed, formFault, operatorHint, ourCause, ownTokenHint, shown } from "./errors.ts";
 import { readResourceMetadata } from "./resource.ts";
-import { allowsLocal, isSafeAddress, whyUnsafe } from "./url.ts";
+import { allowsLocal, isSafeUrl, whyUnsafe } from "../../lib/safe-url.ts";
 
 export interface Discovery {
   issuer: string;
@@ -77,11 +77,11 @@ function chooseServer({ server, url, issuer }: DiscoverySettings, named: string[
   const first = named[0] ?? issuer ?? url.origin;
   const address = issuer !== undefined && named.includes(issuer) ? issuer : first;
   const localAllowed = allowsLocal(url, issuer);
-  if (isSafeAddress(address, localAllowed)) return address;
+  if (isSafeUrl(address, localAllowed)) return address;
   const message = `"${server}" names the authorization server ${shown(address)} (authorization_servers), which ${whyUnsafe(address, localAllowed)}.`;
   throw authFailed(server, message, {
     data: { reason: "unsafe-address" },
-    hint: isSafeAddress(address)
+    hint: isSafeUrl(address)
       ? "Only if you run that authorization server yourself: set `oauth.issuer` to exactly that name."
       : operatorHint,
   });
@@ -166,8 +166,7 @@ function checkEndpoints(
   const all: Record<string, unknown> = metadata;
   for (const name of endpoints) {
     const address = all[name];
-    if (address === undefined || (typeof address === "string" && isSafeAddress(address, localAllowed)))
-      continue;
+    if (address === undefined || (typeof address === "string" && isSafeUrl(address, localAllowed))) continue;
     const what =
       typeof address === "string"
         ? `${shown(address)}, which ${whyUnsafe(address, localAllowed)}`

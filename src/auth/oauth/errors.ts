@@ -1,6 +1,8 @@
 import { PlugboardError, isPlugboardError } from "../../errors.ts";
 import { printable } from "../../lib/printable.ts";
 import { isRecord } from "../../lib/record.ts";
+import { hidden } from "../../lib/secret-words.ts";
+import { joinArgv } from "../../lib/argv.ts";
 
 /** The login, as far as it came, is refused: by us, or by the other side. */
 export function authFailed(server: string, message: string, details: FailureDetails = {}): PlugboardError {
@@ -17,13 +19,13 @@ interface FailureDetails {
 export const operatorHint =
   "Its operator has to mend that; if the server takes a token of yours, set `headers`, `bearerTokenEnv` or `headersHelper` instead.";
 
-export function loginRequired(
-  server: string,
-  why: string,
-  profile: string,
-  isDefault: boolean,
-): PlugboardError {
-  const command = `plugboard login ${server}${isDefault ? "" : ` --profile ${profile}`}`;
+/** What a person types to log in, as the configured account or as this one. */
+export function loginCommand(server: string, profile?: string): string {
+  return joinArgv(["plugboard", "login", server, ...(profile === undefined ? [] : ["--profile", profile])]);
+}
+
+export function loginRequired(server: string, why: string, profile: string | undefined): PlugboardError {
+  const command = loginCommand(server, profile);
   return new PlugboardError("auth-required", why, {
     server,
     hint: `Run \`${command}\`.`,
@@ -40,14 +42,14 @@ export function shown(text: string, secrets: readonly string[] = []): string {
 /** The same for an explanation, which may repeat a code or a token: whatever looks like one is left out. */
 export function explanation(text: string, secrets: readonly string[] = []): string {
   const isOpaque = (word: string) => /\d/.test(word) || word.length > 40;
-  const hide = (word: string) => (isOpaque(word) ? "(hidden)" : word);
+  const hide = (word: string) => (isOpaque(word) ? hidden : word);
   return shown(without(secrets, text).replaceAll(/[\w.~+/=-]{16,}/g, hide));
 }
 
 function without(secrets: readonly string[], text: string): string {
   return secrets
     .filter((secret) => secret.length > 3)
-    .reduce((rest, secret) => rest.replaceAll(secret, "(hidden)"), text);
+    .reduce((rest, secret) => rest.replaceAll(secret, hidden), text);
 }
 
 /** The code of an OAuth error, where it is one and not whatever else somebody put there. */
@@ -104,7 +106,7 @@ export function requestFailed(
   const why = error.message === code ? "" : `: ${explanation(error.message, secrets)}`;
   return authFailed(server, `${said} refused ${step} (${shownCode(code)})${why}.`, {
     data: { error: shownCode(code), step },
-    hint: hint ?? (code === "invalid_client" ? clientHint : `Log in again: \`plugboard login ${server}\`.`),
+    hint: hint ?? (code === "invalid_client" ? clientHint : `Log in again: \`${loginCommand(server)}\`.`),
   });
 }
 

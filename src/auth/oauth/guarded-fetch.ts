@@ -1,7 +1,7 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { isPlugboardError } from "../../errors.ts";
 import { authFailed, operatorHint, ourCause, shown } from "./errors.ts";
-import { isSafeUrl, whyUnsafe } from "./url.ts";
+import { isSafeUrl, whyUnsafe } from "../../lib/safe-url.ts";
 
 const longestBytes = 1_048_576;
 const limitMs = 30_000;

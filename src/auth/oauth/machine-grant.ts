@@ -1,14 +1,14 @@
 import type { FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../../errors.ts";
 import { isRecord } from "../../lib/record.ts";
-import type { LoginAttempt } from "./login.ts";
+import type { LoginAttempt } from "./login/login.ts";
 import { chooseClient } from "./client.ts";
 import type { OAuthConfig } from "./client.ts";
 import { authFailed, requestFailed, shown } from "./errors.ts";
 import { postForm } from "./post.ts";
 import { nobody } from "./record.ts";
 import type { Login } from "./record.ts";
-import { isSafeAddress } from "./url.ts";
+import { isSafeUrl } from "../../lib/safe-url.ts";
 import { requestTokens } from "./token-request.ts";
 
 const jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer";
@@ -89,7 +89,7 @@ function providerRefused(server: string, issuer: string, why: string): Plugboard
 /** Identity providers describe themselves in many ways; all that is needed is who they are and where to ask. */
 async function findProvider(server: string, issuer: string, fetch: FetchLike) {
   const refuse = (why: string) => providerRefused(server, issuer, why);
-  if (!isSafeAddress(issuer)) throw refuse("is neither https nor on this machine");
+  if (!isSafeUrl(issuer)) throw refuse("is neither https nor on this machine");
   const { buildDiscoveryUrls } = await import("@modelcontextprotocol/client");
   for (const { url } of buildDiscoveryUrls(issuer)) {
     const response = await fetch(url, { headers: { accept: "application/json" } });
@@ -100,7 +100,7 @@ async function findProvider(server: string, issuer: string, fetch: FetchLike) {
     if (typeof name !== "string") throw refuse("does not name itself (issuer)");
     if (name.replace(/\/$/, "") !== issuer.replace(/\/$/, ""))
       throw refuse(`calls itself ${shown(name)} (issuer)`);
-    if (typeof endpoint !== "string" || !isSafeAddress(endpoint))
+    if (typeof endpoint !== "string" || !isSafeUrl(endpoint))
       throw refuse("has a token_endpoint that is neither https nor on this machine");
     const listed = about["token_endpoint_auth_methods_supported"];
     const methods = Array.isArray(listed) ? listed.filter((one) => typeof one === "string") : [];

@@ -89,7 +89,7 @@ async function obtainAgain(
   signal: AbortSignal,
 ): Promise<Login> {
   const { server, emit, now } = settings;
-  const { logIn } = await import("./login.ts");
+  const { logIn } = await import("./login/login.ts");
   const current = { ...settings, ...(await settings.again?.(signal)) };
   if (loginName(current.key) !== loginName(settings.key)) {
     const kept = await readLogin(current);
@@ -186,5 +186,5 @@ function currentClient({ oauth }: RefreshSettings, { client }: Login) {
 }
 
 export function wantsLogin({ server, key }: Pick<RefreshSettings, "server" | "key">, why: string) {
-  return loginRequired(server, why, key.profile, key.profile === defaultProfile);
+  return loginRequired(server, why, key.profile === defaultProfile ? undefined : key.profile);
 }

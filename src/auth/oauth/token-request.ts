@@ -3,7 +3,7 @@ import type { PlugboardError } from "../../errors.ts";
 import { clientSignature } from "./client-assertion.ts";
 import type { OAuthConfig } from "./client.ts";
 import type { Discovery } from "./discovery.ts";
-import { authFailed } from "./errors.ts";
+import { authFailed, loginCommand } from "./errors.ts";
 import { checkTokens } from "./tokens.ts";
 import { nobody } from "./record.ts";
 import type { OAuthClient } from "./record.ts";
@@ -50,6 +50,6 @@ function notBound(server: string): PlugboardError {
   const message = `The login to "${server}" is not bound to a key, as \`oauth.dpop\` demands.`;
   return authFailed(server, message, {
     data: { reason: "token" },
-    hint: `Log in again: \`plugboard login ${server}\`.`,
+    hint: `Log in again: \`${loginCommand(server)}\`.`,
   });
 }

@@ -1,3 +1,4 @@
+import { formatBytes } from "../../lib/format-bytes.ts";
 import { printable } from "../../lib/printable.ts";
 import { contentParts, isMedia, type MediaPart, type ToolResult } from "./parts.ts";
 
@@ -44,12 +45,6 @@ export function decodeBase64(data: string): Buffer | undefined {
   if (digits % 4 === 1 || compact.length - digits > 2 || !/^=*$/.test(compact.slice(digits)))
     return undefined;
   return Buffer.from(compact, "base64");
-}
-
-export function formatBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  const [size, unit] = bytes < 999_500 ? [bytes / 1000, "KB"] : [bytes / 1_000_000, "MB"];
-  return `${size < 9.95 ? Number(size.toFixed(1)) : Math.round(size)} ${unit}`;
 }
 
 export function oneLine(text: string, limit: number): string {

@@ -47,7 +47,7 @@ export function jsonText(value: unknown, indent?: number): string {
   }
 }
 
-export function parseContentPart(value: unknown): ContentPart {
+function parseContentPart(value: unknown): ContentPart {
   if (!isRecord(value)) return { kind: "other", value };
   const { type, text, data, resource, uri } = value;
   const mimeType = optionalText(value.mimeType);

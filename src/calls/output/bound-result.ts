@@ -30,7 +30,7 @@ export function boundResult(
 }
 
 /** The most specific limit wins: the tool's, the server's, the general one, the variables people know, ours. */
-export function outputPolicy(
+function outputPolicy(
   name: string,
   config: ServerConfig,
   { settings, output: otherwise }: Pick<BoundContext, "settings" | "output">,

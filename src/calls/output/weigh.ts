@@ -57,7 +57,7 @@ function partTokens(part: ContentPart): number {
  * files are refused by most providers, so that they weigh more. Sound and documents weigh by their bytes: a token
  * is about 30 ms of compressed speech.
  */
-export function mediaTokens(part: MediaPart): number {
+function mediaTokens(part: MediaPart): number {
   const bytes = base64Bytes(part.data);
   return part.kind === "image"
     ? Math.max(1600, Math.ceil(bytes / 1024))

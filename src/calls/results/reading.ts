@@ -75,7 +75,7 @@ export function searchText(
 }
 
 /** Where each page begins; an empty text has one empty page. */
-export function pageStarts(text: string, pageTokens: number): number[] {
+function pageStarts(text: string, pageTokens: number): number[] {
   if (!(pageTokens >= leastPageTokens)) {
     throw new PlugboardError("usage-invalid", `\`pageTokens\` must be at least ${leastPageTokens}`);
   }

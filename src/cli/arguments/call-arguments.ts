@@ -1,7 +1,8 @@
-import { PlugboardError, isRecord } from "../../index.ts";
-import { argumentValue } from "./argument-value.ts";
+import { PlugboardError } from "../../index.ts";
+import { isRecord } from "../../lib/record.ts";
+import { argumentValue } from "./value.ts";
 import { readTextFile } from "./text-file.ts";
-import { parseJson } from "../views/json-text.ts";
+import { parseJson } from "./json-text.ts";
 import { itemSchema, propertiesOf, propertySchema, typesOf } from "./schema-parts.ts";
 import type { Schema } from "./schema-parts.ts";
 import type { Terminal } from "../terminal/terminal.ts";

@@ -1,5 +1,6 @@
 import type { ToolEntry } from "../../index.ts";
-import { argumentValue } from "./argument-value.ts";
+import { joinArgv } from "../../lib/argv.ts";
+import { argumentValue } from "./value.ts";
 import { propertySchema } from "./schema-parts.ts";
 
 /** A command line that calls the tool with these arguments, ready to be pasted into a shell. */
@@ -8,16 +9,12 @@ export function callLine(tool: ToolEntry, args: Record<string, unknown>): string
   const words = names.every((name) => /^[\w-][\w.-]*$/.test(name) && name !== "__proto__")
     ? names.map((name) => argumentWord(name, args[name], tool))
     : [JSON.stringify(args)];
-  return ["plugboard", "call", toolWord(tool), ...words].map(shellWord).join(" ");
+  return joinArgv(["plugboard", "call", toolWord(tool), ...words]);
 }
 
 /** The shortest name that finds the tool wherever servers are added or removed. */
 export function toolWord({ id, server, name }: Pick<ToolEntry, "id" | "server" | "name">): string {
   return /^[\w-]+$/.test(server) && /^[\w-][\w./-]*$/.test(name) ? `${server}.${name}` : id;
-}
-
-export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /** `key=value` where that reads back as the same value, else `key:=json`. */

@@ -1,4 +1,4 @@
-import { isRecord } from "../../index.ts";
+import { isRecord } from "../../lib/record.ts";
 import {
   allowedValues,
   itemSchema,

@@ -6,16 +6,15 @@ import { examine } from "../views/examination.ts";
 import { findingLines } from "../views/finding.ts";
 import type { Finding } from "../views/finding.ts";
 import { drawWhile, printLines } from "../terminal/live-area.ts";
-import { narrow } from "../narrow.ts";
+import { onlyServers, withHub } from "../with-hub.ts";
 import { count, json } from "../terminal/print.ts";
 import { checkProvider, providerFindings, providers } from "../views/provider-check.ts";
 import type { Provider, ProviderTool } from "../views/provider-check.ts";
-import { StatusBoard, exitCodeOf } from "../views/status-board.ts";
-import { tableLines } from "../views/status-view.ts";
+import { StatusBoard, exitCodeOf } from "../views/status/board.ts";
+import { tableLines } from "../views/status/lines.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
-import { withHub } from "../with-hub.ts";
 
 interface DoctorOptions extends CommonOptions {
   connect?: boolean;
@@ -39,7 +38,7 @@ export function command(terminal: Terminal): Command {
       withWorkspace(terminal, options, async (workspace) => {
         const whole = await workspace.load();
         for (const name of names) workspace.require(whole, name);
-        const config = narrow(whole, names);
+        const config = onlyServers(whole, names);
         const findings = examine(workspace, config, options.connect ?? false);
         if (findings.some(isProblem)) terminal.exitCode = 3;
         if (options.connect) findings.push(...(await tryOut(workspace, config, options, terminal)));

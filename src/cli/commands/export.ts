@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { PlugboardError, exportServers, formatById, formats } from "../../index.ts";
+import { shellWord } from "../../lib/argv.ts";
 import { json, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { collect, verb, withWorkspace } from "../verb.ts";
@@ -40,7 +41,9 @@ export function command(terminal: Terminal): Command {
         for (const { server, kind, field, message } of notes)
           terminal.err(`${safe(server)}: ${kind}: ${safe(field)}: ${safe(message)}\n`);
         for (const name of left)
-          terminal.err(`${safe(name)}: left out, it is not usable (plugboard explain ${safe(name)})\n`);
+          terminal.err(
+            `${safe(name)}: left out, it is not usable (plugboard explain ${safe(shellWord(name))})\n`,
+          );
       }),
     );
 }

@@ -1,10 +1,11 @@
 import type { Command } from "commander";
 import { describeOrigin, storedAccount } from "../../index.ts";
 import type { Account, ServerEntry, Workspace } from "../../index.ts";
-import { accountLine } from "../views/account-view.ts";
+import { joinArgv } from "../../lib/argv.ts";
+import { accountLine } from "../views/account.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import { diagnosticLine } from "../terminal/report.ts";
-import { describeServer } from "../views/server-view.ts";
+import { describeServer } from "../views/server.ts";
 import { assertAccounts, profileOf, profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -38,7 +39,7 @@ export function command(terminal: Terminal): Command {
         if (account) terminal.out(`  as    ${safe(accountLine(account, Date.now()))}\n`);
         else if (profile !== undefined)
           terminal.out(
-            `  as    ${safe(profile)}: plugboard login ${safe(name)} --profile ${safe(profile)}\n`,
+            `  as    ${safe(profile)}: ${safe(joinArgv(["plugboard", "login", name, "--profile", profile]))}\n`,
           );
         for (const line of fieldLines(view.config)) terminal.out(`  ${line}\n`);
         for (const diagnostic of entry.diagnostics) terminal.out(diagnosticLine(diagnostic, terminal, "out"));

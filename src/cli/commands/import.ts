@@ -8,7 +8,7 @@ import {
   shownEntry,
 } from "../../index.ts";
 import type { ForeignFile, LoadedConfig, PlannedServer, Workspace, WritableScope } from "../../index.ts";
-import { importView } from "../views/import-view.ts";
+import { importView } from "../views/import.ts";
 import { count, json } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { scopeOption, verb, withWorkspace } from "../verb.ts";

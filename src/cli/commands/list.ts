@@ -1,14 +1,13 @@
 import type { Command } from "commander";
-import { describeServer, stateWord } from "../views/server-view.ts";
-import { noServersText } from "../views/no-servers.ts";
+import { describeServer, stateWord, noServersText } from "../views/server.ts";
 import { json, painter, table } from "../terminal/print.ts";
 import { reportDiagnostics } from "../terminal/report.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { cutText } from "../terminal/text-width.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
-import { printable } from "../../index.ts";
 import type { LoadedConfig } from "../../index.ts";
+import { printable } from "../../lib/printable.ts";
 
 export function command(terminal: Terminal): Command {
   return verb("list", "List the configured servers. Starts nothing.", ["list", "list --json"]).action(

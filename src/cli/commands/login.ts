@@ -1,15 +1,14 @@
 import type { Command } from "commander";
 import { PlugboardError } from "../../index.ts";
 import type { Vault } from "../../index.ts";
-import { accountLine } from "../views/account-view.ts";
-import { waysToLogIn } from "../log-in.ts";
-import { narrow } from "../narrow.ts";
+import { accountLine } from "../views/account.ts";
+import { waysToLogIn } from "../terminal/login-ways.ts";
+import { onlyServers, withHub } from "../with-hub.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import { profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
-import { withHub } from "../with-hub.ts";
 
 interface Options extends ProfileOptions {
   browser: boolean;
@@ -40,7 +39,7 @@ export function command(terminal: Terminal): Command {
         const config = await workspace.load();
         const { config: entry } = workspace.require(config, name);
         if (entry?.url !== undefined) await assertWritable(await workspace.vault(), name);
-        const use = { config: narrow(config, [name]), tolerant: true };
+        const use = { config: onlyServers(config, [name]), tolerant: true };
         await withHub(terminal, use, workspace, async (hub, signal) => {
           const { profile } = options;
           const scopes = options.scopes?.split(/[\s,]+/).filter(Boolean);

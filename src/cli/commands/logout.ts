@@ -1,12 +1,11 @@
 import type { Command } from "commander";
 import { PlugboardError } from "../../index.ts";
-import { narrow } from "../narrow.ts";
+import { onlyServers, withHub } from "../with-hub.ts";
 import { json, safe } from "../terminal/print.ts";
 import { profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
-import { withHub } from "../with-hub.ts";
 
 export function command(terminal: Terminal): Command {
   return verb("logout", "Revoke a login where the server lets us, and forget it.", [
@@ -19,7 +18,7 @@ export function command(terminal: Terminal): Command {
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
         workspace.require(config, name);
-        const use = { config: narrow(config, [name]), tolerant: true };
+        const use = { config: onlyServers(config, [name]), tolerant: true };
         await withHub(terminal, use, workspace, async (hub) => {
           const { wasLoggedIn, revoked } = await hub.logout(name, { profile: options.profile });
           if (!wasLoggedIn) {

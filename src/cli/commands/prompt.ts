@@ -1,12 +1,14 @@
 import type { Command } from "commander";
-import { contentToText, isRecord, parsePromptCommand, printable } from "../../index.ts";
+import { contentToText, parsePromptCommand } from "../../index.ts";
 import type { Hub, PromptCommand } from "../../index.ts";
-import { serverIn } from "../find-tool.ts";
+import { isRecord } from "../../lib/record.ts";
+import { printable } from "../../lib/printable.ts";
+import { serverIn } from "../find.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import { assertAccounts, profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { terminalAnswers } from "../terminal/terminal-answers.ts";
+import { terminalAnswers } from "../terminal/answers.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import { yieldingSpinner } from "../terminal/waiting.ts";
 import { withHub } from "../with-hub.ts";

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import { promptUsage } from "../../index.ts";
+import type { View } from "../../index.ts";
 import { runList } from "../list-verb.ts";
 import type { ListOptions } from "../list-verb.ts";
-import { listedText } from "../views/listed-view.ts";
+import { listedText } from "../views/listed.ts";
 import { profileOption } from "../arguments/profile.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb } from "../verb.ts";
@@ -16,8 +17,8 @@ export function command(terminal: Terminal): Command {
     .argument("[server]", "only this server")
     .option("--refresh", "ask the servers, whatever is remembered")
     .addOption(profileOption())
-    .action(async (server: string | undefined, options: ListOptions) =>
-      runList(server, options, ["prompts"], terminal, async (view) => {
+    .action(async (server: string | undefined, options: ListOptions) => {
+      const show = async (view: View) => {
         const prompts = await view.commands({ wait: false });
         const listed = prompts.map((prompt) => ({
           server: prompt.server,
@@ -25,6 +26,7 @@ export function command(terminal: Terminal): Command {
           about: prompt.description ?? prompt.title ?? "",
         }));
         return { value: { prompts }, text: listedText(listed, "prompt", terminal) };
-      }),
-    );
+      };
+      await runList({ server, options, kinds: ["prompts"], show }, terminal);
+    });
 }

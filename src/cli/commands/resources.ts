@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import type { View } from "../../index.ts";
 import { runList } from "../list-verb.ts";
 import type { ListOptions } from "../list-verb.ts";
-import { listedText } from "../views/listed-view.ts";
-import type { Listed } from "../views/listed-view.ts";
+import { listedText } from "../views/listed.ts";
+import type { Listed } from "../views/listed.ts";
 import { profileOption } from "../arguments/profile.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb } from "../verb.ts";
@@ -17,16 +17,17 @@ export function command(terminal: Terminal): Command {
     .argument("[server]", "only this server")
     .option("--refresh", "ask the servers, whatever is remembered")
     .addOption(profileOption())
-    .action(async (server: string | undefined, options: ListOptions) =>
-      runList(server, options, ["resources", "resourceTemplates"], terminal, async (view) => {
+    .action(async (server: string | undefined, options: ListOptions) => {
+      const show = async (view: View) => {
         const resources = await view.resources({ wait: false });
         const templates = await view.resourceTemplates({ wait: false });
         const value = { resources, resourceTemplates: templates };
         const listed = [...resources.map(toListed("uri")), ...templates.map(toListed("uriTemplate"))];
         const isNamed = ({ name }: Listed) => name !== "";
         return { value, text: listedText(listed.filter(isNamed), "resource", terminal) };
-      }),
-    );
+      };
+      await runList({ server, options, kinds: ["resources", "resourceTemplates"], show }, terminal);
+    });
 }
 
 type Entry = Awaited<ReturnType<View["resources"]>>[number];

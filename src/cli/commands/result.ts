@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
-import { printable } from "../../index.ts";
+import { printable } from "../../lib/printable.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";

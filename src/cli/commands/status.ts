@@ -1,18 +1,17 @@
 import type { Command } from "commander";
 import type { LoadedConfig, Workspace } from "../../index.ts";
 import { drawWhile, printLines } from "../terminal/live-area.ts";
-import { noServersText } from "../views/no-servers.ts";
+import { noServersText } from "../views/server.ts";
 import { json } from "../terminal/print.ts";
 import { profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
 import { reportDiagnostics } from "../terminal/report.ts";
-import { StatusBoard, exitCodeOf } from "../views/status-board.ts";
-import { statusLines, summaryLine, tableLines } from "../views/status-view.ts";
-import { watchStatus } from "../views/status-watch.ts";
+import { StatusBoard, exitCodeOf } from "../views/status/board.ts";
+import { statusLines, summaryLine, tableLines } from "../views/status/lines.ts";
+import { watchStatus } from "../views/status/watch.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
-import { narrow } from "../narrow.ts";
-import { withHub } from "../with-hub.ts";
+import { onlyServers, withHub } from "../with-hub.ts";
 
 interface StatusOptions extends ProfileOptions {
   watch?: boolean;
@@ -33,7 +32,7 @@ export function command(terminal: Terminal): Command {
         for (const name of names) workspace.require(config, name);
         if (!options.json) reportDiagnostics(config.diagnostics, terminal);
         if (options.watch) return watchStatus(workspace, config, names, options, terminal);
-        await showStatus(workspace, narrow(config, names), options, terminal);
+        await showStatus(workspace, onlyServers(config, names), options, terminal);
       }),
     );
 }

@@ -3,7 +3,7 @@ import { PlugboardError, describeOrigin } from "../../index.ts";
 import type { LoadedConfig, ServerEntry, Workspace } from "../../index.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { trustView } from "../views/trust-view.ts";
+import { trustView } from "../views/trust.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 

@@ -1,5 +1,6 @@
-import { createValidator, isRecord } from "../../index.ts";
+import { createValidator } from "../../index.ts";
 import type { ElicitAnswer, ElicitForm } from "../../index.ts";
+import { isRecord } from "../../lib/record.ts";
 import type { Ask } from "./ask.ts";
 import { askField } from "./form-field.ts";
 import { safe } from "./print.ts";

@@ -1,4 +1,5 @@
-import { createValidator, isRecord } from "../../index.ts";
+import { createValidator } from "../../index.ts";
+import { isRecord } from "../../lib/record.ts";
 import type { Ask, Choice } from "./ask.ts";
 import { safe } from "./print.ts";
 import type { Schema } from "../arguments/schema-parts.ts";

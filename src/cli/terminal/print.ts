@@ -1,4 +1,4 @@
-import { printable } from "../../index.ts";
+import { printable } from "../../lib/printable.ts";
 import type { Terminal } from "./terminal.ts";
 import { displayWidth } from "./text-width.ts";
 

@@ -1,5 +1,5 @@
 import { mkdir, open } from "node:fs/promises";
-import { join, parse, resolve } from "node:path";
+import { isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 import { PlugboardError } from "../../index.ts";
 
 const maxTries = 1_000;
@@ -39,4 +39,10 @@ export function textFileName(uri: string, mimeType: string | undefined): string 
   const safe = last.replaceAll(/[^A-Za-z0-9._-]+/g, "_").replace(/^[._-]+/, "");
   const extension = mimeType === "application/json" ? "json" : mimeType === "text/html" ? "html" : "txt";
   return safe === "" ? `resource.${extension}` : safe.slice(-80);
+}
+
+/** A path as somebody in this folder would write it. */
+export function shownPath(path: string, cwd: string): string {
+  const near = relative(cwd, path);
+  return near === "" || near === ".." || near.startsWith(`..${sep}`) || isAbsolute(near) ? path : near;
 }

@@ -59,7 +59,7 @@ export function yieldingSpinner(words: string) {
 
 const never = new AbortController().signal;
 
-export function waitingLine({ words, share, message }: Waiting, elapsedMs: number): Line {
+function waitingLine({ words, share, message }: Waiting, elapsedMs: number): Line {
   const percent = share === undefined ? "" : `  ${Math.floor(Math.min(1, Math.max(0, share)) * 100)}%`;
   const seconds = Math.floor(elapsedMs / 1000);
   const elapsed =

@@ -1,10 +1,11 @@
 import { describeOrigin, errorTable, shownUrl } from "../../index.ts";
 import type { ServerEntry } from "../../index.ts";
+import { shellWord } from "../../lib/argv.ts";
 import type { Finding } from "./finding.ts";
 import { count } from "../terminal/print.ts";
-import { quoteWord, targetOf } from "./server-view.ts";
-import type { StatusRow } from "./status-board.ts";
-import { seconds, serverName } from "./status-words.ts";
+import { targetOf } from "./server.ts";
+import type { StatusRow } from "./status/board.ts";
+import { seconds, serverName } from "./status/words.ts";
 
 const slowStartMs = 5_000;
 const stderrLines = 5;
@@ -75,7 +76,7 @@ function oddities(row: StatusRow, entry: ServerEntry | undefined): Finding[] {
 /** The error's own hint, made ready to copy, with the command or address it is about where that helps. */
 function adviceFor({ name, hint = "", error, via }: StatusRow, entry: ServerEntry | undefined): string {
   const isGeneral = error !== undefined && hint === errorTable[error.code].hint;
-  const text = hint.replaceAll("<server>", quoteWord(name));
+  const text = hint.replaceAll("<server>", shellWord(name));
   if (!isGeneral || !entry) return text;
   switch (error.code) {
     case "server-exited":

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Diagnostic, LoadedConfig, ServerEntry, Workspace } from "../../index.ts";
+import { looksSecret } from "../../lib/secret-words.ts";
 import type { Finding } from "./finding.ts";
 import { count } from "../terminal/print.ts";
 
@@ -131,7 +132,6 @@ function isExecutable(path: string): boolean {
 }
 
 function literalSecrets({ config }: ServerEntry): string[] {
-  const looksSecret = (key: string) => /token|secret|passw|api[-_]?key|authorization|credential/i.test(key);
   return (["env", "headers"] as const).flatMap((field) =>
     Object.entries(config?.[field] ?? {})
       .filter(([key, value]) => looksSecret(key) && !value.includes("${"))

@@ -1,4 +1,4 @@
-import { isRecord } from "../../index.ts";
+import { isRecord } from "../../lib/record.ts";
 import type { Line } from "../terminal/live-area.ts";
 import { safe } from "../terminal/print.ts";
 import {

@@ -1,5 +1,6 @@
 import { compileSchema } from "../../index.ts";
 import type { CompiledSchema, Hub, SchemaTarget } from "../../index.ts";
+import { shellWord } from "../../lib/argv.ts";
 import type { Finding } from "./finding.ts";
 import { count } from "../terminal/print.ts";
 
@@ -54,7 +55,7 @@ export async function providerFindings(
       level: "note",
       about: server,
       message: "its tools are not known yet",
-      advice: `\`plugboard tools ${server}\` asks it.`,
+      advice: `\`plugboard tools ${shellWord(server)}\` asks it.`,
     })),
   ];
 }

@@ -1,5 +1,6 @@
-import { PlugboardError, describeOrigin, isPlugboardError, nearest } from "../../index.ts";
+import { PlugboardError, describeOrigin, isPlugboardError } from "../../index.ts";
 import type { Hub, LoadedConfig, Origin, ToolExplanation, Workspace } from "../../index.ts";
+import { nearest } from "../../lib/suggest.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { CommonOptions } from "../verb.ts";
@@ -36,11 +37,11 @@ function unknownName(error: PlugboardError, name: string, { config }: Hub): Plug
 }
 
 function describe(explanation: ToolExplanation, terminal: Terminal): string {
-  const { id, server, name, standing, because, renamedTo, approval, rules } = explanation;
+  const { id, server, name, status, because, renamedTo, approval, rules } = explanation;
   const lines: [string, string][] = [
     ["server", server],
     ["name", renamedTo === undefined ? name : `${name}, renamed to ${renamedTo}`],
-    ["standing", because === undefined ? standing : `${standing}: ${because}`],
+    ["status", because === undefined ? status : `${status}: ${because}`],
     ["approval", approval.origin ? `${approval.mode}, from ${place(approval.origin)}` : approval.mode],
     ...rules.map(({ rule, origin }): [string, string] => ["rule", `${rule}  ${place(origin)}`]),
   ];

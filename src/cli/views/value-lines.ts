@@ -1,4 +1,5 @@
-import { isRecord, printable } from "../../index.ts";
+import { isRecord } from "../../lib/record.ts";
+import { printable } from "../../lib/printable.ts";
 
 const maxDepth = 6;
 const widestName = 32;

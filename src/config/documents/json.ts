@@ -1,8 +1,7 @@
 import { createScanner, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { Node, ParseError } from "jsonc-parser";
-import { bareObject } from "./document.ts";
+import { bareObject, nest, splice } from "./document.ts";
 import type { ConfigDocument, Notation, Path, SyntaxProblem } from "./document.ts";
-import { nest, splice } from "./splice.ts";
 
 /** JSON with comments and trailing commas, as people write it; plain JSON is a part of that. */
 export const json: Notation = { parse, set, remove, stringify: (value) => `${render(value, "", "  ")}\n` };

@@ -1,8 +1,7 @@
 import { ParseError, parseTOML } from "toml-eslint-parser";
 import type { AST } from "toml-eslint-parser";
-import { bareObject } from "./document.ts";
+import { bareObject, nest, splice } from "./document.ts";
 import type { ConfigDocument, Notation, Path, Span } from "./document.ts";
-import { nest, splice } from "./splice.ts";
 import { renderInline, renderTables, tomlKey } from "./toml-text.ts";
 
 export const toml: Notation = { parse, set, remove, stringify: (value) => renderTables([], value) };

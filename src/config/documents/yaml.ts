@@ -1,8 +1,7 @@
 import { LineCounter, isMap, isScalar, isSeq, parseDocument, stringify } from "yaml";
 import type { Document, Node, Pair, YAMLMap } from "yaml";
-import { bareObject } from "./document.ts";
+import { bareObject, nest, splice } from "./document.ts";
 import type { ConfigDocument, Notation, Path } from "./document.ts";
-import { nest, splice } from "./splice.ts";
 
 export const yaml: Notation = { parse, set, remove, stringify: (value) => stringify(value, textOptions) };
 

@@ -1,4 +1,4 @@
-import { splitArgv } from "../../lib/argv.ts";
+import { joinArgv, splitArgv } from "../../lib/argv.ts";
 import { settle, take } from "./draft.ts";
 import { transport, usualWords } from "./transport.ts";
 import { record, type Rule, type Rules, text, textList, texts } from "./fields.ts";
@@ -50,10 +50,6 @@ export const headersHelper: Rule = {
     const words = textList(helper);
     if (!words) return helper;
     draft.notes.push({ kind: "translated", field: "headersHelper", message: `is one text in \`${field}\`` });
-    return words.map(quoted).join(" ");
+    return joinArgv(words);
   },
 };
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}

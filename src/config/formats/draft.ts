@@ -1,4 +1,5 @@
 import type { Note, ReadContext } from "./format.ts";
+import { shellWord } from "../../lib/argv.ts";
 import type { Home, Homes } from "./homes.ts";
 import { parseTemplate } from "../template.ts";
 import { type Part, printReference, printReferences, type Reference, withoutFallback } from "./references.ts";
@@ -115,7 +116,7 @@ function describe(parts: readonly Part[], translated: string, field: string): No
   const references = parts.filter((part) => typeof part !== "string");
   const secrets = references.filter((reference) => reference.kind === "secret");
   if (secrets.length > 0) {
-    const commands = secrets.map(({ name }) => `\`plugboard secret set ${name}\``).join(" and ");
+    const commands = secrets.map(({ name }) => `\`plugboard secret set ${shellWord(name)}\``).join(" and ");
     const message = `asks for a value: run ${commands}, or set the variable of that name`;
     return { kind: "needs-secret", field, message };
   }

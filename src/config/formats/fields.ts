@@ -227,3 +227,12 @@ export function textList(value: unknown): string[] | undefined {
 function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
+
+/** A name inside the entry; one that differs from the server's name has no place here. */
+export const label: Rule = {
+  read: (value, field, draft) => {
+    if (value !== draft.name)
+      draft.notes.push(lost(field, "a server has one name here, the one it is listed under"));
+    return undefined;
+  },
+};

@@ -1,4 +1,6 @@
 import { isRecord } from "../../lib/record.ts";
+import { looksSecret, looksSecretParameter } from "../../lib/secret-words.ts";
+import { secretInArgument } from "../show.ts";
 import type { ReadDraft } from "./draft.ts";
 import { textList } from "./fields.ts";
 import type { Note } from "./format.ts";
@@ -9,10 +11,10 @@ export function findLiteralSecrets({ name, homes }: Pick<ReadDraft, "name" | "ho
   const owner = constantCase(name);
   return [
     ...members(homes.get("env")).flatMap(([key, value]) =>
-      isSecretName(key) && isLiteral(value) ? [plainSecret(`env.${key}`, constantCase(key))] : [],
+      looksSecret(key) && isLiteral(value) ? [plainSecret(`env.${key}`, constantCase(key))] : [],
     ),
     ...members(homes.get("headers")).flatMap(([key, value]) =>
-      isSecretHeader(key) && isLiteral(value)
+      looksSecret(key) && isLiteral(value)
         ? [
             plainSecret(
               `headers.${key}`,
@@ -36,30 +38,13 @@ function plainSecret(field: string, name: string): Note {
   return { kind: "needs-secret", field, message };
 }
 
-const secretWords = /(token|key|secret|password|passwd|passphrase|credentials?|_pat)$/i;
-
-function isSecretName(name: string): boolean {
-  return secretWords.test(name);
-}
-
-function isSecretHeader(name: string): boolean {
-  return /^(authorization|proxy-authorization|cookie)$/i.test(name) || secretWords.test(name);
-}
-
-/** The places of values behind `--api-key`, and of arguments such as `--token=…`. */
 function secretArguments(args: readonly string[]): number[] {
-  return args.flatMap((argument, index) => {
-    const [option = "", value] = argument.startsWith("-") ? argument.split(/=(.*)/s, 2) : [];
-    if (!isSecretName(option)) return [];
-    if (value !== undefined) return isLiteral(value) ? [index] : [];
-    const next = args[index + 1];
-    return next !== undefined && !next.startsWith("-") && isLiteral(next) ? [index + 1] : [];
-  });
+  return [...args.keys()].filter((index) => isLiteral(secretInArgument(args, index)));
 }
 
 function holdsSecret(url: unknown): boolean {
   if (typeof url !== "string" || !URL.canParse(url)) return false;
-  return [...new URL(url).searchParams].some(([key, value]) => isSecretName(key) && isLiteral(value));
+  return [...new URL(url).searchParams].some(([key, value]) => looksSecretParameter(key) && isLiteral(value));
 }
 
 function isLiteral(value: unknown): boolean {

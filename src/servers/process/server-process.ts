@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { isGroupAlive, signalProcess, type MarkerScan } from "./proc-scan.ts";
 import { goneWithin, killMarked } from "./reap.ts";
 import { endWindowsTree } from "./windows.ts";
-import { within } from "../within.ts";
+import { waitAtMost } from "../wait-at-most.ts";
 
 export interface ExitStatus {
   code: number | null;
@@ -85,7 +85,7 @@ export class ServerProcess {
     }
     // A second look, for what was just being started during the first.
     await killMarked(marker, scan);
-    await within(this.#closed, pipeMs);
+    await waitAtMost(this.#closed, pipeMs);
     // What left the group and dropped the marker may still hold the pipes; we do not wait for it.
     for (const stream of child.stdio) stream?.destroy();
   }
@@ -104,7 +104,7 @@ export class ServerProcess {
   }
 
   async #exitWithin(ms: number): Promise<void> {
-    if (this.exit === undefined) await within(this.exited, ms);
+    if (this.exit === undefined) await waitAtMost(this.exited, ms);
   }
 }
 

@@ -32,6 +32,8 @@ export interface RequestTrace {
   cancelled?: PlugboardError | undefined;
   /** Set while it is under way. */
   cancel?: ((reason: unknown) => void) | undefined;
+  /** Whether anybody wants to know the sizes. */
+  isMeasured?: boolean;
   requestBytes?: number;
   resultBytes?: number;
 }
@@ -225,7 +227,7 @@ export class Requests {
     const { id } = request;
     try {
       const text = write(request);
-      if (trace) trace.requestBytes = Buffer.byteLength(text);
+      if (trace?.isMeasured) trace.requestBytes = Buffer.byteLength(text);
       const sent = this.#settings.send(request, text);
       if (sent !== undefined) sent.catch((error: unknown) => this.fail(id, this.#errors.unsent(error)));
     } catch (error) {
@@ -240,7 +242,7 @@ export class Requests {
     const { raw, isStanding, signal, trace } = waiting.options;
     if (trace) {
       trace.cancel = undefined;
-      if (resultBytes !== undefined) trace.resultBytes = resultBytes;
+      if (trace.isMeasured && resultBytes !== undefined) trace.resultBytes = resultBytes;
     }
     if (raw) this.#raw--;
     if (isStanding) this.#standing--;

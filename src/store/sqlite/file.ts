@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, lstatSync, openSync, type Stats } fro
 import { dirname } from "node:path";
 import { createFolder } from "../../lib/create-folder.ts";
 import { isRecord } from "../../lib/record.ts";
-import { storeError } from "../store-error.ts";
+import { storeError } from "../error.ts";
 
 /**
  * Makes sure that there is a state file only this user can change, in a folder only this user can change.

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { prepareStateFile } from "./file.ts";
 import { loadSqlite } from "./module.ts";
 import { createSchema, identify } from "./schema.ts";
-import { classifyFailure, storeError } from "../store-error.ts";
+import { classifyFailure, storeError } from "../error.ts";
 
 /** Also the longest time for which a single statement may block this process. */
 const busyTimeoutMs = 5000;

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
-import { classifyFailure } from "../store-error.ts";
+import { classifyFailure } from "../error.ts";
 
 export type Row = Record<string, SQLOutputValue>;
 

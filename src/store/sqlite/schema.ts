@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { storeError } from "../store-error.ts";
+import { storeError } from "../error.ts";
 
 const schemaVersion = 1;
 /** "Plbd", so that a file of some other program is recognised before anything is written to it. */

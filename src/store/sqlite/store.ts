@@ -5,7 +5,7 @@ import { waitForLease } from "../lease.ts";
 import { createLeaseTable } from "./leases.ts";
 import { openDatabase } from "./open.ts";
 import { createRun, type Row } from "./run.ts";
-import { classifyFailure, storeError } from "../store-error.ts";
+import { classifyFailure, storeError } from "../error.ts";
 import type { Clock, Store, StoredValue } from "../store.ts";
 
 export interface SqliteStoreOptions {

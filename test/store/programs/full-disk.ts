@@ -1,5 +1,5 @@
 /** Writes larger and larger values until the system refuses; reports how that looked and what is left. */
-import { openStore } from "../../../src/store/open-store.ts";
+import { openStore } from "../../../src/store/open.ts";
 
 const [path = ""] = process.argv.slice(2);
 const store = await openStore({ path }, (warning) => {

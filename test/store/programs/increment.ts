@@ -1,6 +1,6 @@
 /** Opens the store when told to, then adds one to a shared number as often as asked. */
 import { once } from "node:events";
-import { openStore } from "../../../src/store/open-store.ts";
+import { openStore } from "../../../src/store/open.ts";
 
 const [path = "", times = "0"] = process.argv.slice(2);
 process.send?.("ready");

@@ -1,5 +1,5 @@
 /** Waits for the lease and reports its fence; `hold` then keeps it for ever, `pass` writes it down and gives it back. */
-import { openStore } from "../../../src/store/open-store.ts";
+import { openStore } from "../../../src/store/open.ts";
 
 const [path = "", what = "pass"] = process.argv.slice(2);
 const store = await openStore({ path }, (warning) => {

@@ -1,9 +1,7 @@
 import { isRecord } from "../../../lib/record.ts";
-import { clientFormat, entriesOf, type Found } from "../client-format.ts";
+import { clientFormat, entriesOf, type Found, listedEntries } from "../client-format.ts";
 import { usualFields } from "../command-fields.ts";
-import { nested, readOnly, record, text } from "../fields.ts";
-import { label } from "../label.ts";
-import { listedEntries } from "../listed-entries.ts";
+import { nested, readOnly, record, text, label } from "../fields.ts";
 import { projectFile, userFile } from "../paths.ts";
 import { continueVariables } from "../variables.ts";
 

@@ -1,8 +1,8 @@
 import { isRecord } from "../../../lib/record.ts";
+import { shellWord } from "../../../lib/argv.ts";
 import { clientFormat, settingsFile } from "../client-format.ts";
 import type { ReadDraft } from "../draft.ts";
-import { duration, enabled, record, type Rule, text, textList, texts } from "../fields.ts";
-import { label } from "../label.ts";
+import { duration, enabled, record, type Rule, text, textList, texts, label } from "../fields.ts";
 import { applicationFile, dotConfigFile } from "../paths.ts";
 import { allowed } from "../tool-rules.ts";
 import { transport, usualWords } from "../transport.ts";
@@ -55,7 +55,7 @@ function readSecretNames(value: unknown, field: string, draft: ReadDraft): strin
     draft.homes.set("env", { ...Object.fromEntries(secrets), ...(isRecord(env) ? env : {}) });
   }
   for (const name of names) {
-    const message = `Goose keeps it in the keyring under its own name: run \`plugboard secret set ${name}\``;
+    const message = `Goose keeps it in the keyring under its own name: run \`plugboard secret set ${shellWord(name)}\``;
     draft.notes.push({ kind: "needs-secret", field: `${field}.${name}`, message });
   }
   return undefined;

@@ -1,9 +1,7 @@
 import { isRecord } from "../../../lib/record.ts";
-import { clientFormat } from "../client-format.ts";
+import { clientFormat, listedEntries } from "../client-format.ts";
 import { addressFields, commandFields } from "../command-fields.ts";
-import { nested, type Rule, text, textList } from "../fields.ts";
-import { label } from "../label.ts";
-import { listedEntries } from "../listed-entries.ts";
+import { nested, type Rule, text, textList, label } from "../fields.ts";
 import { allowed, answered } from "../tool-rules.ts";
 import { transport, usualWords } from "../transport.ts";
 import { secretVariables } from "../variables.ts";

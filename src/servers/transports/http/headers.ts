@@ -2,12 +2,7 @@ import { PlugboardError } from "../../../errors.ts";
 import { isRecord } from "../../../lib/record.ts";
 import type { RpcMessage } from "../../rpc/messages.ts";
 
-const firstModernVersion = "2026-07-28";
 const maxSessionIdLength = 4096;
-
-export function isModernVersion(version: string | undefined): boolean {
-  return version !== undefined && version >= firstModernVersion;
-}
 
 /** A session id goes into our headers again, so it must be what the spec allows: visible ASCII, and not endless. */
 export function checkSessionId(server: string, id: string | undefined): void {

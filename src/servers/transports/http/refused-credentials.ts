@@ -1,5 +1,6 @@
 import { parseChallenge } from "../../../auth/challenge.ts";
 import { PlugboardError } from "../../../errors.ts";
+import { shellWord } from "../../../lib/argv.ts";
 import type { Authorization } from "./authorization.ts";
 
 /** 401, after everything that could be renewed was. */
@@ -29,7 +30,7 @@ export function missingRights(
     data: { reason: "insufficient-scope", scopes, status: 403 },
     missingScopes: scopes,
     ...(scopes.length > 0 && {
-      hint: `Run \`plugboard login ${server} --scopes '${more.replaceAll("'", "")}'\`.`,
+      hint: `Run \`plugboard login ${shellWord(server)} --scopes '${more.replaceAll("'", "")}'\`.`,
     }),
   });
 }

@@ -2,14 +2,15 @@ import { PlugboardError } from "../../../errors.ts";
 import type { ServerAuth } from "../../../auth/server-auth.ts";
 import { isRequest, toJson } from "../../rpc/messages.ts";
 import type { RpcMessage, RpcRequest } from "../../rpc/messages.ts";
-import { within } from "../../within.ts";
+import { isModernRevision } from "../../rpc/revisions.ts";
+import { waitAtMost } from "../../wait-at-most.ts";
 import type { Transport, TransportEvents, TransportFacts } from "../transport.ts";
 import { Authorization, type SendOptions } from "./authorization.ts";
 import { HttpCall } from "./call.ts";
 import { HttpClient, type HttpClientConfig } from "./client.ts";
 import { acceptEncoding } from "./decoder.ts";
 import { type Head, headerText } from "./exchange.ts";
-import { checkSessionId, envelopeVersion, isModernVersion, routingHeaders } from "./headers.ts";
+import { checkSessionId, envelopeVersion, routingHeaders } from "./headers.ts";
 import { post } from "./post.ts";
 import { PushStream } from "./push-stream.ts";
 import { resumeCall } from "./resume.ts";
@@ -61,7 +62,7 @@ export class HttpTransport implements Transport {
     const call = this.#calls.get(id);
     if (call === undefined) return;
     const stop = () => call.stop(new PlugboardError("call-cancelled", reason ?? "Nobody waits for it."));
-    const isModern = isModernVersion(envelopeVersion(call.request));
+    const isModern = isModernRevision(envelopeVersion(call.request));
     if (reason === undefined || isModern || !call.wasSent) return stop();
     const params = { requestId: id, reason };
     const message = { jsonrpc: "2.0", method: "notifications/cancelled", params } as const;
@@ -84,7 +85,7 @@ export class HttpTransport implements Transport {
 
   #call(request: RpcRequest, body: string, events: TransportEvents): void {
     const version = envelopeVersion(request);
-    const isModern = isModernVersion(version);
+    const isModern = isModernRevision(version);
     const call = new HttpCall(request, {
       authorization: this.#authorization,
       events,
@@ -168,7 +169,7 @@ export class HttpTransport implements Transport {
     const receiver = { head() {}, data() {}, end: resolve, failed: () => resolve() };
     const request = { url: this.#client.url, method: "DELETE", headers: this.#sessionHeaders() } as const;
     const sending = this.#authorization.send(request, receiver, { renews: false });
-    await within(promise, goodbyeTimeoutMs);
+    await waitAtMost(promise, goodbyeTimeoutMs);
     sending.abort(this.#lost);
   }
 

@@ -3,7 +3,7 @@ import { printable } from "../../../lib/printable.ts";
 import type { RpcMessage } from "../../rpc/messages.ts";
 import type { ProcessTree, ServerProgram } from "../../process/process-tree.ts";
 import type { ServerProcess } from "../../process/server-process.ts";
-import { within } from "../../within.ts";
+import { waitAtMost } from "../../wait-at-most.ts";
 import type { Transport, TransportEvents, TransportFacts } from "../transport.ts";
 import { LineReader } from "./line-reader.ts";
 import { stdioErrors } from "./errors.ts";
@@ -154,6 +154,6 @@ const exitLagMs = 500;
 
 /** A timer that is late because we were busy comes before the data that arrived meanwhile: that is let in first. */
 async function waitFor(event: Promise<unknown>, ms: number): Promise<void> {
-  await within(event, ms);
+  await waitAtMost(event, ms);
   await new Promise((resolve) => setImmediate(resolve));
 }

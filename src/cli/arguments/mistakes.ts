@@ -1,0 +1,47 @@
+import { PlugboardError, createValidator, isPlugboardError } from "../../index.ts";
+import type { Mistake, ToolEntry } from "../../index.ts";
+import { isRecord } from "../../lib/record.ts";
+import { callLine } from "./call-line.ts";
+import { exampleValue } from "./example-values.ts";
+import { propertySchema } from "./schema-parts.ts";
+
+type Arguments = Record<string, unknown>;
+
+/** Adds to an error about arguments the command line that would have been right, where one can be found. */
+export function withCorrection(error: unknown, tool: ToolEntry, args: Arguments): unknown {
+  if (!isPlugboardError(error, "arguments-invalid")) return error;
+  const corrected = correct(tool, args, mistakesIn(error.data));
+  if (!corrected) return error;
+  const { message, server, data } = error;
+  const line = callLine(tool, corrected);
+  return new PlugboardError("arguments-invalid", message, {
+    server,
+    tool: tool.id,
+    data: { ...data, corrected: line },
+    cause: error,
+    hint: `Like this it fits: ${line}`,
+  });
+}
+
+/** Known names for misspelt ones, the nearest allowed values, examples for what is missing or of a wrong type. */
+function correct({ inputSchema }: ToolEntry, args: Arguments, mistakes: Mistake[]): Arguments | undefined {
+  let fixed: Arguments = { ...args };
+  for (const { path, expected, suggestion } of mistakes) {
+    if (!/^[^.[\]]+$/.test(path)) return undefined;
+    const { [path]: value, ...others } = fixed;
+    if (expected === "no such property")
+      fixed = suggestion === undefined ? others : { ...others, [suggestion]: value };
+  }
+  const validate = createValidator(inputSchema);
+  for (const { path, suggestion } of validate(fixed)) {
+    if (!/^[^.[\]]+$/.test(path)) return undefined;
+    const schema = propertySchema(inputSchema, path, inputSchema);
+    fixed = { ...fixed, [path]: suggestion ?? exampleValue(schema, inputSchema, path, 1) };
+  }
+  return validate(fixed).length === 0 ? fixed : undefined;
+}
+
+function mistakesIn(data: Record<string, unknown> | undefined): Mistake[] {
+  const list = data?.["mistakes"];
+  return Array.isArray(list) ? (list.filter(isRecord) as unknown as Mistake[]) : [];
+}

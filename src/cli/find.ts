@@ -1,0 +1,49 @@
+import { PlugboardError, isPlugboardError } from "../index.ts";
+import type { Hub, LoadedConfig, ServerEntry, ToolEntry } from "../index.ts";
+import { nearest } from "../lib/suggest.ts";
+
+/** The tool that somebody means. When there is none because its server cannot be used, that is what the error says. */
+export async function findTool(hub: Hub, query: string): Promise<ToolEntry> {
+  try {
+    return await hub.findTool(query);
+  } catch (error) {
+    if (!isPlugboardError(error, "tool-unknown")) throw error;
+    const server = serverIn(query, hub);
+    if (server !== undefined) await hub.connect(server);
+    throw withHint(error, query, hub);
+  }
+}
+
+/** The server that `server.tool`, `server/tool` or `mcp__server__tool` speaks of. */
+export function serverIn(query: string, { config }: Hub): string | undefined {
+  return [...config.servers.keys()].find((name) =>
+    [`${name}.`, `${name}/`, `${name}__`, `mcp__${name}__`].some((start) =>
+      query.replace(/^\//, "").startsWith(start),
+    ),
+  );
+}
+
+function withHint(error: PlugboardError, query: string, hub: Hub): PlugboardError {
+  if (error.data) return error;
+  const near = nearest(query, hub.config.servers.keys());
+  const failed = hub.status().filter((report) => report.error !== undefined);
+  const hint =
+    near !== undefined
+      ? `Did you mean the server ${near}?`
+      : failed.length > 0
+        ? `${failed.map(({ name }) => name).join(", ")} did not answer: plugboard status says why.`
+        : undefined;
+  if (hint === undefined) return error;
+  return new PlugboardError("tool-unknown", error.message, { tool: query, hint, cause: error });
+}
+
+/** The server of that name, or an error that names the nearest one. */
+export function knownServer({ servers }: LoadedConfig, name: string): ServerEntry {
+  const entry = servers.get(name);
+  if (entry) return entry;
+  const near = nearest(name, servers.keys());
+  throw new PlugboardError("server-unknown", `There is no server "${name}".`, {
+    server: name,
+    ...(near !== undefined && { hint: `Did you mean "${near}"?` }),
+  });
+}

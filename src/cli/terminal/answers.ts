@@ -1,0 +1,116 @@
+import type {
+  Approval,
+  ApproveQuestion,
+  ElicitAnswer,
+  ElicitUrl,
+  Interact,
+  LogInQuestion,
+} from "../../index.ts";
+import type { Ask } from "./ask.ts";
+import { fillForm } from "./elicitation-form.ts";
+import { waysToLogIn } from "./login-ways.ts";
+import type { Alone } from "./login-ways.ts";
+import { safe } from "./print.ts";
+import type { Terminal } from "./terminal.ts";
+import { effectWords } from "../views/tool.ts";
+import { valueText } from "../views/value-lines.ts";
+
+export interface AnswerOptions {
+  terminal: Terminal;
+  /** Approvals are given in advance. */
+  yes?: boolean;
+  /** Whether a login that is missing is offered on the spot; otherwise the error names the command. */
+  offersLogin: boolean;
+  /** Called with true while somebody is being asked, so that nothing else is drawn meanwhile. */
+  onAsking?: (isAsking: boolean) => void;
+}
+
+/** A person at the terminal answers; one question at a time. Without a person everything is declined. */
+export function terminalAnswers(options: AnswerOptions): Interact {
+  const { terminal, yes = false, offersLogin, onAsking } = options;
+  const { ask } = terminal;
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(async () => {
+      onAsking?.(true);
+      try {
+        return await work();
+      } finally {
+        onAsking?.(false);
+      }
+    });
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+  const approve = async (question: ApproveQuestion, signal: AbortSignal): Promise<Approval> => {
+    if (yes) return { decision: "allow" };
+    if (!ask)
+      return { decision: "deny", reason: `${question.because}, and nobody is there to ask; --yes allows it` };
+    return inTurn(() => askApproval(question, ask, signal));
+  };
+  if (!ask) return { approve };
+  return {
+    approve,
+    elicit: (question, signal) =>
+      inTurn(() =>
+        question.mode === "form" ? fillForm(question, ask, signal) : askToOpen(question, ask, signal),
+      ),
+    ...(offersLogin && loginAnswers(terminal, inTurn)),
+  };
+}
+
+/** Logins that are missing are offered; everything else is declined. */
+export function loginAnswers(terminal: Terminal, alone: Alone = (work) => work()): Interact {
+  const { ask } = terminal;
+  if (!ask) return {};
+  return {
+    logIn: async (question, signal) =>
+      (await alone(() => wantsToLogIn(question, ask, signal)))
+        ? waysToLogIn(question.server, { alone }, terminal)
+        : undefined,
+  };
+}
+
+async function wantsToLogIn(question: LogInQuestion, ask: Ask, signal: AbortSignal): Promise<boolean> {
+  const { server, profile, scopes, because } = question;
+  const account = profile === "default" ? "" : ` as ${safe(profile)}`;
+  const when = scopes.length === 0 ? "now" : `again, for ${safe(scopes.join(" "))}`;
+  await ask.say(safe(because));
+  const message = `Log in to ${safe(server)}${account} ${when}?`;
+  return (await ask.confirm({ message, initial: true }, signal)) ?? false;
+}
+
+async function askApproval(question: ApproveQuestion, ask: Ask, signal: AbortSignal): Promise<Approval> {
+  const { server, tool, title, annotations, because } = question;
+  const args = valueText(question.arguments);
+  await ask.say(
+    [
+      `${safe(tool)} of ${safe(server)}${title === undefined ? "" : ` (${safe(title)})`}`,
+      `Effects: ${effectWords(annotations)}`,
+      ...(args === "" ? ["No arguments."] : ["Arguments:", ...args.split("\n").map((line) => `  ${line}`)]),
+    ].join("\n"),
+  );
+  const isAllowed = await ask.confirm({ message: `Call it? (${safe(because)})`, initial: false }, signal);
+  return isAllowed ? { decision: "allow" } : { decision: "deny", reason: "you said no" };
+}
+
+/** Nothing is opened: the person sees where it leads, agrees or not, and opens it. */
+async function askToOpen(
+  { server, message, url }: ElicitUrl,
+  ask: Ask,
+  signal: AbortSignal,
+): Promise<ElicitAnswer> {
+  const host = URL.parse(url)?.host ?? "?";
+  await ask.say(`${safe(server)} asks you to visit a page on ${safe(host)}: ${safe(message)}\n${safe(url)}`);
+  const choice = await ask.choose(
+    {
+      message: `Will you open it? It leads to ${safe(host)}.`,
+      choices: [
+        { value: "accept", label: "Yes", hint: "open the address above in your browser" },
+        { value: "decline", label: "No", hint: "the server is told no" },
+      ],
+    },
+    signal,
+  );
+  return { action: (choice ?? "cancel") as ElicitAnswer["action"] };
+}

@@ -1,0 +1,75 @@
+import { contentParts, isMedia, mediaParts, mirroredValue, partToText } from "../../index.ts";
+import type { CallResult, MediaFile } from "../../index.ts";
+import { formatBytes } from "../../lib/format-bytes.ts";
+import { isRecord } from "../../lib/record.ts";
+import { printable } from "../../lib/printable.ts";
+import { shellWord } from "../../lib/argv.ts";
+import { painter, safe } from "../terminal/print.ts";
+import { shownPath, saveFile } from "../terminal/saved-files.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { valueText } from "./value-lines.ts";
+
+/**
+ * Shows a result to a person: texts escaped, structured content as names and values, links listed, media saved into
+ * `folder`. Nothing is shown twice. What a tool calls an error goes to standard error.
+ */
+export async function showResult(result: CallResult, folder: string, terminal: Terminal): Promise<void> {
+  const write = result.isError ? terminal.err : terminal.out;
+  const paint = painter(terminal, result.isError ? "err" : "out");
+  const parts = contentParts(result);
+  const mirrored = mirroredValue(parts, result.structuredContent);
+  const isStructured =
+    mirrored !== undefined && typeof mirrored.value === "object" && mirrored.value !== null;
+  const files = mediaParts(result).values();
+  for (const part of parts) {
+    if (isStructured && part.kind === "text") continue;
+    if (isMedia(part)) {
+      const { value: file } = files.next();
+      if (file) write(`${await savedLine(file, folder, terminal)}\n`);
+    } else if (part.kind === "link") {
+      const name = part.name === undefined ? "" : `  ${safe(part.name)}`;
+      const type = part.mimeType === undefined ? "" : paint("dim", `  ${safe(part.mimeType)}`);
+      write(`${paint("cyan", safe(part.uri))}${name}${type}\n`);
+    } else write(endLine(printable(partToText(part))));
+  }
+  if (isStructured) write(endLine(valueText(mirrored.value)));
+  else if (result.structuredContent !== undefined && !mirrored) {
+    write(endLine(valueText(result.structuredContent)));
+  }
+  reportOutput(result, terminal);
+  if (result.isError) terminal.exitCode = 1;
+}
+
+export async function savedLine(file: MediaFile, folder: string, terminal: Terminal): Promise<string> {
+  const bytes = file.bytes();
+  const what = `${file.kind} ${safe(file.mimeType)}`;
+  if (!bytes) return `${what}: the server sent no valid base64, so nothing was saved`;
+  const path = await saveFile(folder, file.name, bytes);
+  return `${what}, ${formatBytes(bytes.length)}: saved as ${safe(shownPath(path, terminal.cwd))}`;
+}
+
+/** What was done to the result or its arguments on the way. */
+function reportOutput({ _meta }: CallResult, terminal: Terminal): void {
+  const paint = painter(terminal, "err");
+  const say = (text: string) => terminal.err(`${paint("dim", safe(text))}\n`);
+  const note = _meta?.["plugboard/output"];
+  if (isRecord(note) && typeof note["handle"] === "string") {
+    const tokens =
+      typeof note["tokens"] === "number" ? ` of about ${note["tokens"].toLocaleString("en-US")} tokens` : "";
+    say(
+      `Cut from a result${tokens}; all of it: plugboard result ${shellWord(note["handle"])}   (or call with --whole)`,
+    );
+  } else if (isRecord(note) && note["cut"] === true)
+    say("Cut, and the whole was not kept: call it with --whole.");
+  const repaired = _meta?.["plugboard/arguments"];
+  if (Array.isArray(repaired)) for (const text of repaired) say(`Understood: ${String(text)}`);
+}
+
+function endLine(text: string): string {
+  return text.endsWith("\n") || text === "" ? text : `${text}\n`;
+}
+
+/** Saves the images and other files of a result without showing it; says where on standard error. */
+export async function saveMedia(result: CallResult, folder: string, terminal: Terminal): Promise<void> {
+  for (const file of mediaParts(result)) terminal.err(`${await savedLine(file, folder, terminal)}\n`);
+}

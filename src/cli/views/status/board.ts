@@ -1,0 +1,104 @@
+import { errorTable, isPlugboardError } from "../../../index.ts";
+import type { ErrorSummary, Hub, LoadedConfig, ServerEntry, ServerReport } from "../../../index.ts";
+import { countTools } from "./count-tools.ts";
+import { transportOf } from "../server.ts";
+
+/** What `status` knows about a server; `via` is there before it is connected too. */
+export interface StatusRow extends ServerReport {
+  via: string;
+  toolCount?: number;
+}
+
+/** Connects the servers of a hub and keeps what there is to show about them. */
+export class StatusBoard {
+  /** Called with a server's name whenever its row may look different. */
+  onChange: (server: string) => void = () => undefined;
+  readonly #hub: Hub;
+  readonly #keepsTrying: boolean;
+  /** The outcome of each server's latest tool list, or the question while it is under way. */
+  readonly #tools = new Map<string, number | ErrorSummary | Promise<void>>();
+
+  constructor(hub: Hub, { keepsTrying }: { keepsTrying: boolean }) {
+    this.#hub = hub;
+    this.#keepsTrying = keepsTrying;
+    hub.on("connection-changed", ({ server, from, to }) => {
+      if (to === "connected" && from === "connecting") this.#count(server);
+      else if (to !== "connected" && to !== "degraded") this.#tools.delete(server);
+      this.onChange(server);
+    });
+    hub.on("catalog-changed", ({ server, kind }) => kind === "tools" && this.#count(server));
+  }
+
+  entry(name: string): ServerEntry | undefined {
+    return this.#hub.config.servers.get(name);
+  }
+
+  rows(): StatusRow[] {
+    return this.#hub.status().map((current) => {
+      const report = this.#keepsTrying ? current : final(current);
+      const entry = this.entry(report.name);
+      const tools = this.#tools.get(report.name);
+      const row = { ...report, via: report.transport ?? (entry ? transportOf(entry) : "?") };
+      if (typeof tools === "number") return { ...row, toolCount: tools };
+      if (report.state !== "connected" || !tools || tools instanceof Promise) return row;
+      const { message, hint } = tools;
+      return { ...row, state: "degraded", error: tools, message, ...(hint !== undefined && { hint }) };
+    });
+  }
+
+  /** Connects every usable server that is not yet; resolves when each of them has an outcome. */
+  async connect(): Promise<void> {
+    const idle = this.#hub.status().filter(({ state }) => state === "idle");
+    await Promise.all(
+      idle.map(async ({ name }) => {
+        await this.#hub.connect(name).catch(() => undefined);
+        await this.#tools.get(name);
+      }),
+    );
+  }
+
+  /** Takes a new configuration into use. */
+  async reload(config: LoadedConfig): Promise<void> {
+    await this.#hub.reload(config);
+    this.onChange("");
+    void this.connect();
+  }
+
+  #count(server: string): void {
+    const question: Promise<void> = this.#ask(server).then((outcome) => {
+      // A later question, or the end of the connection, makes an answer worthless.
+      if (this.#tools.get(server) !== question) return;
+      this.#tools.set(server, outcome);
+      this.onChange(server);
+    });
+    this.#tools.set(server, question);
+  }
+
+  async #ask(server: string): Promise<number | ErrorSummary> {
+    const report = this.#hub.status().find(({ name }) => name === server);
+    if (!report?.capabilities?.["tools"]) return 0;
+    try {
+      return await countTools(this.#hub, server);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (!isPlugboardError(error)) return { code: "internal", message };
+      return { code: error.code, message, hint: error.hint, ...(error.data && { data: error.data }) };
+    }
+  }
+}
+
+/** Nobody tries again after the first attempt, so there is nothing to wait for. */
+function final(report: ServerReport): ServerReport {
+  const { retryAt, ...rest } = report;
+  return retryAt === undefined ? report : { ...rest, state: "failed" };
+}
+
+export function isConnected({ state }: StatusRow): boolean {
+  return state === "connected";
+}
+
+/** 0 when every usable server is connected, else the code of the first failure. */
+export function exitCodeOf(rows: readonly StatusRow[]): number {
+  const [first] = rows.filter((row) => row.state !== "disabled" && !isConnected(row));
+  return first ? errorTable[first.error?.code ?? "not-responding"].exitCode : 0;
+}

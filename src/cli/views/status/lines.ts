@@ -1,0 +1,105 @@
+import type { ServerEntry } from "../../../index.ts";
+import { accountLine } from "../account.ts";
+import { problemOf } from "../connection-findings.ts";
+import { findingLines } from "../finding.ts";
+import { cutLine } from "../../terminal/live-area.ts";
+import type { Line } from "../../terminal/live-area.ts";
+import { safe } from "../../terminal/print.ts";
+import { isConnected } from "./board.ts";
+import type { StatusRow } from "./board.ts";
+import { note, seconds, serverName, stateLook } from "./words.ts";
+import { cutText, displayWidth } from "../../terminal/text-width.ts";
+
+export interface StatusView {
+  rows: StatusRow[];
+  entry(name: string): ServerEntry | undefined;
+  /** Columns of the screen; `Infinity` where nothing needs to be cut. */
+  width: number;
+  now: number;
+}
+
+/** The table, and below it what went wrong with whom. */
+export function statusLines(view: StatusView): Line[] {
+  const { rows, entry, width } = view;
+  const findings = rows.flatMap((row) => problemOf(row, entry(row.name)) ?? []);
+  return [
+    ...tableLines(view),
+    ...accountLines(view),
+    ...findings.flatMap((finding) => [[], ...findingLines(finding, width)]),
+  ];
+}
+
+/** Who is logged in where. */
+function accountLines({ rows, width, now }: StatusView): Line[] {
+  const lines = rows.flatMap(({ name, account }): Line[] =>
+    account ? [[{ text: safe(`${name} as ${accountLine(account, now)}`), style: "dim" }]] : [],
+  );
+  return lines.length > 0 ? [[], ...lines.map((line) => cutLine(line, width))] : [];
+}
+
+/** `3 of 4 servers are connected.` */
+export function summaryLine(rows: readonly StatusRow[]): string {
+  const usable = rows.filter(({ state }) => state !== "disabled");
+  const up = usable.filter(isConnected).length;
+  const unused = rows.length - usable.length;
+  const rest = unused === 0 ? "" : `, ${unused} not used`;
+  const noun = usable.length === 1 ? "server is" : "servers are";
+  return `${up} of ${usable.length} ${noun} connected${rest}.`;
+}
+
+type Column = "NAME" | "STATE" | "VIA" | "PROTOCOL" | "ERA" | "TOOLS" | "START" | "SERVER";
+
+const columns: readonly Column[] = ["NAME", "STATE", "VIA", "PROTOCOL", "ERA", "TOOLS", "START", "SERVER"];
+/** What a onlyServers screen does without, in this order. */
+const dispensable: readonly Column[] = ["ERA", "START", "VIA", "SERVER", "PROTOCOL", "TOOLS"];
+const leastServerWidth = 12;
+const gap = 2;
+
+export function tableLines({ rows, width, now }: StatusView): Line[] {
+  const longestName = Number.isFinite(width) ? Math.max(12, Math.floor(width * 0.3)) : Infinity;
+  const cells = rows.map((row) => cellsOf(row, now, longestName));
+  const widthOf = (column: Column) =>
+    Math.max(column.length, ...cells.map((row) => displayWidth(row[column])));
+  const needed = (shown: readonly Column[]) =>
+    shown.reduce((sum, column) => {
+      const own = column === "SERVER" ? Math.min(widthOf(column), leastServerWidth) : widthOf(column);
+      return sum + own + gap;
+    }, 0);
+  let shown = columns;
+  for (const column of dispensable) {
+    if (needed(shown) <= width) break;
+    shown = shown.filter((one) => one !== column);
+  }
+  const pad = (text: string, column: Column) => {
+    const space = " ".repeat(Math.max(0, widthOf(column) - displayWidth(text)));
+    const isNumber = column === "TOOLS" || column === "START";
+    if (column === "SERVER") return text;
+    return `${isNumber ? space + text : text + space}${" ".repeat(gap)}`;
+  };
+  const header = shown.map((column) => ({ text: pad(column, column), style: "dim" as const }));
+  const body = rows.map((row, index): Line => {
+    const own = cells[index] ?? cellsOf(row, now, longestName);
+    const { style } = stateLook(row, now);
+    const facts = row.protocolVersion === undefined ? safe(note(row, now)) : undefined;
+    const before = facts === undefined ? shown : shown.filter((column) => columns.indexOf(column) < 3);
+    const line = before.map((column) => ({
+      text: pad(own[column], column),
+      style: column === "STATE" ? style : undefined,
+    }));
+    return facts === undefined ? line : [...line, { text: facts, style: "dim" }];
+  });
+  return [header, ...body].map((line) => cutLine(line, width));
+}
+
+function cellsOf(row: StatusRow, now: number, longestName: number): Record<Column, string> {
+  return {
+    NAME: cutText(safe(row.name), longestName),
+    STATE: stateLook(row, now).word,
+    VIA: row.via,
+    PROTOCOL: safe(row.protocolVersion ?? ""),
+    ERA: row.era ?? "",
+    TOOLS: row.toolCount === undefined ? "" : String(row.toolCount),
+    START: row.startMs === undefined ? "" : seconds(row.startMs),
+    SERVER: safe(serverName(row)),
+  };
+}

@@ -1,0 +1,141 @@
+import { watchConfig } from "../../../index.ts";
+import type { Hub, LoadedConfig, PlugboardEvent, Workspace } from "../../../index.ts";
+import { findingLines } from "../finding.ts";
+import { drawWhile } from "../../terminal/live-area.ts";
+import type { Line } from "../../terminal/live-area.ts";
+import { onlyServers, withHub } from "../../with-hub.ts";
+import { noServersText } from "../server.ts";
+import { painter, safe } from "../../terminal/print.ts";
+import type { ProfileOptions } from "../../arguments/profile.ts";
+import { StatusBoard } from "./board.ts";
+import { statusLines, summaryLine } from "./lines.ts";
+import { describeRow } from "./words.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+
+/** Keeps all connections up and shows every change, of the servers and of the configuration, until it is interrupted. */
+export async function watchStatus(
+  workspace: Workspace,
+  config: LoadedConfig,
+  names: readonly string[],
+  options: ProfileOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const shown = (whole: LoadedConfig) => onlyServers(whole, names);
+  const use = { config: shown(config), eager: true, tolerant: true, profile: options.profile };
+  await withHub(terminal, use, workspace, async (hub, signal) => {
+    const board = new StatusBoard(hub, { keepsTrying: true });
+    const show = options.json ? jsonLines : terminal.isLive ? liveTable : changeLines;
+    await show({ hub, board, terminal, signal }, async (onProblem) => {
+      let reloading = Promise.resolve();
+      const watch = await watchConfig(workspace, {
+        current: config,
+        onChange: (changed) => {
+          reloading = reloading.then(() => board.reload(shown(changed)));
+        },
+        onProblem,
+      });
+      void board.connect();
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      await watch.close();
+      await reloading.catch(() => undefined);
+    });
+  });
+}
+
+interface Show {
+  hub: Hub;
+  board: StatusBoard;
+  terminal: Terminal;
+  signal: AbortSignal;
+}
+
+type Run = (onProblem: (message: string | undefined) => void) => Promise<void>;
+
+async function liveTable({ board, terminal, signal }: Show, run: Run): Promise<void> {
+  let problem: string | undefined;
+  const frame = (): Line[] => {
+    const rows = board.rows();
+    const width = terminal.columns - 1;
+    const entry = (name: string) => board.entry(name);
+    const lines =
+      rows.length === 0 ? textLines(noServersText) : statusLines({ rows, entry, width, now: Date.now() });
+    const warning = problem === undefined ? [] : [[], ...findingLines(keptOld(problem), width)];
+    const footer = `${rows.length === 0 ? "" : `${summaryLine(rows)} `}Ctrl-C ends.`;
+    return [...lines, ...warning, [], [{ text: footer, style: "dim" }]];
+  };
+  await drawWhile(terminal, { frame, signal, keep: true }, (redraw) => {
+    board.onChange = redraw;
+    return run((message) => {
+      problem = message;
+      redraw();
+    });
+  });
+}
+
+function keptOld(message: string) {
+  return {
+    level: "problem" as const,
+    about: "configuration",
+    message: `${message}. The one before stays in use.`,
+  };
+}
+
+async function changeLines({ hub, board, terminal }: Show, run: Run): Promise<void> {
+  const said = new Map<string, string>();
+  const say = () => {
+    const rows = board.rows();
+    for (const row of rows) {
+      const isComplete = row.state !== "idle" && (row.state !== "connected" || row.toolCount !== undefined);
+      const line = describeRow(row, Date.now());
+      if (!isComplete || said.get(row.name) === line) continue;
+      said.set(row.name, line);
+      terminal.out(`${time()}  ${line}\n`);
+    }
+  };
+  board.onChange = say;
+  hub.on("config-changed", ({ removed }) => {
+    for (const name of removed) {
+      said.delete(name);
+      terminal.out(`${time()}  ${safe(name)}  removed\n`);
+    }
+  });
+  if (board.rows().length === 0) terminal.out(noServersText);
+  say();
+  const paint = painter(terminal, "err");
+  await run((message) => {
+    if (message !== undefined)
+      terminal.err(`${paint("yellow", "warning:")} ${safe(keptOld(message).message)}\n`);
+  });
+}
+
+async function jsonLines({ hub, board, terminal }: Show, run: Run): Promise<void> {
+  const line = (value: object) => terminal.out(`${JSON.stringify(value)}\n`);
+  const types = ["config-changed", "connection-changed", "catalog-changed", "server-log"] as const;
+  const counted = new Map<string, number>();
+  board.onChange = () => {
+    for (const { name, toolCount } of board.rows()) {
+      if (toolCount === undefined) counted.delete(name);
+      else if (counted.get(name) !== toolCount) {
+        counted.set(name, toolCount);
+        line({ type: "status", at: Date.now(), servers: board.rows().filter((row) => row.name === name) });
+      }
+    }
+  };
+  for (const type of types) hub.on(type, (event: PlugboardEvent) => line(event));
+  line({ type: "status", at: Date.now(), servers: board.rows() });
+  await run((problem) => {
+    const nothing = { added: [], removed: [], changed: [] };
+    if (problem !== undefined) line({ type: "config-changed", ...nothing, problem, at: Date.now() });
+  });
+}
+
+function textLines(text: string): Line[] {
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => [{ text: line }]);
+}
+
+function time(): string {
+  return new Date().toTimeString().slice(0, 8);
+}

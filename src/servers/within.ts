@@ -1,9 +1,0 @@
-/** Waits for an event, but no longer than this. */
-export async function within(event: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([event, late]);
-  clearTimeout(timer);
-}
