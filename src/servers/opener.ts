@@ -10,6 +10,7 @@ import { untilAborted } from "../lib/abortable.ts";
 import { looksSecret } from "../lib/secret-words.ts";
 import type { SessionHooks } from "./connection.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
+import { ConfiguredHeaders, canChange } from "./configured-headers.ts";
 import { rememberEra } from "./era.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
 import { Redaction } from "./redaction.ts";
@@ -51,11 +52,25 @@ export function createOpener(
   const sent = new Set<string>();
   return async (hooks) => {
     const { target, sensitive } = await resolveInTime(entry, context, hooks.signal);
-    const authProvider = "credentials" in target ? context.authProvider?.(entry.name, target) : undefined;
+    const authProvider = "credentials" in target ? credentialsFor(entry, target, context) : undefined;
     const redaction = new Redaction(sensitive, () => authProvider?.secrets?.() ?? [], sent);
     const credentials = { authProvider, redaction };
     return context.gate.run(() => openWithDeadline(entry, target, credentials, context, hooks), hooks.signal);
   };
+}
+
+function credentialsFor(
+  entry: ServerEntry,
+  target: HttpTarget,
+  context: OpenerContext,
+): ServerAuth | undefined {
+  if (target.credentials.kind !== "none" || !canChange(entry.config ?? {}))
+    return context.authProvider?.(entry.name, target);
+  const read = async () => {
+    const again = (await resolveInTime(entry, context)).target;
+    return "headers" in again ? again.headers : {};
+  };
+  return new ConfiguredHeaders(target.headers, read, Date.now);
 }
 
 type Values = Pick<OpenerContext, "env" | "home" | "secrets" | "policy" | "inProcess" | "project">;

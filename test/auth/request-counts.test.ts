@@ -1,4 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createHub } from "../../src/index.ts";
 import type { ProtectedOptions } from "../fixtures/auth/index.ts";
 import type { Script } from "../fixtures/fake/index.ts";
 import { add, browser, openScene, refusal } from "./oauth-fixture.ts";
@@ -84,5 +88,52 @@ describe.each(["modern", "legacy"] as const)("how many requests a call costs, %s
     expect(counts()).toEqual({ posts: 3, tokens: 0 });
     expect(await add(hub)).toEqual({ sum: 3 });
     expect(counts()).toEqual({ posts: 4, tokens: 0 });
+  });
+});
+
+describe("how many requests a call costs, with a configured bearer from a file", () => {
+  async function openFromFile() {
+    const scene = await openCounted();
+    const token = async () => {
+      await scene.hub.login("issues", browser());
+      const record = await (await scene.credentials.vault()).get(`tokens/${scene.server.url}|default`);
+      return (record as { tokens: { access_token: string } }).tokens.access_token;
+    };
+    const folder = mkdtempSync(join(tmpdir(), "plugboard-bearer-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, "token");
+    const { server } = scene;
+    const rotate = async () => writeFileSync(file, await token());
+    await rotate();
+    const headers = { Authorization: `Bearer \${file:${file}}` };
+    const hub = await createHub({ servers: { issues: { url: server.url, headers } } });
+    onTestFinished(() => hub.close());
+    await hub.tools();
+    const posts = () =>
+      server.received.filter(({ method, endpoint }) => endpoint === "mcp" && method === "POST").length;
+    return { ...scene, hub, rotate, posts };
+  }
+
+  it("one while it is good, and a refused one more after it was rotated", async () => {
+    const { hub, auth, rotate, posts } = await openFromFile();
+    let before = posts();
+    expect(await add(hub)).toEqual({ sum: 3 });
+    expect(posts() - before).toBe(1);
+    auth.expireAccessTokens();
+    await rotate();
+    before = posts();
+    expect(await add(hub)).toEqual({ sum: 3 });
+    expect(posts() - before).toBe(2);
+    expect(await add(hub)).toEqual({ sum: 3 });
+    expect(posts() - before).toBe(3);
+  });
+
+  it("a refused one and no more when the file has not changed, and the error asks for no login", async () => {
+    const { hub, auth, posts } = await openFromFile();
+    auth.expireAccessTokens();
+    const before = posts();
+    const error = await refusal(add(hub));
+    expect(error).toMatchObject({ code: "auth-failed", executed: "no", data: { status: 401 } });
+    expect(posts() - before).toBe(1);
   });
 });

@@ -17,7 +17,7 @@ export class AuthorizedRequest implements Receiver, Sending {
   /** The 401 whose end is waited for, so that its socket can be used again. */
   #refused: Head | undefined;
   /** What has to happen before it is sent again. */
-  #prepare: () => Promise<void> = async () => {};
+  #prepare: () => Promise<void | boolean> = async () => {};
   #hasRenewed = false;
   #hasNonce = false;
   #isOver = false;
@@ -62,7 +62,7 @@ export class AuthorizedRequest implements Receiver, Sending {
     this.#prepare = async () => {
       if (isNonce) return noted;
       this.#hasRenewed = true;
-      await this.#auth.renew?.({ challenge, date: headerText(head, "date") });
+      return this.#auth.renew?.({ challenge, date: headerText(head, "date") });
     };
   }
 
@@ -93,10 +93,16 @@ export class AuthorizedRequest implements Receiver, Sending {
   }
 
   async #repeat(): Promise<void> {
+    const refused = this.#refused;
     this.#refused = undefined;
     this.#journey = undefined;
     try {
-      await this.#prepare();
+      const isWorthIt = await this.#prepare();
+      if (isWorthIt === false && refused && !this.#isOver) {
+        this.#isOver = true;
+        this.#receiver.head(refused);
+        return this.#receiver.end();
+      }
     } catch (error) {
       return this.failed(this.#unusable(error));
     }
