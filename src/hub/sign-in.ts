@@ -13,7 +13,7 @@ import type { LoginKey } from "../auth/oauth/record.ts";
 import { LoginProvider } from "../auth/oauth/provider.ts";
 import { findKey, readLogin, wantsLogin } from "../auth/oauth/token-refresh.ts";
 import { PlugboardError, isPlugboardError } from "../errors.ts";
-import type { Emit } from "../events.ts";
+import type { Emit, EventOf } from "../events.ts";
 import type { Environment } from "../lib/folders.ts";
 import type { KeptLogin } from "../servers/connection.ts";
 import type { HttpTarget, ServerAuth, Target } from "../servers/target.ts";
@@ -89,12 +89,29 @@ export class SignIn {
   async #login(server: string, target: Target, options: LoginOptions): Promise<Account> {
     assertLogin(server, target);
     assertAccount(server, target, options.profile);
-    const { now, emit } = this.#settings;
+    const { now } = this.#settings;
     const { withFetch, ...common } = this.#common(server, target, options.profile);
+    const { emit } = common;
+    const { openUrl } = options;
+    const watched = {
+      ...options,
+      openUrl:
+        openUrl &&
+        (async (url: URL) => {
+          try {
+            await openUrl(url);
+          } catch (error) {
+            // Without its parameters: they belong to this login only.
+            const address = `${url.origin}${url.pathname}`;
+            emit({ type: "url-open-failed", server, url: address, at: now() });
+            throw error;
+          }
+        }),
+    };
     const { logIn } = await import("../auth/oauth/login/login.ts");
     const { challenge } = this.#providers.get(providerKey(server, options.profile)) ?? {};
     const login = await withFetch((fetch) =>
-      logIn({ ...common, url: target.url, fetch }, { challenge, ...options }),
+      logIn({ ...common, url: target.url, fetch }, { challenge, ...watched }),
     );
     emit({ type: "auth-changed", server, change: "login", at: now() });
     return describeLogin(login, now());
@@ -102,11 +119,11 @@ export class SignIn {
 
   async logout(server: string, target: Target, { profile }: Choice): Promise<LogoutResult> {
     assertLogin(server, target);
-    const { now, emit } = this.#settings;
+    const { now } = this.#settings;
     const { logOut } = await import("../auth/oauth/logout.ts");
     const common = this.#common(server, target, profile);
     const result = await logOut({ ...common, key: await findKey(common) });
-    if (result.wasLoggedIn) emit({ type: "auth-changed", server, change: "logout", at: now() });
+    if (result.wasLoggedIn) common.emit({ type: "auth-changed", server, change: "logout", at: now() });
     return result;
   }
 
@@ -135,7 +152,7 @@ export class SignIn {
       },
       withFetch,
       now,
-      emit,
+      emit: (event: EventOf<"auth-changed" | "url-open-failed">) => emit({ ...event, account: key.profile }),
     };
   }
 

@@ -203,6 +203,32 @@ describe("logging in", () => {
     expect(await add(waiting)).toEqual({ sum: 3 });
   });
 
+  it("tells of a browser that cannot be opened, and of the login, with server and account", async () => {
+    const { hub: open } = await openScene();
+    const hub = await open();
+    const told: unknown[] = [];
+    hub.on("url-open-failed", (event) => told.push(event));
+    hub.on("auth-changed", (event) => told.push(event));
+    const { openUrl } = browser();
+    const options = {
+      profile: "work",
+      openUrl: async (url: URL) => {
+        await openUrl?.(url);
+        throw new Error("no browser here");
+      },
+    };
+    await hub.login("issues", options);
+    expect(told).toMatchObject([
+      {
+        type: "url-open-failed",
+        server: "issues",
+        account: "work",
+        url: expect.stringMatching(/^http[^?]+$/),
+      },
+      { type: "auth-changed", server: "issues", account: "work", change: "login" },
+    ]);
+  });
+
   it("ends when it is given up, and leaves no door open", async () => {
     const { hub: open } = await openScene();
     const hub = await open();

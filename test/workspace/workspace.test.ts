@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { Workspace, createHub } from "../../src/index.ts";
+import { Workspace, createHub, loadConfig, secretName } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { createSandbox } from "../sandbox.ts";
 
@@ -18,6 +18,29 @@ describe("M29 a hub that remembers through its workspace", () => {
     expect((await again.tools({ wait: false })).length).toBeGreaterThan(0);
     expect(again.status()[0]?.state).toBe("idle");
     await again.close();
+  });
+
+  it("is one line: a hub of what `loadConfig` returned has the snapshots, the vault and the records of the command line", async () => {
+    const env = { SECRET_WORD: "from the environment" };
+    const it = { ...fakeStdio({}), env: { WORD: "${secret:SECRET_WORD}" } };
+    const box = createSandbox({ "home/.config/plugboard/config.json": { mcpServers: { it } } });
+    const options = { ...box.options, env: { ...box.options.env, ...env } };
+    {
+      await using workspace = await Workspace.open(options);
+      await (await workspace.vault()).set(secretName("SECRET_WORD"), "from the vault");
+    }
+    {
+      await using hub = await createHub(await loadConfig(options));
+      const { structuredContent } = await hub.callTool("it.process");
+      expect(structuredContent).toMatchObject({ env: { WORD: "from the vault" } });
+    }
+    await using again = await createHub(await loadConfig(options));
+    expect((await again.tools({ wait: false })).length).toBeGreaterThan(0);
+    expect(again.status()[0]?.state).toBe("idle");
+    await again.close();
+    // A literal stays in memory.
+    await using literal = await createHub({ servers: { it: fakeStdio({}) } });
+    expect(await literal.tools({ wait: false })).toEqual([]);
   });
 
   it("says that Redis is not there yet, instead of forgetting silently", async () => {

@@ -1,6 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { PlugboardError } from "../../errors.ts";
-import type { Emit } from "../../events.ts";
+import type { AuthChanged } from "../../events.ts";
 import type { Challenge } from "../challenge.ts";
 import type { Credentials } from "../credentials.ts";
 import { openDpopSession } from "./dpop-key.ts";
@@ -20,7 +20,7 @@ export interface RefreshSettings {
   /** Lends a fetch that is guarded and goes the server's own way out. */
   withFetch<T>(work: (fetch: FetchLike) => Promise<T>): Promise<T>;
   now(): number;
-  emit: Emit;
+  emit(event: AuthChanged): void;
   /** What is configured now, every value filled in anew: tokens of workloads change, and so may who they are for. */
   again?: ((signal: AbortSignal) => Promise<{ oauth: OAuthConfig; key: LoginKey } | undefined>) | undefined;
 }
