@@ -24,7 +24,7 @@ export type { ToolEntry } from "./catalog/tool-entry.ts";
 export type { ToolExplanation } from "./hub/explain-tool.ts";
 export type { CallRecord } from "./calls/call-log.ts";
 export type { CallOptions, CallResult } from "./calls/call-tool.ts";
-export type { ForwardOptions, RawParams } from "./calls/forward-call.ts";
+export type { ForwardOptions } from "./calls/forward-call.ts";
 export { parsePromptCommand, promptUsage } from "./calls/prompt-command.ts";
 export type { JsonRpcAnswer, Progress, RawAnswer } from "./servers/rpc/messages.ts";
 

@@ -37,7 +37,7 @@ export async function answerError(
   return new PlugboardError(
     "arguments-invalid",
     `"${server}" refused the arguments of ${name}: ${error.message}.${change ?? ""}`,
-    { ...details, hint },
+    { ...details, hint, executed: "maybe" },
   );
 }
 

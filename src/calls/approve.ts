@@ -1,4 +1,4 @@
-import { PlugboardError } from "../errors.ts";
+import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { Settings } from "../config/schema.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import { matchesGlob } from "../lib/glob.ts";
@@ -31,6 +31,11 @@ export function approve(
   return need === undefined ? undefined : ask(tool, args, need, call, context);
 }
 
+export function assertNotDenied(tool: ToolEntry, config: ServerConfig, settings: Settings): void {
+  if (modeOf(tool, { config, settings, otherwise: "approve" }) === "deny")
+    throw refused(tool, "config denies it");
+}
+
 async function ask(
   tool: ToolEntry,
   args: Record<string, unknown>,
@@ -45,23 +50,28 @@ async function ask(
   const stop = new AbortController();
   const { trace } = call;
   trace.cancel = (reason) => stop.abort(reason);
-  const { decision, reason } = await questions.ask(
-    {
-      kind: "approve",
-      id: crypto.randomUUID(),
-      server,
-      tool: name,
-      toolId: id,
-      ...(title !== undefined && { title }),
-      arguments: args,
-      annotations,
-      because: need,
-    },
-    { server, caller, account: keyOf(server).account, call: call.id },
-    interact.approve.bind(interact),
-    signal ? AbortSignal.any([signal, stop.signal]) : stop.signal,
-    (answer) => (answer.decision === "allow" ? "accepted" : "declined"),
-  );
+  const { decision, reason } = await questions
+    .ask(
+      {
+        kind: "approve",
+        id: crypto.randomUUID(),
+        server,
+        tool: name,
+        toolId: id,
+        ...(title !== undefined && { title }),
+        arguments: args,
+        annotations,
+        because: need,
+      },
+      { server, caller, account: keyOf(server).account, call: call.id },
+      interact.approve.bind(interact),
+      signal ? AbortSignal.any([signal, stop.signal]) : stop.signal,
+      (answer) => (answer.decision === "allow" ? "accepted" : "declined"),
+    )
+    .catch((error: unknown) => {
+      if (isPlugboardError(error, "question-declined")) throw refused(tool, "nobody answered in time");
+      throw error;
+    });
   trace.cancel = undefined;
   if (decision !== "allow") throw refused(tool, reason ?? "it was denied");
 }

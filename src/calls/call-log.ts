@@ -88,7 +88,7 @@ export class CallLog {
 
   /** Gives a call up, wherever it is; its server is told. */
   cancel(call: string): void {
-    const known = this.#underWay.get(Number(call.slice(1)));
+    const known = this.#underWay.get(/^c\d+$/.test(call) ? Number(call.slice(1)) : -1);
     if (!known) {
       const hint = "It has ended; `hub.calls()` lists those under way.";
       throw new PlugboardError("usage-invalid", `There is no call "${call}" under way.`, { hint });

@@ -1,4 +1,5 @@
 import type { ToolEntry } from "../catalog/tool-entry.ts";
+import { isPlugboardError } from "../errors.ts";
 import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
 import { answerError } from "./answer-error.ts";
 import { isFinal, withInputs } from "./input-required.ts";
@@ -7,7 +8,7 @@ import { boundResult } from "./output/bound-result.ts";
 import type { Keep } from "./output/bound-result.ts";
 import type { OutputPolicy } from "./output/output.ts";
 import { mayRepeat } from "./retry.ts";
-import { failCall, findForCall, prepare } from "./send.ts";
+import { approved, failCall, findForCall, prepare } from "./send.ts";
 import type { CallContext, Prepared, SendOptions } from "./send.ts";
 import { checkOutput } from "./validate.ts";
 
@@ -47,7 +48,7 @@ export async function callTool(
   const call = context.log.begin(tool, context.scope.use.caller, context.keyOf(tool.server));
   try {
     const prepared = prepare(tool, args, call, options, context);
-    if (prepared.approval) await prepared.approval;
+    if (prepared.approval) await approved(id, tool, prepared, options, context);
     const answer = await sendRepeating(tool, prepared, context);
     const presented = present(tool, answer, options, context);
     const result = presented instanceof Promise ? await presented : presented;
@@ -68,19 +69,40 @@ async function sendRepeating(
   const params = { name, arguments: args };
   const request = (asked: Record<string, unknown>) =>
     context.request(server, asked, options) as Promise<JsonRpcAnswer>;
-  const { signal, call } = options;
+  const { signal } = options;
+  let wasSent = false;
   for (let attempt = 0; ; attempt++) {
     try {
       const answer = await request(params);
       return isFinal(answer)
         ? answer
-        : await withInputs(server, params, answer, request, context.answer(server, call?.id, signal));
+        : await withInputs(server, params, answer, request, cancellable(tool, options, context));
     } catch (error) {
       const { settings } = context;
-      if (signal?.aborted || !mayRepeat(error, tool, attempt, context.configOf(server), settings))
-        throw error;
+      if (!signal?.aborted && mayRepeat(error, tool, attempt, context.configOf(server), settings)) {
+        wasSent ||= isPlugboardError(error) && error.executed !== "no";
+        continue;
+      }
+      // That the last attempt never left says nothing about the ones before it.
+      throw wasSent && isPlugboardError(error) && error.executed === "no"
+        ? error.with({ executed: "maybe" })
+        : error;
     }
   }
+}
+
+/** Answers input that the server requires; giving the call up withdraws the question. */
+function cancellable(
+  { server }: ToolEntry,
+  { signal, call, trace }: Prepared["options"],
+  context: PresentContext,
+): AnswerInput {
+  return async (method, params) => {
+    const stop = new AbortController();
+    if (trace) trace.cancel = (reason) => stop.abort(reason);
+    const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+    return context.answer(server, call?.id, either)(method, params);
+  };
 }
 
 /** The second half: errors, the output's schema, its limits. */

@@ -10,7 +10,7 @@ import type { ConnectionKey } from "../servers/connection-key.ts";
 import type { JsonRpcAnswer, Progress, RawAnswer } from "../servers/rpc/messages.ts";
 import type { RequestOptions } from "../servers/rpc/requests.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
-import { approve } from "./approve.ts";
+import { approve, assertNotDenied } from "./approve.ts";
 import type { ApproveContext } from "./approve.ts";
 import type { Call, CallLog } from "./call-log.ts";
 import { fitArguments } from "./validate.ts";
@@ -120,6 +120,25 @@ export function prepare(
       key: call.key,
     },
   };
+}
+
+/**
+ * Somebody took their time to approve. What holds by now counts: a tool that is gone, hidden, denied or takes other
+ * arguments is not called.
+ */
+export async function approved(
+  id: string,
+  tool: ToolEntry,
+  { args, approval }: Prepared,
+  options: SendOptions,
+  context: CallContext,
+): Promise<void> {
+  await approval;
+  const now = await findForCall(id, options.signal, context);
+  if (now === tool) return;
+  assertAvailable(now);
+  fitArguments(now, args, context.validators);
+  assertNotDenied(now, context.configOf(now.server), context.settings);
 }
 
 /** Ends a call that failed; the error knows its tool, and whether repeating it would do harm. */

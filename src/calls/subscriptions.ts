@@ -1,6 +1,7 @@
 import { PlugboardError } from "../errors.ts";
+import { abortable } from "../lib/abortable.ts";
 import type { Connection } from "../servers/connection.ts";
-import type { ConnectionKey } from "../servers/connection-key.ts";
+import type { ConnectionKey, Use } from "../servers/connection-key.ts";
 import { keepListening } from "../servers/listening.ts";
 import type { Session } from "../servers/session.ts";
 
@@ -8,21 +9,25 @@ export type ResourceListener = (update: { server: string; uri: string }) => void
 
 interface Subscription {
   key: ConnectionKey;
+  use: Use;
   uri: string;
-  connection: Connection;
   listeners: Set<ResourceListener>;
+  /** The connection that is kept up for it. */
+  held?: Connection;
+  /** The first opening, which everybody who joins waits for. */
+  opening?: Promise<void>;
   /** Ends the modern stream of the session it was opened on. */
   stop?: AbortController;
 }
 
 export interface SubscriptionSettings {
-  connection(key: ConnectionKey): Connection;
+  connection(key: ConnectionKey, use?: Use): Connection;
   random(): number;
 }
 
 /**
- * Subscriptions to resources that survive reconnects. A legacy server is asked by `resources/subscribe`, a modern one
- * by a stream of its own; either way one question for however many listeners.
+ * Subscriptions to resources that survive reconnects and changed configurations. A legacy server is asked by
+ * `resources/subscribe`, a modern one by a stream of its own; either way one question for however many listeners.
  */
 export class ResourceSubscriptions {
   readonly #settings: SubscriptionSettings;
@@ -35,38 +40,46 @@ export class ResourceSubscriptions {
   /** Returns how to stop listening. */
   async subscribe(
     key: ConnectionKey,
+    use: Use,
     uri: string,
     listener: ResourceListener,
     signal?: AbortSignal,
   ): Promise<() => Promise<void>> {
     const name = nameOf(key, uri);
-    const known = this.#subscriptions.get(name);
-    const connection = known?.connection ?? this.#settings.connection(key);
-    const subscription = known ?? { key, uri, connection, listeners: new Set<ResourceListener>() };
+    const subscription = this.#subscriptions.get(name) ?? { key, use, uri, listeners: new Set() };
+    this.#subscriptions.set(name, subscription);
     subscription.listeners.add(listener);
-    if (!known) {
-      this.#subscriptions.set(name, subscription);
-      connection.holds++;
-    }
+    const leave = async () => {
+      subscription.listeners.delete(listener);
+      if (subscription.listeners.size > 0 || this.#subscriptions.get(name) !== subscription) return;
+      this.#subscriptions.delete(name);
+      await this.#end(subscription);
+    };
     try {
-      if (!known) await this.#open(subscription, await connection.ready(signal));
+      // The caller's patience ends the caller's wait, not the opening that others wait for too.
+      await abortable((subscription.opening ??= this.#begin(subscription)), signal, key.server);
     } catch (error) {
-      this.#forget(subscription);
+      await leave();
       throw error;
     }
-    return async () => {
-      subscription.listeners.delete(listener);
-      if (subscription.listeners.size > 0 || !this.#forget(subscription)) return;
-      await close(subscription);
-    };
+    return leave;
   }
 
   /** A connection has a new session, which has never heard of us. */
   async reopen(key: ConnectionKey): Promise<void> {
-    const mine = [...this.#subscriptions.values()].filter((one) => one.key.text === key.text);
+    const { session } = this.#settings.connection(key);
+    if (!session) return;
     await Promise.allSettled(
-      mine.map(async (one) => one.connection.session && this.#open(one, one.connection.session)),
+      this.#of((one) => one.key.text === key.text).map((one) => this.#open(one, session)),
     );
+  }
+
+  /** A server is configured anew: it is connected again for those who listen. */
+  restart(server: string): void {
+    for (const one of this.#of(({ key }) => key.server === server)) {
+      one.opening = this.#begin(one);
+      one.opening.catch(() => undefined);
+    }
   }
 
   hear(key: ConnectionKey, { uri }: Record<string, unknown>): void {
@@ -86,10 +99,22 @@ export class ResourceSubscriptions {
     this.#subscriptions.clear();
   }
 
-  #forget(subscription: Subscription): boolean {
-    const wasKnown = this.#subscriptions.delete(nameOf(subscription.key, subscription.uri));
-    if (wasKnown) subscription.connection.holds--;
-    return wasKnown;
+  #of(isMeant: (one: Subscription) => boolean): Subscription[] {
+    return [...this.#subscriptions.values()].filter(isMeant);
+  }
+
+  /** Connects, and keeps that connection up. */
+  async #begin(subscription: Subscription): Promise<void> {
+    const connection = this.#settings.connection(subscription.key, subscription.use);
+    this.#hold(subscription, connection);
+    await this.#open(subscription, await connection.ready());
+  }
+
+  #hold(subscription: Subscription, connection: Connection): void {
+    if (subscription.held === connection) return;
+    if (subscription.held) subscription.held.holds--;
+    subscription.held = connection;
+    connection.holds++;
   }
 
   async #open(subscription: Subscription, session: Session): Promise<void> {
@@ -110,17 +135,18 @@ export class ResourceSubscriptions {
       { server: key.server },
     );
   }
+
+  async #end({ held, uri, stop }: Subscription): Promise<void> {
+    stop?.abort();
+    if (!held) return;
+    held.holds--;
+    if (held.session?.greeting.era === "legacy")
+      await held.session.request("resources/unsubscribe", { uri }, deadline).catch(() => undefined);
+  }
 }
 
 const deadline = { timeoutMs: 30_000, maxTimeoutMs: 30_000 };
 
 function nameOf(key: ConnectionKey, uri: string): string {
   return `${key.text}\0${uri}`;
-}
-
-async function close({ connection, uri, stop }: Subscription): Promise<void> {
-  stop?.abort();
-  const { session } = connection;
-  if (session?.greeting.era === "legacy")
-    await session.request("resources/unsubscribe", { uri }, deadline).catch(() => undefined);
 }

@@ -9,6 +9,8 @@ import type { Rules } from "./tool-index.ts";
 import type { ServerList } from "./server-list.ts";
 import { ServerLists } from "./server-lists.ts";
 
+const mostKept = 1_000;
+
 /** The lists of every connection, and what happens to them: news, connects, and their end. */
 export class AllLists {
   readonly #settings: CatalogSettings;
@@ -42,7 +44,19 @@ export class AllLists {
       onUnread: (list) => this.#keepFresh?.look(list),
     });
     this.#byKey.set(key.text, { key, lists });
+    if (this.#byKey.size > mostKept) this.#dropOldest();
     return lists;
+  }
+
+  /** Lists of callers who only looked have no connection whose end would take them along. */
+  #dropOldest(): void {
+    const { connections } = this.#settings.servers;
+    for (const [text, { key, lists }] of this.#byKey) {
+      if (key.caller === undefined || connections.peek(key)) continue;
+      this.#byKey.delete(text);
+      void lists.close();
+      return;
+    }
   }
 
   /** What is there already; looking creates nothing. */

@@ -105,7 +105,7 @@ export class Engine {
     const signIn = (this.signIn = new SignIn({ credentials, authProviders, env, target, now, emit }));
     const onDemand = (this.onDemand = new LoginOnDemand({ questions, servers, signIn, now }));
     const requests = (this.requests = new ServerRequests({ servers, answers, onDemand }));
-    const connection = (key: ConnectionKey) => servers.connections.get(key);
+    const connection = (key: ConnectionKey, use?: Use) => servers.connections.get(key, use);
     this.subscriptions = new ResourceSubscriptions({ connection, random });
     const catalog = (this.catalog = new Catalog({
       servers,
@@ -132,6 +132,7 @@ export class Engine {
   }
 
   async close(): Promise<void> {
+    this.questions.close();
     this.onDemand.close();
     this.subscriptions.close();
     const closing = this.servers.close();
@@ -160,12 +161,14 @@ export class Engine {
   }
 
   /** What a connection hears and is asked while no request is under way. */
-  #listener(key: ConnectionKey, use: Use | undefined): ConnectionListener {
+  #listener(key: ConnectionKey, use: () => Use | undefined): ConnectionListener {
     const { server, caller, account } = key;
-    const { interact = {} } = (caller === undefined ? undefined : use) ?? this.root.use;
     const asking = { server, caller, account };
+    const interact = () => ((caller === undefined ? undefined : use()) ?? this.root.use).interact ?? {};
     return {
-      onQuestion: (question) => this.answers({ ...question, asking, interact }),
+      caller,
+      answeredBy: interact,
+      onQuestion: (question) => this.answers({ ...question, asking, interact: interact() }),
       onNotification: (method, params) => {
         const changed = /^notifications\/(tools|resources|prompts)\/list_changed$/.exec(method)?.[1];
         if (changed) this.catalog.invalidate(key, changed as "tools" | "resources" | "prompts");

@@ -23,7 +23,7 @@ export async function createHub(
   config: LoadedConfig | ConfigLiteral,
   options: HubOptions = {},
 ): Promise<Hub> {
-  const home = "home" in config && options.store === undefined ? config.home : undefined;
+  const home = "home" in config ? config.home : undefined;
   const workspace = await home?.open();
   const known: HubOptions | undefined = await workspace?.hubOptions(config as LoadedConfig);
   const hub = new Hub(config, { ...known, ...options }, () => workspace?.[Symbol.asyncDispose]());
@@ -269,6 +269,7 @@ export class Hub extends View {
     if (added.length + removed.length + touched.length > 0) {
       engine.events.emit({ type: "config-changed", added, removed, changed: touched, at: engine.now() });
     }
+    for (const name of [...added, ...touched]) engine.subscriptions.restart(name);
     const eager = new Set(engine.servers.eagerNames());
     for (const name of [...added, ...touched].filter((one) => eager.has(one))) {
       this.#connectUnasked(name).catch(() => undefined);

@@ -48,6 +48,7 @@ export class ServerRequests {
       onNotification: options.onNotification,
       onQuestion: onQuestion ?? ((question) => this.#answer(question, use, server, options.call?.id)),
       answeredBy: onQuestion ?? interact,
+      caller: use.caller,
       capabilities: options.capabilities ?? use.capabilities,
       raw: options.raw,
       write: options.write,

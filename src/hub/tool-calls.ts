@@ -1,7 +1,7 @@
 import type { CallLog } from "../calls/call-log.ts";
 import type { CallOptions, CallResult, PresentContext } from "../calls/call-tool.ts";
 import type * as Calling from "../calls/calling.ts";
-import type { ForwardOptions, RawParams } from "../calls/forward-call.ts";
+import type { ForwardOptions } from "../calls/forward-call.ts";
 import type { ResultStore } from "../calls/results/store.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Scope } from "../catalog/filter.ts";
@@ -55,7 +55,7 @@ export class ToolCalls {
 
   async forwardCall(
     id: string,
-    params: Record<string, unknown> | RawParams,
+    params: Record<string, unknown> | Buffer,
     options: ForwardOptions,
     scope: Scope,
   ): Promise<JsonRpcAnswer | RawAnswer> {

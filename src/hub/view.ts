@@ -3,7 +3,7 @@ import { findMentions } from "../calls/mentions.ts";
 import { complete, getPrompt, readResource } from "../calls/resources.ts";
 import type { CompletionTarget, PromptMessages, ResourceContents } from "../calls/resources.ts";
 import type { ResourceListener } from "../calls/subscriptions.ts";
-import type { ForwardOptions, RawParams } from "../calls/forward-call.ts";
+import type { ForwardOptions } from "../calls/forward-call.ts";
 import type { ListedEntry, ListOptions } from "../catalog/settings.ts";
 import { narrow } from "../catalog/filter.ts";
 import type { Filter, Scope } from "../catalog/filter.ts";
@@ -82,12 +82,16 @@ export class View {
     });
   }
 
-  /** What is visible here, and whose it is: everybody's, or this caller's and account's own. */
+  /** What is visible here, and whose it is: a connection may be everybody's, a call and a question have one caller. */
   #hears(event: PlugboardEvent): boolean {
     const { use } = this.#scope;
-    if (!("server" in event)) return true;
+    if (!("server" in event)) return this.#scope === this.engine.root;
     if (event.server !== "" && !this.engine.catalog.isVisible(event.server, this.#scope)) return false;
-    if (use.caller !== undefined && event.caller !== undefined && event.caller !== use.caller) return false;
+    const isPersonal = event.type.startsWith("call-") || event.type.startsWith("question-");
+    const isForeign = event.caller === undefined ? isPersonal : event.caller !== use.caller;
+    if (use.caller !== undefined && isForeign) return false;
+    if (use.project !== undefined && event.project !== undefined && event.project !== use.project)
+      return false;
     return use.account === undefined || event.account === undefined || event.account === use.account;
   }
 
@@ -116,17 +120,17 @@ export class View {
    */
   async forwardCall(
     id: string,
-    params: Record<string, unknown> | RawParams,
+    params: Record<string, unknown> | Buffer,
     options: ForwardOptions & { raw: true },
   ): Promise<JsonRpcAnswer | RawAnswer>;
   async forwardCall(
     id: string,
-    params: Record<string, unknown> | RawParams,
+    params: Record<string, unknown> | Buffer,
     options?: ForwardOptions,
   ): Promise<JsonRpcAnswer>;
   async forwardCall(
     id: string,
-    params: Record<string, unknown> | RawParams,
+    params: Record<string, unknown> | Buffer,
     options: ForwardOptions = {},
   ): Promise<JsonRpcAnswer | RawAnswer> {
     return this.engine.calls.forwardCall(id, params, options, this.#as(options.profile).#scope);
@@ -184,7 +188,8 @@ export class View {
   ): Promise<() => Promise<void>> {
     this.#assertVisible(server);
     const { subscriptions, servers } = this.engine;
-    return subscriptions.subscribe(servers.key(server, this.#as(profile).#scope.use), uri, listener, signal);
+    const { use } = this.#as(profile).#scope;
+    return subscriptions.subscribe(servers.key(server, use), use, uri, listener, signal);
   }
 
   /** A prompt by its id (`mcp__server__prompt`), or by `server.prompt`. */
@@ -269,6 +274,14 @@ export class View {
       throw new PlugboardError("usage-invalid", "`request` calls no tools.", {
         server,
         hint: "Use `callTool`, or `forwardCall` for the server's own answer.",
+      });
+    }
+    const { tools, bundle } = this.#scope.filter;
+    if (method === "tools/list" && (tools ?? bundle) !== undefined) {
+      const hint = "Use `tools()`, which shows what this view may see.";
+      throw new PlugboardError("usage-invalid", "`request` lists no tools in a narrowed view.", {
+        server,
+        hint,
       });
     }
     this.#assertVisible(server);

@@ -46,6 +46,7 @@ const defaultDeadlineMs = 600_000;
 export class Questions {
   readonly #settings: QuestionSettings;
   readonly #open = new Map<string, Open>();
+  readonly #closing = new AbortController();
 
   constructor(settings: QuestionSettings) {
     this.#settings = settings;
@@ -70,6 +71,11 @@ export class Questions {
     open.settle(answer);
   }
 
+  /** Ends all that are open, and every later one. */
+  close(): void {
+    this.#closing.abort();
+  }
+
   /** Asks, between two events, so that everybody can see that something waits for an answer. */
   async ask<Q extends Question, A>(
     question: Q,
@@ -80,10 +86,12 @@ export class Questions {
   ): Promise<A> {
     const { emit, now, deadlineMs = defaultDeadlineMs } = this.#settings;
     const { id, kind } = question;
+    if (this.#closing.signal.aborted) throw withdrawn(asking, kind, this.#closing.signal.reason);
     const about = whose(asking);
     const answered = Promise.withResolvers<A>();
     const over = new AbortController();
-    const signals = [over.signal, AbortSignal.timeout(deadlineMs), ...(outer ? [outer] : [])];
+    const deadline = AbortSignal.timeout(deadlineMs);
+    const signals = [over.signal, this.#closing.signal, deadline, ...(outer ? [outer] : [])];
     const open: Open = {
       ...asking,
       id,
@@ -100,12 +108,31 @@ export class Questions {
       const answer = await untilAborted(Promise.race([ask(question, signal), answered.promise]), signal);
       outcome = outcomeOf(answer);
       return answer;
+    } catch (error) {
+      const isOver = outer?.aborted || this.#closing.signal.aborted;
+      if (isOver) throw withdrawn(asking, kind, outer?.reason ?? error);
+      throw deadline.aborted ? unanswered(asking, deadlineMs) : error;
     } finally {
       this.#open.delete(id);
       over.abort();
       emit({ type: "question-answered", question: id, kind, ...about, outcome, at: now() });
     }
   }
+}
+
+/** Nobody wants the answer any more. An approval comes before anything is sent. */
+function withdrawn({ server }: Asking, kind: Question["kind"], cause: unknown): PlugboardError {
+  const executed = kind === "approve" ? "no" : "maybe";
+  return new PlugboardError("call-cancelled", `The question about "${server}" was withdrawn.`, {
+    server,
+    cause,
+    executed,
+  });
+}
+
+function unanswered({ server }: Asking, deadlineMs: number): PlugboardError {
+  const message = `Nobody answered the question about "${server}" within ${deadlineMs / 60_000} minutes.`;
+  return new PlugboardError("question-declined", message, { server });
 }
 
 function whose({ server, caller, account, call }: Asking) {

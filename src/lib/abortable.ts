@@ -23,6 +23,7 @@ export function waitCancelled(signal: AbortSignal, server: string): PlugboardErr
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason as Error);
+  if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
   return Promise.race([work, promise]).finally(() => signal.removeEventListener("abort", onAbort));
 }

@@ -34,11 +34,49 @@ export function jsonMembers(text: Buffer, from = 0, to = text.length): JsonMembe
   }
 }
 
+/** Valid JSON without line breaks: they stand only between its tokens. */
+export function oneLine(json: string): string {
+  return json.replaceAll(/[\r\n]+/g, " ");
+}
+
+/** Whether an object at any depth of a valid JSON text names a key twice. */
+export function hasDuplicateKeys(text: Buffer): boolean {
+  const open: [start: number, end: number][] = [[skipSpace(text, 0, text.length), text.length]];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [start, end] = next;
+    const isObject = text[start] === openBrace;
+    if (!isObject && text[start] !== openBracket) continue;
+    const values = isObject ? jsonMembers(text, start, end) : jsonItems(text, start, end);
+    const keys = new Set(isObject ? (values as JsonMember[]).map(({ key }) => key) : []);
+    if (isObject && keys.size !== values?.length) return true;
+    for (const value of values ?? []) open.push([value.start, value.end]);
+  }
+  return false;
+}
+
+/** The items of a list in a valid JSON text. */
+function jsonItems(text: Buffer, from: number, to: number): { start: number; end: number }[] {
+  const items: { start: number; end: number }[] = [];
+  let at = skipSpace(text, from + 1, to);
+  while (at < to && text[at] !== closeBracket) {
+    const end = valueEnd(text, at, to);
+    if (end === -1) return items;
+    items.push({ start: at, end });
+    at = skipSpace(text, end, to);
+    if (text[at] === comma) at = skipSpace(text, at + 1, to);
+  }
+  return items;
+}
+
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+function isEnd(byte: number | undefined): boolean {
+  return byte === comma || byte === closeBrace || byte === closeBracket;
 }
 
 function skipSpace(text: Buffer, from: number, to: number): number {
@@ -63,7 +101,7 @@ function valueEnd(text: Buffer, start: number, to: number): number {
   if (first === quote) return stringEnd(text, start, to);
   if (first !== openBrace && first !== openBracket) {
     let at = start;
-    while (at < to && !isSpace(text[at]) && text[at] !== comma && text[at] !== closeBrace) at++;
+    while (at < to && !isSpace(text[at]) && !isEnd(text[at])) at++;
     return at === start ? -1 : at;
   }
   let depth = 0;

@@ -5,6 +5,7 @@ import type { PlugboardEvent } from "../events.ts";
 import { Refusal } from "../interact/answers.ts";
 import { abortable, waitCancelled } from "../lib/abortable.ts";
 import { decide, defaultBackoff } from "./backoff.ts";
+import type { Use } from "./connection-key.ts";
 import type { BackoffSettings } from "./backoff.ts";
 import { asPlugboardError, gone, notYet, summarise, unusable, wasNotExecuted } from "./connection-errors.ts";
 import { ThrottledChanges } from "./throttled-changes.ts";
@@ -18,6 +19,9 @@ import type { ConnectionState, Signal, Verdict } from "./state.ts";
 
 /** What a connection hears and is asked while no request is under way. */
 export interface ConnectionListener {
+  /** Whoever answers, and for which caller. */
+  answeredBy?: (() => object | undefined) | undefined;
+  caller?: string | undefined;
   onQuestion?: ((question: Question) => Promise<Record<string, unknown>>) | undefined;
   onNotification?: ((method: string, params: Record<string, unknown>) => void) | undefined;
 }
@@ -59,6 +63,9 @@ export interface SessionHooks {
   onQuestion(question: Question): Promise<Record<string, unknown>>;
   /** A question came that could not be tied to one request. */
   onUntold(): void;
+  /** Whoever answers while no request is under way, and for which caller. */
+  answeredBy?(): object | undefined;
+  caller?: string | undefined;
   onNotification(method: string, params: Record<string, unknown>): void;
 }
 
@@ -78,6 +85,8 @@ export class Connection {
   usedAt: number;
   /** What keeps it in use beside requests: subscriptions. */
   holds = 0;
+  /** On whose behalf it was last used. */
+  use: Use | undefined;
   readonly #settings: ConnectionSettings;
   readonly #backoff: BackoffSettings;
   #state: ConnectionState;
@@ -110,7 +119,9 @@ export class Connection {
 
   /** True while somebody waits for it, or is subscribed to something. */
   get isBusy(): boolean {
-    return this.#opening !== undefined || this.holds > 0 || (this.#session?.inFlight ?? 0) > 0;
+    if (this.#opening !== undefined || this.holds > 0 || (this.#session?.inFlight ?? 0) > 0) return true;
+    for (const { inFlight } of this.#retiring) if (inFlight > 0) return true;
+    return false;
   }
 
   /** A usable session: the current one, or a new one. Concurrent callers share one start. */
@@ -245,6 +256,8 @@ export class Connection {
       onLost: (error) => session && this.#lose(session, error),
       onQuestion: (question) => this.#answer(question),
       onUntold: () => this.#settings.onUntold?.(),
+      answeredBy: () => this.#settings.answeredBy?.(),
+      caller: this.#settings.caller,
       onNotification: (method, params) => isCurrent() && this.#hear(method, params),
     };
     const begun = Promise.resolve().then(() => this.#settings.open(hooks));

@@ -4,6 +4,8 @@ import type { ConnectionKey, Use } from "./connection-key.ts";
 interface Member {
   key: ConnectionKey;
   connection: Connection;
+  /** Known when it was made: by the time it ends, the server may be configured otherwise. */
+  isOwn: boolean;
 }
 
 export interface ConnectionsSettings {
@@ -21,6 +23,9 @@ export interface ConnectionsSettings {
   onEnded(key: ConnectionKey): void;
   now(): number;
 }
+
+/** What a timer can wait; a longer wait is taken up again. */
+const longestDelayMs = 2 ** 31 - 1;
 
 /** The one map from key to connection. Connections that nobody uses end by themselves. */
 export class Connections {
@@ -40,10 +45,16 @@ export class Connections {
 
   get(key: ConnectionKey, use?: Use): Connection {
     const known = this.#byKey.get(key.text);
-    if (known) return known.connection;
+    if (known) {
+      // Whoever uses it now is asked what it asks by itself.
+      if (use) known.connection.use = use;
+      return known.connection;
+    }
     const connection = this.#settings.create(key, use);
-    this.#byKey.set(key.text, { key, connection });
-    if (!this.#settings.isOwn(key) && ++this.#extra > this.#settings.maxConnections) this.#endOldest(key);
+    connection.use = use;
+    const isOwn = this.#settings.isOwn(key);
+    this.#byKey.set(key.text, { key, connection, isOwn });
+    if (!isOwn && ++this.#extra > this.#settings.maxConnections) this.#endOldest(key);
     this.#watch(key, connection);
     return connection;
   }
@@ -60,6 +71,7 @@ export class Connections {
     work: (connection: Connection) => Promise<T>,
   ): Promise<T> {
     const connection = this.#settings.create(key, use);
+    connection.use = use;
     this.#passing.set(connection, key);
     try {
       return await work(connection);
@@ -96,7 +108,8 @@ export class Connections {
   }
 
   #forget(key: ConnectionKey): void {
-    if (this.#byKey.delete(key.text) && !this.#settings.isOwn(key)) this.#extra--;
+    const member = this.#byKey.get(key.text);
+    if (member && this.#byKey.delete(key.text) && !member.isOwn) this.#extra--;
   }
 
   #leave(work: Promise<unknown>): void {
@@ -114,7 +127,7 @@ export class Connections {
 
   #watch(key: ConnectionKey, connection: Connection): void {
     const limitMs = this.#limitMs(key);
-    if (limitMs === undefined) return;
+    if (limitMs === undefined || limitMs === Infinity) return;
     this.#wakeAt(Math.max(connection.usedAt, this.#settings.now()) + limitMs);
   }
 
@@ -122,7 +135,8 @@ export class Connections {
     if (this.#timer !== undefined && this.#timerDueAt <= dueAt) return;
     clearTimeout(this.#timer);
     this.#timerDueAt = dueAt;
-    this.#timer = setTimeout(() => this.#sweep(), Math.max(1, dueAt - this.#settings.now()));
+    const delay = Math.max(1, dueAt - this.#settings.now());
+    this.#timer = setTimeout(() => this.#sweep(), Math.min(delay, longestDelayMs));
     this.#timer.unref();
   }
 
@@ -132,7 +146,7 @@ export class Connections {
     const now = this.#settings.now();
     for (const { key, connection } of this.#byKey.values()) {
       const limitMs = this.#limitMs(key);
-      if (limitMs === undefined) continue;
+      if (limitMs === undefined || limitMs === Infinity) continue;
       const dueAt = (connection.isBusy ? now : connection.usedAt) + limitMs;
       if (dueAt > now) this.#wakeAt(dueAt);
       else if (this.#settings.isOwn(key)) {

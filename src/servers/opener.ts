@@ -148,6 +148,10 @@ async function openWithDeadline(
       capabilities: context.capabilities(),
       paramHeaders: (params) => context.paramHeaders?.(name, params) ?? {},
       otherwise: {
+        get answeredBy() {
+          return hooks.answeredBy?.();
+        },
+        caller: hooks.caller,
         onQuestion: (question) => hooks.onQuestion(question),
         onNotification: (method, params) =>
           hooks.onNotification(method, method === "notifications/message" ? redaction.value(params) : params),

@@ -46,7 +46,7 @@ export interface ServerSetSettings extends Omit<
     | ((key: ConnectionKey, params: Record<string, unknown>) => Record<string, string>)
     | undefined;
   /** What a connection hears and is asked while no request is under way. */
-  listener(key: ConnectionKey, use: Use | undefined): ConnectionListener;
+  listener(key: ConnectionKey, use: () => Use | undefined): ConnectionListener;
   onConnected(key: ConnectionKey): void;
   /** A connection has been ended for want of use. */
   onEnded(key: ConnectionKey): void;
@@ -220,6 +220,8 @@ export class ServerSet {
     for (const name of config.servers.keys())
       if (this.#chosen(name, config) !== this.#chosen(name)) touch(name, "profile");
     this.#config = config;
+    // A switch outlives a changed entry, not a removed one.
+    for (const name of diff.removed) this.#disabled.delete(name);
     const touched = [...diff.removed, ...diff.changed.map(({ name }) => name)];
     const leaving = touched.map((name) => this.#part(name));
     for (const entry of config.servers.values()) {
@@ -268,7 +270,6 @@ export class ServerSet {
 
   async #part(name: string): Promise<void> {
     this.#members.delete(name);
-    this.#disabled.delete(name);
     this.#settings.onParted(name);
     await this.connections.remove(name);
   }
@@ -329,7 +330,7 @@ export class ServerSet {
         authProvider: (server, target) => (login = authProvider?.(server, target, account)),
       }),
       login: () => login,
-      ...listener(key, use),
+      ...listener(key, () => connection.use),
       onUntold: () => {
         member.asksUntold = true;
       },

@@ -31,13 +31,56 @@ describe("M44 a call that is passed on", () => {
     await using logged = await openLogged({ ...legacy, on });
     await using hub = await openHub({ it: logged.entry });
     const bytes = Buffer.from(`{"name":"x","arguments":{"n":${big}},"_meta":{"m":${big}},"more":[${big}]}`);
-    const value = JSON.parse(bytes.toString()) as Record<string, unknown>;
-    const result = await hub.forwardCall("it.echo", { bytes, value }, { raw: true });
+    const result = await hub.forwardCall("it.echo", bytes, { raw: true });
     expect("bytes" in result && result.bytes.toString()).toBe(`{"content":[],"n":${big}}`);
     const line = logged.lines().find((text) => text.includes("tools/call")) ?? "";
     expect(line.match(new RegExp(big, "g"))).toHaveLength(3);
     expect(line).toContain('"name":"echo"');
     expect(line).toContain('"progressToken"');
+  });
+
+  it("is one message for the server, however its bytes are laid out: no line in them becomes a request of its own", async () => {
+    await using logged = await openLogged(legacy);
+    await using hub = await openHub({ it: { ...logged.entry, tools: { deny: ["fail"] } } });
+    const hidden =
+      '{"jsonrpc":"2.0","id":"evil","method":"tools/call","params":{"name":"fail","arguments":{}}}';
+    const bytes = Buffer.from(`{"name":"echo","arguments":{"n":1.50,"x":[\n${hidden}\r\n]}}`);
+    expect(await hub.forwardCall("it.echo", bytes)).toHaveProperty("result");
+    expect(JSON.stringify(await hub.callTool("it.count"))).not.toContain("fail");
+    const pretty = JSON.stringify({ arguments: { deep: { big: 1 } } }, null, 2);
+    expect(await hub.forwardCall("it.echo", Buffer.from(pretty))).toHaveProperty("result");
+  });
+
+  it("means one thing only: a name in the bytes changes nothing, and keys that stand twice are refused", async () => {
+    await using logged = await openLogged(legacy);
+    await using hub = await openHub({ it: { ...logged.entry, tools: { deny: ["fail"] } } });
+    await hub.forwardCall("it.echo", Buffer.from('{"name":"fail","arguments":{"n":12345678901234567890}}'));
+    const names = logged.heard().flatMap(({ params }) => params?.["name"] ?? []);
+    expect(names).toEqual(["echo"]);
+    const twice = Buffer.from('{"arguments":{"deep":[{"p":"/etc/passwd","p":"/ok"}],"n":1e400}}');
+    await expect(hub.forwardCall("it.echo", twice)).rejects.toMatchObject({ code: "usage-invalid" });
+    for (const bytes of ["[1]", "{", '"x"', "\xff"])
+      await expect(hub.forwardCall("it.echo", Buffer.from(bytes, "latin1"))).rejects.toMatchObject({
+        code: "usage-invalid",
+      });
+  });
+
+  it("brings an answer as bytes only when it is one JSON object, on one line", async () => {
+    const broken = ['{"content":[{]}', '{"content":[],"a":{"b"}}', '{"content":["\t"]}'];
+    const say = (result: string) => ({ raw: `{"jsonrpc":"2.0","id":$id,"result":${result}}\n` });
+    const fine = '{"content":[],"resultType":"input\\u005frequired"}';
+    const on = [
+      ...broken.map((result, index) => ({ when: { tool: "echo", nth: index + 1 }, do: [say(result)] })),
+      { when: { tool: "echo", nth: broken.length + 1 }, do: [say(fine)] },
+    ];
+    await using hub = await openHub({ it: fakeStdio({ ...legacy, on }) });
+    for (const result of broken) {
+      const failed = hub.forwardCall("it.echo", {}, { raw: true, timeoutMs: 300 });
+      await expect(failed, result).rejects.toMatchObject({ code: "call-timeout" });
+    }
+    expect(await hub.forwardCall("it.echo", {}, { raw: true })).toMatchObject({
+      resultType: "input_required",
+    });
   });
 
   it("brings errors and required input back as they came, and takes the answers along", async () => {

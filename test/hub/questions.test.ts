@@ -67,6 +67,106 @@ describe("M62 a question is answered by whoever made the request", () => {
     await sleeping;
   });
 
+  it("is never answered by somebody else once its own request was given up", async () => {
+    const elicit = { request: { method: "elicitation/create", params: { message: "?" } } };
+    const late = {
+      when: { tool: "add" },
+      do: [{ waitFor: { tool: "echo", nth: 2 } }, elicit, { default: true as const }],
+    };
+    await using hub = await openHub(
+      { it: fakeStdio({ ...legacy, on: [late] }) },
+      { interact: person("root") },
+    );
+    const asked: string[] = [];
+    const named = (who: string): Interact => ({
+      elicit: async () => {
+        asked.push(who);
+        return { action: "accept", content: { who } };
+      },
+    });
+    const ada = hub.view({ caller: "ada", interact: named("ada") });
+    const bob = hub.view({ caller: "bob", interact: named("bob") });
+    await bob.callTool("it.echo");
+    const stop = new AbortController();
+    const given = ada.callTool("it.add", { a: 1, b: 2 }, { signal: stop.signal });
+    await vi.waitFor(() =>
+      expect(hub.calls().some(({ tool, outcome }) => tool.endsWith("add") && !outcome)).toBe(true),
+    );
+    stop.abort();
+    await expect(given).rejects.toMatchObject({ code: "call-cancelled" });
+    const sleeping = bob.callTool("it.sleep", { ms: 300 });
+    await bob.callTool("it.echo");
+    await sleeping;
+    expect(asked).toEqual([]);
+  });
+
+  it("belongs to its caller also where one `interact` answers for all", async () => {
+    const asked: unknown[] = [];
+    const interact: Interact = { elicit: () => new Promise(() => undefined) };
+    await using hub = await openHub({ it: fakeStdio(legacy) }, { interact });
+    const [ada, bob] = [hub.view({ caller: "ada" }), hub.view({ caller: "bob" })];
+    await ada.callTool("it.echo");
+    hub.on("question-asked", ({ caller }) => asked.push(caller));
+    const sleeping = ada.callTool("it.sleep", { ms: 500 });
+    // It cannot be told whose it is, so it is declined; from then on bob has a connection of his own.
+    await expect(bob.callTool("it.elicit")).rejects.toThrow(/Several people/);
+    const second = bob.callTool("it.elicit").catch(() => "ended");
+    await vi.waitFor(() => expect(hub.questions()).toHaveLength(1));
+    expect(asked).toEqual(["bob"]);
+    await sleeping;
+    await hub.close();
+    expect(await second).toBe("ended");
+  });
+
+  it("ends with its request, and with the hub", async () => {
+    const interact: Interact = { elicit: () => new Promise(() => undefined) };
+    for (const script of [legacy, { versions: "modern" as const }]) {
+      await using hub = await openHub({ it: fakeStdio(script) }, { interact });
+      const call = hub.callTool("it.elicit").catch((error: { code: string }) => error.code);
+      await vi.waitFor(() => expect(hub.questions()).toHaveLength(1));
+      hub.cancel(hub.calls()[0]?.call ?? "");
+      expect(await call).toBe("call-cancelled");
+      expect(hub.questions()).toEqual([]);
+      const stop = new AbortController();
+      const again = hub
+        .callTool("it.elicit", {}, { signal: stop.signal })
+        .catch((error: { code: string }) => error.code);
+      await vi.waitFor(() => expect(hub.questions()).toHaveLength(1));
+      stop.abort();
+      expect(await again).toBe("call-cancelled");
+      const last = hub.callTool("it.elicit").catch((error: { code: string }) => error.code);
+      await vi.waitFor(() => expect(hub.questions()).toHaveLength(1));
+      await hub.close();
+      expect(["call-cancelled", "connection-lost"]).toContain(await last);
+      expect(hub.questions()).toEqual([]);
+    }
+  });
+
+  it("does not freeze a call for ever when the server withdraws it", async () => {
+    const ask = { request: { method: "elicitation/create", params: { message: "?" } }, wait: false };
+    const withdraw = { notify: { method: "notifications/cancelled", params: { requestId: "fake-1" } } };
+    const on = [{ when: { tool: "add" }, do: [ask, withdraw, { silent: true as const }] }];
+    await using hub = await openHub({ it: fakeStdio({ ...legacy, on }) }, { interact: person("root") });
+    const onQuestion = () => new Promise<never>(() => undefined);
+    const call = hub.forwardCall("it.add", { arguments: { a: 1, b: 2 } }, { timeoutMs: 300, onQuestion });
+    await expect(call).rejects.toMatchObject({ code: "call-timeout" });
+  });
+
+  it("is not declined because the hub itself reads a list", async () => {
+    const slow = {
+      when: { method: "tools/list", nth: 2 },
+      do: [{ waitFor: { tool: "elicit" } }, { delayMs: 200 }, { default: true as const }],
+    };
+    await using hub = await openHub(
+      { it: fakeStdio({ ...legacy, on: [slow] }) },
+      { interact: person("root") },
+    );
+    await hub.tools();
+    const reading = hub.refresh("it").catch(() => undefined);
+    expect(JSON.stringify(await hub.forwardCall("it.elicit", { arguments: {} }))).toContain("root");
+    await reading;
+  });
+
   it("is refused with the protocol's code where nobody offered to answer it", async () => {
     const script = {
       ...legacy,
@@ -151,6 +251,19 @@ describe("M62 the registry of questions", () => {
     hub.answer(hub.questions()[0]?.id ?? "", { decision: "allow" });
     await allowed;
     expect(events).toEqual(["approve", "approve declined", "approve", "approve accepted"]);
+  });
+});
+
+describe("M61 an approval that took its time", () => {
+  it("does not outlive the rules: what was denied meanwhile is not called", async () => {
+    const interact: Interact = { approve: () => new Promise(() => undefined) };
+    const entry = { ...fakeStdio(legacy), approval: "prompt" as const };
+    await using hub = await openHub({ it: entry }, { interact });
+    const call = hub.callTool("it.add", { a: 1, b: 2 });
+    await vi.waitFor(() => expect(hub.questions()).toHaveLength(1));
+    await hub.reload({ servers: { it: { ...entry, tools: { deny: ["add"] } } } });
+    hub.answer(hub.questions()[0]?.id ?? "", { decision: "allow" });
+    await expect(call).rejects.toMatchObject({ code: "tool-hidden" });
   });
 });
 

@@ -10,15 +10,19 @@ describe("M28 connections end by themselves", () => {
   it("those of single callers after `idleMs`, and a thousand callers one after the other leave nothing", async () => {
     const entry = { ...inProcessFake(modern), isolation: "caller" } as Servers[string];
     await using hub = await openHub({ it: entry }, { idleMs: 20, maxConnections: 16 });
-    const ended = { count: 0 };
-    hub.on("connection-changed", ({ to, caller }) => {
-      if (to === "closed" && caller !== undefined) ended.count++;
+    const open = new Set<string>();
+    const most = { open: 0 };
+    hub.on("connection-changed", ({ to, caller = "" }) => {
+      if (to === "connected") open.add(caller);
+      if (to === "closed") open.delete(caller);
+      most.open = Math.max(most.open, open.size);
     });
     for (let caller = 0; caller < 1_000; caller++) {
       const view = hub.view({ caller: `caller ${caller}` });
       await view.callTool("it.add", { a: 2, b: 3 });
     }
-    await vi.waitFor(() => expect(ended.count).toBe(1_000), 30_000);
+    await vi.waitFor(() => expect(open.size).toBe(0), 30_000);
+    expect(most.open).toBeLessThanOrEqual(17);
   });
 
   it("beyond the cap the one that was unused for the longest time", async () => {
@@ -29,6 +33,27 @@ describe("M28 connections end by themselves", () => {
     for (const caller of ["one", "two", "three", "one"])
       await hub.view({ caller }).callTool("it.add", { a: 2, b: 3 });
     await vi.waitFor(() => expect(ended).toEqual(["one", "two"]));
+  });
+
+  it("the cap holds after reloads, and a switched-off server stays off", async () => {
+    const entry = (callTimeoutMs: number) =>
+      ({ ...inProcessFake(modern), isolation: "caller", callTimeoutMs }) as Servers[string];
+    await using hub = await openHub({ it: entry(5_000) }, { maxConnections: 2, idleMs: Infinity });
+    let open = 0;
+    hub.on("connection-changed", ({ to, caller }) => {
+      if (caller !== undefined && to === "connected") open++;
+      if (caller !== undefined && to === "closed") open--;
+    });
+    for (let turn = 1; turn <= 5; turn++) {
+      await hub.callTool("it.add", { a: 2, b: 3 });
+      await hub.reload({ servers: { it: entry(5_000 + turn) } });
+    }
+    for (let caller = 0; caller < 10; caller++)
+      await hub.view({ caller: String(caller) }).callTool("it.add", { a: 2, b: 3 });
+    await vi.waitFor(() => expect(open).toBe(2));
+    await hub.disable("it");
+    await hub.reload({ servers: { it: entry(9_000) } });
+    await expect(hub.callTool("it.add", { a: 1, b: 2 })).rejects.toMatchObject({ code: "server-disabled" });
   });
 
   it("`idleStopMs` stops a program that nobody uses; its tools stay listed and the next call starts it", async () => {
@@ -83,6 +108,25 @@ describe("M28 isolation: project", () => {
   });
 });
 
+describe("M47 subscriptions", () => {
+  it.each(["legacy", "modern"] as const)(
+    "survive a changed configuration, and refusals reach everybody (%s)",
+    async (era) => {
+      const entry = (callTimeoutMs: number) =>
+        ({ ...inProcessFake({ versions: era }), callTimeoutMs }) as Servers[string];
+      await using hub = await openHub({ it: entry(5_000) });
+      const heard = { first: 0, second: 0 };
+      await hub.subscribeResource("it", "test://one", () => heard.first++);
+      await hub.reload({ servers: { it: entry(6_000) } });
+      await hub.subscribeResource("it", "test://one", () => heard.second++);
+      await vi.waitFor(async () => {
+        await hub.callTool("it.change", { what: "test://one" });
+        expect(heard.first > 0 && heard.second > 0).toBe(true);
+      }, 10_000);
+    },
+  );
+});
+
 describe("M63 who and what are told apart", () => {
   it("events carry caller and account, and a view hears only its own", async () => {
     const entry = { ...inProcessFake(modern), isolation: "caller" } as Servers[string];
@@ -105,6 +149,21 @@ describe("M63 who and what are told apart", () => {
     expect(callers("bob")).toEqual(new Set(["bob"]));
     expect(callers("hub")).toEqual(new Set(["ada", "bob"]));
     expect(heard["other"]).toEqual([]);
+  });
+
+  it("a narrowed view hears nothing of other servers, callers and projects, and lists no tools at the raw door", async () => {
+    await using hub = await openHub({ a: inProcessFake(modern), b: inProcessFake(modern) });
+    const heard: string[] = [];
+    const view = hub.view({ servers: ["a"], caller: "ada", tools: ["echo"] });
+    for (const type of ["config-changed", "call-start", "connection-changed"] as const)
+      view.on(type, (event) => heard.push(event.type));
+    await hub.callTool("a.echo");
+    await hub.callTool("b.echo");
+    await hub.add("c", inProcessFake(modern));
+    expect(heard).toEqual(["connection-changed", "connection-changed"]);
+    await expect(view.request("tools/list", {}, { server: "a" })).rejects.toMatchObject({
+      code: "usage-invalid",
+    });
   });
 
   it("looking connects nothing", async () => {

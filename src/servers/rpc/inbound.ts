@@ -1,5 +1,6 @@
 import type { PlugboardError } from "../../errors.ts";
 import { Refusal } from "../../interact/answers.ts";
+import { untilAborted } from "../../lib/abortable.ts";
 import { isRecord } from "../../lib/record.ts";
 import type { RpcMessage } from "./messages.ts";
 import type { Cleaner, Requests, Waiting } from "./requests.ts";
@@ -15,8 +16,9 @@ export interface Question {
 
 /** Whoever hears what the server says during a request. */
 export interface Listener {
-  /** Whoever answers: requests with the same one have the same person behind them. */
+  /** Whoever answers, and for which caller: requests that agree in both have the same person behind them. */
   answeredBy?: object | undefined;
+  caller?: string | undefined;
   /** Answers a question. Throw a `Refusal` for a JSON-RPC error of your choice. */
   onQuestion?: ((question: Question) => Promise<Record<string, unknown>>) | undefined;
   onNotification?: ((method: string, params: Record<string, unknown>) => void) | undefined;
@@ -33,6 +35,8 @@ export interface InboundSettings {
 }
 
 const maxQuestions = 64;
+/** Nobody may keep a server waiting for ever. */
+const longestMs = 600_000;
 
 /**
  * What comes from the server by itself: questions and notifications. Each belongs to the request during which it came;
@@ -89,10 +93,19 @@ export class Inbound {
     }
     const abort = new AbortController();
     this.#questions.set(id, abort);
-    const asked = this.#askers(during);
-    const releases = asked.map((waiting) => this.#settings.requests.hold(waiting));
+    const releases: (() => void)[] = [];
     try {
-      const result = await this.#ask({ method, params, signal: abort.signal }, asked, during);
+      const { listener, asked } = this.#whom(during);
+      const { onQuestion } = listener;
+      if (!onQuestion) throw new Refusal(-32_601, "Method not found");
+      const open = new Set(asked);
+      for (const waiting of asked) {
+        releases.push(this.#settings.requests.hold(waiting));
+        // A question without the request that it belongs to is nobody's any more.
+        (waiting.onEnd ??= []).push(() => void (open.delete(waiting) && open.size === 0 && abort.abort()));
+      }
+      const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(longestMs)]);
+      const result = await untilAborted(onQuestion({ method, params, signal }), signal);
       if (!abort.signal.aborted) await this.#respond({ jsonrpc: "2.0", id, result });
     } catch (error) {
       const { code, message } =
@@ -104,23 +117,24 @@ export class Inbound {
     }
   }
 
-  /** The requests that the question may belong to. */
-  #askers(during: string | undefined): Waiting[] {
-    const { requests } = this.#settings;
-    if (during === undefined) return [...requests.underWay()];
-    const waiting = requests.get(during);
-    return waiting ? [waiting] : [];
-  }
-
-  async #ask(question: Question, asked: Waiting[], during: string | undefined) {
-    const { otherwise, onUntold } = this.#settings;
-    if (during === undefined && asked.length > 0) onUntold?.();
-    const [first] = asked;
-    if (asked.some(({ options }) => options.answeredBy !== first?.options.answeredBy))
+  /** Who is asked, and the requests that the question belongs to. Throws when that cannot be told. */
+  #whom(during: string | undefined): { listener: Listener; asked: Waiting[] } {
+    const { requests, otherwise, onUntold } = this.#settings;
+    if (during !== undefined) {
+      const waiting = requests.get(during);
+      if (!waiting) throw new Refusal(-32_000, "The request that this belongs to is over");
+      return { listener: waiting.options.onQuestion ? waiting.options : otherwise, asked: [waiting] };
+    }
+    // Requests of the hub's own, such as lists, have nobody behind them.
+    const asked = [...requests.underWay()].filter(({ options }) => options.onQuestion !== undefined);
+    if (asked.length > 0) onUntold?.();
+    const listener = asked[0]?.options ?? otherwise;
+    const others = [...asked.map(({ options }) => options), ...requests.givenUp()].filter(
+      (one) => one.onQuestion !== undefined && !isSamePerson(one, listener),
+    );
+    if (others.length > 0)
       throw new Refusal(-32_000, "Several people are using this server; it cannot be told whom to ask");
-    const { onQuestion } = first?.options.onQuestion ? first.options : otherwise;
-    if (!onQuestion) throw new Refusal(-32_601, "Method not found");
-    return onQuestion(question);
+    return { listener, asked };
   }
 
   async #respond(message: RpcMessage): Promise<void> {
@@ -130,6 +144,10 @@ export class Inbound {
       // The transport tells whoever has to know.
     }
   }
+}
+
+function isSamePerson(one: Listener, other: Listener): boolean {
+  return one.answeredBy === other.answeredBy && one.caller === other.caller;
 }
 
 /** The only request under way; it may wait for questions to be told apart by the transport. */

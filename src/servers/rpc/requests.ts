@@ -1,5 +1,6 @@
+import { isUtf8 } from "node:buffer";
 import type { PlugboardError } from "../../errors.ts";
-import { jsonMembers } from "../../lib/json-members.ts";
+import { jsonMembers, oneLine } from "../../lib/json-members.ts";
 import type { JsonMember } from "../../lib/json-members.ts";
 import { isRecord } from "../../lib/record.ts";
 import { Deadlines } from "./deadlines.ts";
@@ -67,9 +68,13 @@ export interface Waiting {
   resolve(answer: JsonRpcAnswer | RawAnswer): void;
   reject(error: unknown): void;
   onAbort: (() => void) | undefined;
+  /** What ends with it: its open questions. */
+  onEnd: (() => void)[] | undefined;
 }
 
 const maxRemembered = 1024;
+/** For how long a server may still ask about a request that was given up. */
+const afterthoughtMs = 60_000;
 
 /** Our requests on their way over one connection, matched to their answers. Every request has exactly one outcome. */
 export class Requests {
@@ -79,7 +84,7 @@ export class Requests {
   readonly #waiting = new Map<string, Waiting>();
   readonly #deadlines: Deadlines;
   /** Ids given up by timeout or cancellation: tells a late answer from a repeated one. Bounded. */
-  readonly #abandoned = new Set<string>();
+  readonly #abandoned = new Map<string, { options: RequestOptions; at: number }>();
   #issued = 0;
   #raw = 0;
   #standing = 0;
@@ -106,6 +111,12 @@ export class Requests {
   /** Those under way, without the ones that stay open by design. */
   *underWay(): Generator<Waiting> {
     for (const waiting of this.#waiting.values()) if (!waiting.options.isStanding) yield waiting;
+  }
+
+  /** Those given up lately and not answered since: the server may still be asking on their behalf. */
+  *givenUp(): Generator<RequestOptions> {
+    const since = this.#deadlines.now() - afterthoughtMs;
+    for (const { options, at } of this.#abandoned.values()) if (at >= since) yield options;
   }
 
   get(id: string): Waiting | undefined {
@@ -153,6 +164,7 @@ export class Requests {
         resolve,
         reject,
         onAbort,
+        onEnd: undefined,
       };
       this.#waiting.set(id, waiting);
       if (options.raw) this.#raw++;
@@ -180,7 +192,7 @@ export class Requests {
     if (!members || !result) return false;
     const waiting = this.#waiting.get(idIn(bytes, members));
     if (!waiting?.options.raw || !isPlainAnswer(members, bytes)) return false;
-    const raw = rawResult(bytes.subarray(result.start, result.end));
+    const raw = readRaw(bytes.subarray(result.start, result.end));
     if (raw) this.#take(waiting.id, bytes.length)?.resolve(raw);
     return raw !== undefined;
   }
@@ -247,15 +259,16 @@ export class Requests {
     if (raw) this.#raw--;
     if (isStanding) this.#standing--;
     if (waiting.onAbort) signal?.removeEventListener("abort", waiting.onAbort);
+    if (waiting.onEnd) for (const end of waiting.onEnd) end();
     this.#deadlines.ended();
     return waiting;
   }
 
   #abandon(waiting: Waiting, error: PlugboardError, reason: string): void {
     const { id, options } = waiting;
-    this.#abandoned.add(id);
+    this.#abandoned.set(id, { options, at: this.#deadlines.now() });
     if (this.#abandoned.size > maxRemembered) {
-      for (const oldest of this.#abandoned) {
+      for (const oldest of this.#abandoned.keys()) {
         this.#abandoned.delete(oldest);
         break;
       }
@@ -337,18 +350,22 @@ function isPlainAnswer(members: readonly JsonMember[], bytes: Buffer): boolean {
   return keys.size === members.length && isVersion === true && !keys.has("method") && !keys.has("error");
 }
 
-/** Undefined when it is no object, or names a key twice: then it is parsed like any other. */
-function rawResult(bytes: Buffer): RawAnswer | undefined {
+/** Undefined when it is not a JSON object, or names a key twice: then it is parsed like any other. */
+function readRaw(bytes: Buffer): RawAnswer | undefined {
   const members = jsonMembers(bytes);
-  if (!members || new Set(members.map(({ key }) => key)).size !== members.length) return undefined;
-  const valueOf = (name: string) => {
-    const member = members.find(({ key }) => key === name);
-    return member && bytes.toString("utf8", member.start, member.end);
-  };
-  const type = valueOf("resultType");
+  if (!members || !isUtf8(bytes) || new Set(members.map(({ key }) => key)).size !== members.length)
+    return undefined;
+  const text = bytes.toString("utf8");
+  let value: { resultType?: unknown; isError?: unknown };
+  try {
+    value = JSON.parse(text) as typeof value;
+  } catch {
+    return undefined;
+  }
+  const { resultType, isError } = value;
   return {
-    bytes,
-    resultType: type === undefined ? undefined : type.slice(1, -1),
-    isError: valueOf("isError") === "true",
+    bytes: bytes.includes(0x0a) || bytes.includes(0x0d) ? Buffer.from(oneLine(text)) : bytes,
+    resultType: typeof resultType === "string" ? resultType : undefined,
+    isError: isError === true,
   };
 }

@@ -40,7 +40,7 @@ export function stdioErrors(server: string, stderr: StderrTail, redact = (text: 
       new PlugboardError(
         "output-too-large",
         `"${server}" sent a message of more than ${maxLineBytes} bytes; the connection was ended.`,
-        { server, data: { bytes, maxLineBytes } },
+        { server, data: { bytes, maxLineBytes }, executed: "maybe" },
       ),
   };
 }

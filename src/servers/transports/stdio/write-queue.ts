@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import type { PlugboardError } from "../../../errors.ts";
+import { PlugboardError } from "../../../errors.ts";
 
 /** Messages to one server. The first of a turn of the event loop leaves at once, the others of that turn in one write. */
 export class WriteQueue {
@@ -24,6 +24,7 @@ export class WriteQueue {
   write(text: string): void {
     const queued = this.#lines.length + this.#stream.writableLength;
     if (queued > this.#maxBytes) throw this.#refuse(queued);
+    if (text.includes("\n")) throw new PlugboardError("internal", "A message to a server is one line.");
     const line = `${text}\n`;
     if (this.#scheduled) {
       this.#lines += line;
