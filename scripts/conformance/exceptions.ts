@@ -3,7 +3,7 @@ export const knownToFail: Readonly<Record<string, string>> = {};
 
 /** Scenarios in which the right thing is to refuse: words of the error that the client has to end with. */
 export const refused: Readonly<Record<string, RegExp>> = {
-  "auth/scope-retry-limit": /wants more rights than this login has/,
+  "auth/scope-retry-limit": /requires permissions that this login does not have/,
   "auth/resource-mismatch": /is for https:\/\/evil\.example\.com\/mcp/,
   "auth/iss-supported-missing": /does not say who it is from \(iss\)/,
   "auth/iss-wrong-issuer": /is not from .* \(iss\)/,

@@ -5,7 +5,7 @@ import type { Environment } from "../lib/folders.ts";
 import { readNetwork } from "./network-files.ts";
 import type { HttpTarget } from "./target.ts";
 
-/** Lends a fetch for logging in: the server's own way out, guarded. Its sockets end with the work. */
+/** Runs `work` with a guarded fetch for logins over the server's own network settings, then closes its sockets. */
 export async function withAuthFetch<T>(
   server: string,
   target: Pick<HttpTarget, "url" | "headers" | "network" | "credentials">,
@@ -20,7 +20,7 @@ export async function withAuthFetch<T>(
   );
 }
 
-/** The same for code of the host program, which goes where it likes. */
+/** The same without the guard, for code of the host program, which may contact any address. */
 export async function withHttpFetch<T>(
   server: string,
   { url, headers, network }: Pick<HttpTarget, "url" | "headers" | "network">,

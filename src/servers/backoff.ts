@@ -4,7 +4,7 @@ import type { Verdict } from "./state.ts";
 export interface BackoffSettings {
   firstMs: number;
   longestMs: number;
-  /** After this many failures in a row the breaker opens: no attempts by itself, and calls fail fast. */
+  /** After this many failures in a row the breaker opens: no automatic attempts, and calls fail fast. */
   breakAfter: number;
   /** How long the breaker stays open before a call may try again. */
   breakMs: number;
@@ -20,7 +20,7 @@ export const defaultBackoff: BackoffSettings = {
   healthyMs: 10_000,
 };
 
-/** Failures that waiting does not mend; the next try is left to a person or a later call. */
+/** Failures that waiting does not fix; a person or a later call triggers the next attempt. */
 const hopeless: ReadonlySet<ErrorCode> = new Set([
   "spawn-failed",
   "config-invalid",
@@ -41,7 +41,7 @@ export interface Failure {
   wasUseful?: boolean;
 }
 
-/** When to try again. Pure: the clock and the dice are passed in. */
+/** Decides when to try again. Pure: the clock and the random number are passed in. */
 export function decide(
   { error, failures, at, lastedMs, wasUseful }: Failure,
   settings: BackoffSettings,
@@ -49,10 +49,10 @@ export function decide(
 ): Verdict {
   if (error.code === "auth-required") return { next: "needs-auth" };
   if (error.code === "registration-required") return { next: "needs-registration" };
-  // A server that forgets sessions is up; how often it does is its own affair.
+  // A server that forgets sessions is still up, so this does not count as a failure, however often it happens.
   const isForgetful = error.reason === "session-lost";
   const wasHealthy = lastedMs !== undefined && (lastedMs >= settings.healthyMs || isForgetful);
-  // A remote end that was of use and broke off is met again within a second; a program that dies is not.
+  // Reconnect to a remote server within a second if the connection was useful; not to a program that exited.
   const wasBriefDrop = wasUseful && error.code === "connection-lost";
   const count = wasHealthy ? 1 : wasBriefDrop ? Math.min(2, failures + 1) : failures + 1;
   if (hopeless.has(error.code)) return { next: "failed", retryAt: at + settings.firstMs, failures: count };
@@ -65,7 +65,7 @@ export function decide(
   };
 }
 
-/** A connection that worked and broke is tried again at once; then ever more slowly, and never all at the same moment. */
+/** Retries at once after a connection that worked, then at growing intervals, with jitter. */
 function delay(
   count: number,
   wasUp: boolean,

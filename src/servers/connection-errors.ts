@@ -6,7 +6,7 @@ export function summarise({ code, message, hint, data }: PlugboardError): ErrorS
   return { code, message, hint, ...(data && { data }) };
 }
 
-/** True when the connection is gone and the server certainly did nothing with the request. */
+/** True if the connection is gone and the server certainly did not execute the request. */
 export function wasNotExecuted(error: unknown): boolean {
   return (
     isPlugboardError(error) &&

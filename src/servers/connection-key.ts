@@ -1,30 +1,30 @@
 import type { Interact } from "../interact/interact.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 
-/** On whose behalf servers are used. */
+/** Who uses the servers. */
 export interface Use {
-  /** Matters where callers must not share a connection. */
+  /** Only relevant where callers must not share a connection. */
   caller?: string | undefined;
-  /** The login, instead of the configured one. Servers that run on this machine have none. */
+  /** The login to use instead of the configured one. Local servers have none. */
   account?: string | undefined;
-  /** The folder that servers with `isolation: project` work in, instead of the workspace's. */
+  /** The folder for servers with `isolation: project`, instead of the workspace's. */
   project?: string | undefined;
-  /** Whoever answers what servers and approvals ask. */
+  /** Answers questions from servers and approval requests. */
   interact?: Interact | undefined;
-  /** What that client can do, where it differs from what `interact` can answer. */
+  /** The capabilities of the client, if they differ from what `interact` can answer. */
   capabilities?: Capabilities | undefined;
 }
 
-/** Which connection a `Use` gets at one server. */
+/** Identifies the connection that a `Use` gets to one server. */
 export interface ConnectionKey {
   readonly server: string;
   /** Only where the caller must not share. */
   readonly caller?: string;
   /** Only for servers with `isolation: project`. */
   readonly project?: string;
-  /** The login's name; servers that run on this machine have none. */
+  /** The name of the login; local servers have none. */
   readonly account?: string;
-  /** All of it as one text: equal keys have equal texts. */
+  /** The whole key as one string: equal keys have equal strings. */
   readonly text: string;
 }
 
@@ -33,7 +33,7 @@ export function connectionKey(parts: Omit<ConnectionKey, "text">): ConnectionKey
   return { ...parts, text: JSON.stringify([server, caller, project, account]) };
 }
 
-/** Who a connection is for, as events and reports say it. */
+/** Who a connection is for, in the form that events and reports use. */
 export function describeKey({ caller, project, account }: ConnectionKey): {
   caller?: string;
   project?: string;

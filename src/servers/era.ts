@@ -1,24 +1,24 @@
 import { isModernRevision } from "./rpc/revisions.ts";
 
-/** Which revisions belong to which is said in `rpc/revisions.ts`. */
+/** `rpc/revisions.ts` lists the revisions of each era. */
 export type Era = "modern" | "legacy";
 
 /** What we know about a server from earlier connections. */
 export interface EraMemory {
   era: Era;
   /**
-   * What the verdict rests on. An `answer` or an `exit` on the probe is firm. `silence` may only mean that the server
-   * was slow: it is probed once more, with more patience, before it is believed for good.
+   * The evidence for the verdict. An `answer` to the probe or an `exit` is conclusive. `silence` may only mean that the
+   * server was slow, so it is probed once more with a longer timeout before the verdict is final.
    */
   basis: "answer" | "exit" | "silence";
-  /** How often silence has been waited out. */
+  /** How many probes have timed out. */
   silences: number;
 }
 
 export interface EraPlan {
   /** Ask `server/discover`. */
   probe: boolean;
-  /** Offer `initialize`: at once (0), after this much silence on the probe, or never. */
+  /** When to send `initialize`: at once (0), after the probe has gone unanswered for this long, or never. */
   initializeAfterMs: number | undefined;
 }
 
@@ -27,9 +27,9 @@ const patientProbeMs = 8_000;
 const silencesUntilBelieved = 2;
 
 /**
- * How to begin. Over stdio both questions may lie in the pipe at once: a server reads them in order, so one that is
- * slow to start still answers `server/discover` first, and only one that ignores it is found legacy by its answer to
- * `initialize`. That is why the deadline may be short even for launchers that first download the server.
+ * Plans the handshake. Over stdio both requests may be in the pipe at once. A server reads them in order, so a slow one
+ * still answers `server/discover` first; only a server that ignores it is judged legacy by its answer to `initialize`.
+ * That is why the deadline can be short even for launchers that first download the server.
  */
 export function planEra(pin: "auto" | Era | undefined, memory: EraMemory | undefined): EraPlan {
   if (pin === "modern") return { probe: true, initializeAfterMs: undefined };
@@ -43,7 +43,7 @@ export function planEra(pin: "auto" | Era | undefined, memory: EraMemory | undef
 export type ProbeOutcome =
   /** A usable discover result. */
   | { kind: "modern" }
-  /** An error answer, or a result that is no discover result. */
+  /** An error answer, or a result that is not a valid discover result. */
   | { kind: "refused"; code?: number; supported?: readonly string[] }
   | { kind: "exited" }
   /** `initialize` was answered while the probe was not. */
@@ -51,13 +51,13 @@ export type ProbeOutcome =
 
 export type EraVerdict =
   | { era: Era; basis: EraMemory["basis"] }
-  /** The server speaks a modern revision, but none that we share. */
+  /** The server supports only modern revisions that we do not support. */
   | { era: "none"; supported: readonly string[] };
 
 const unsupportedVersion = -32_022;
 const methodNotFound = -32_601;
 
-/** What an outcome proves. Only the recognised modern error keeps us from falling back; no other code is evidence. */
+/** Decides the era from the probe. Only the modern "unsupported version" error prevents the fallback to legacy. */
 export function judgeProbe(outcome: ProbeOutcome): EraVerdict {
   switch (outcome.kind) {
     case "modern":
@@ -74,17 +74,17 @@ export function judgeProbe(outcome: ProbeOutcome): EraVerdict {
   }
 }
 
-/** `initialize` refused with the modern error code proves the opposite of what we assumed. */
+/** True if the server rejected `initialize` with the modern error code, so it is not legacy. */
 export function provesModern(code: number | undefined): boolean {
   return code === unsupportedVersion;
 }
 
-/** Nor does a server that does not know `initialize` live in the legacy era, whatever we remember. */
+/** True if the server does not know `initialize`, so it cannot be legacy, whatever we remember. */
 export function refutesLegacy(code: number): boolean {
   return provesModern(code) || code === methodNotFound;
 }
 
-/** What to remember for the next time. */
+/** What to remember for the next connection. */
 export function rememberEra(
   before: EraMemory | undefined,
   verdict: { era: Era; basis: EraMemory["basis"] },

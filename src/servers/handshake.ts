@@ -21,19 +21,19 @@ export interface HandshakeOptions {
   server: string;
   plan: EraPlan;
   capabilities: Capabilities;
-  /** Ends the handshake; its reason is what the caller sees. */
+  /** Aborts the handshake; the caller sees its reason. */
   signal: AbortSignal;
   request(method: string, params: Record<string, unknown>, signal: AbortSignal): Promise<JsonRpcAnswer>;
-  /** Over HTTP: turns a failed request into era evidence, or throws when it is none (401, refused, TLS …). */
+  /** Over HTTP: turns a failed request into evidence about the era, or throws if it is not (401, refused, TLS …). */
   refusal?(error: unknown): ProbeOutcome;
 }
 
-/** The server ended itself on the probe, as servers of the Rust SDK do: start it again and do not ask. */
+/** The server exited on the probe, as servers built with the Rust SDK do. Start it again without the probe. */
 export class ExitedOnProbe extends Error {}
 
 /**
- * Finds out how a server speaks, by the rules of `era.ts`, and greets it. `notifications/initialized` is left to the
- * caller. When both questions failed, an `AggregateError` holds both reasons, the last one first.
+ * Detects the server's era by the rules in `era.ts` and completes the handshake. The caller sends
+ * `notifications/initialized`. If both requests fail, throws an `AggregateError` with both reasons, the last one first.
  */
 export async function shakeHands(options: HandshakeOptions): Promise<Greeting> {
   const { plan } = options;
@@ -50,7 +50,7 @@ export async function shakeHands(options: HandshakeOptions): Promise<Greeting> {
   }
 }
 
-/** Both questions are out. The probe was asked first, so an answer to it, even a late one, counts more. */
+/** Both requests are pending. The probe was sent first, so its answer takes precedence, even if it is late. */
 async function race(
   options: HandshakeOptions,
   probe: Promise<Probe>,
@@ -66,7 +66,7 @@ async function race(
     return first.outcome.kind === "refused" ? settle(await offered) : conclude(options, first);
   const isModern = isPlugboardError(first.error) && provesModern(first.error.data?.rpcCode);
   if (isModern) return conclude(options, await probe);
-  // It may still answer the question that was asked first, but a refusal is no reason to wait for ever.
+  // The server may still answer the probe, but after a refusal it is not worth waiting without limit.
   const late = options.refusal
     ? undefined
     : await Promise.race([probe, pause(options.plan.initializeAfterMs ?? 0, signal)]);
@@ -82,11 +82,11 @@ function settle(offered: { greeting: Greeting } | { error: unknown }): Greeting 
 interface Probe {
   outcome: ProbeOutcome;
   greeting?: Greeting;
-  /** For the report when `initialize` fails too. */
+  /** Reported if `initialize` fails too. */
   error?: unknown;
 }
 
-/** A server that refuses the revision and then names the very one we asked with is asked once more. */
+/** Repeats the probe once if the server rejects the revision but lists that same revision as supported. */
 async function discover(options: HandshakeOptions, signal: AbortSignal): Promise<Probe> {
   const first = await discoverOnce(options, signal);
   const { outcome } = first;
@@ -140,7 +140,7 @@ async function pinnedModern(
   if (verdict.era === "none") throw unsupported(options.server, verdict.supported);
   throw new PlugboardError(
     "version-unsupported",
-    `"${options.server}" does not speak the modern protocol, but \`protocol\` is set to \`modern\`.`,
+    `"${options.server}" does not support the modern protocol, but \`protocol\` is set to \`modern\`.`,
     { server: options.server },
   );
 }
@@ -156,17 +156,15 @@ async function initialize(
     const isVersion = provesModern(code);
     throw new PlugboardError(
       isVersion ? "version-unsupported" : "protocol-error",
-      `"${server}" refused to begin: ${message} (${code}).`,
+      `"${server}" rejected \`initialize\`: ${message} (${code}).`,
       { server, data: { rpcCode: code } },
     );
   }
   const { protocolVersion, capabilities: offered, serverInfo, instructions } = answer.result;
   if (typeof protocolVersion !== "string" || !isRecord(offered) || !isRecord(serverInfo)) {
-    throw new PlugboardError(
-      "protocol-error",
-      `"${server}" answered \`initialize\` without what belongs into it.`,
-      { server },
-    );
+    throw new PlugboardError("protocol-error", `"${server}" sent an incomplete \`initialize\` result.`, {
+      server,
+    });
   }
   if (!(legacyRevisions as readonly string[]).includes(protocolVersion))
     throw unsupported(server, [protocolVersion]);
@@ -200,14 +198,14 @@ function readDiscovery(result: Record<string, unknown>): Greeting | undefined {
 }
 
 function unsupported(server: string, revisions: readonly string[]): PlugboardError {
-  const message = `"${server}" speaks ${revisions.slice(0, 5).join(", ")}, and Plugboard none of them.`;
+  const message = `"${server}" supports only ${revisions.slice(0, 5).join(", ")}, which Plugboard does not.`;
   return new PlugboardError("version-unsupported", message, {
     server,
     data: { supported: revisions.slice(0, 5) },
   });
 }
 
-/** Never ends after an abort: what is waited for beside it does then, and its reason is the one that counts. */
+/** Never settles after an abort: the requests it races with reject then, with the reason that matters. */
 function pause(ms: number, signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(undefined), ms);

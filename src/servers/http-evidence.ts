@@ -4,7 +4,7 @@ import { refutesLegacy } from "./era.ts";
 import type { ProbeOutcome } from "./era.ts";
 import type { JsonRpcAnswer } from "./rpc/messages.ts";
 
-/** Some refusals carry a JSON-RPC answer that says more than their status does. */
+/** Some refusals contain a JSON-RPC answer that says more than the HTTP status. */
 export function answerInRefusal(error: unknown): JsonRpcAnswer {
   const said = rpcErrorIn(error);
   if (!said || !refutesLegacy(said.code)) throw error;
@@ -12,8 +12,8 @@ export function answerInRefusal(error: unknown): JsonRpcAnswer {
 }
 
 /**
- * A refused probe over HTTP. 401 and 403 are about credentials, not about eras; a host that cannot be reached is no
- * evidence either. Everything else, a 5xx or a connection cut after the question too, gets one try as legacy.
+ * Interprets a refused probe over HTTP. 401 and 403 are about credentials, not eras, and an unreachable host is not
+ * evidence either. Everything else gets one try as legacy, including a 5xx or a connection cut after the request.
  */
 export function httpRefusal(error: unknown): ProbeOutcome {
   const wasCut = isPlugboardError(error, "connection-lost") && error.executed !== "no";
@@ -30,8 +30,7 @@ export function httpRefusal(error: unknown): ProbeOutcome {
 }
 
 /**
- * True when the first request was refused in one of the ways in which servers that only know the older SSE
- * transport refuse a POST.
+ * True if the first request was refused the way servers that only support the older SSE transport refuse a POST.
  */
 export function shouldFallBackToSse(error: unknown): boolean {
   const status = isPlugboardError(error, "unexpected-response") ? statusIn(error) : undefined;
@@ -42,7 +41,7 @@ function statusIn(error: unknown): number | undefined {
   return isPlugboardError(error) ? error.data?.status : undefined;
 }
 
-/** Put there by the transport (`statusError`). */
+/** Set by the transport (`statusError`). */
 function rpcErrorIn(error: unknown): { code: number; message: string; data?: unknown } | undefined {
   return isPlugboardError(error) ? error.data?.rpcError : undefined;
 }

@@ -3,7 +3,7 @@ import { PlugboardError } from "../errors.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import type { HttpNetwork } from "./transports/http/pool.ts";
 
-/** The contents of the files that a server's `network` names. */
+/** Reads the files named in a server's `network` settings. */
 export async function readNetwork(
   server: string,
   { proxy, ca, cert, key }: NonNullable<ServerConfig["network"]>,
@@ -22,7 +22,7 @@ async function pem(server: string, path: string): Promise<string> {
   } catch (error) {
     throw new PlugboardError(
       "config-invalid",
-      `"${server}" names the certificate file ${path}, which cannot be read.`,
+      `The certificate file ${path} of "${server}" cannot be read.`,
       { server, cause: error },
     );
   }

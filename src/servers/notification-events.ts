@@ -1,6 +1,6 @@
 import type { CatalogChanged, PlugboardEvent, ServerLog } from "../events.ts";
 
-/** A server's notification as an event of ours, where there is one for it. */
+/** Converts a server's notification to a Plugboard event; undefined if there is none for it. */
 export function toEvent(
   about: { server: string; caller?: string; account?: string },
   method: string,

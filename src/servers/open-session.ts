@@ -22,25 +22,25 @@ export interface OpenOptions {
   protocol: "auto" | Era | undefined;
   memory: EraMemory | undefined;
   capabilities: Capabilities;
-  /** Whoever answers when no request is under way, and hears every notification. */
+  /** Answers server requests while none of ours is pending, and receives every notification. */
   otherwise: Listener;
-  /** A question came that could not be tied to one request. */
+  /** Called when a server request cannot be attributed to one of our requests. */
   onUntold(): void;
-  /** Headers of one `tools/call`, values not yet encoded. */
+  /** The headers for one `tools/call`, with values not yet encoded. */
   paramHeaders(params: Record<string, unknown>): Record<string, string>;
   processes(): Promise<ProcessTree>;
   env: Environment;
   authProvider?: ServerAuth | undefined;
-  /** How long all of it may take; silence is waited out for at most half of that. */
+  /** The limit for the whole start; the probe waits for at most half of it. */
   limitMs: number;
-  /** Aborted with the error to show when the start takes too long or nobody wants it any more. */
+  /** Aborted with the error to show when the start takes too long or is no longer needed. */
   signal: AbortSignal;
   redaction: Redaction;
   onStderr(line: string): void;
   onLost(error: PlugboardError): void;
 }
 
-/** Opens a connection: the right transport, the right era, greeted and ready. Leaves nothing behind when it fails. */
+/** Opens a connection: picks the transport and era and completes the handshake. Cleans up after itself if it fails. */
 export async function openSession(options: OpenOptions): Promise<Session> {
   const { protocol, memory } = options;
   const plan = planEra(protocol, memory);
@@ -53,7 +53,7 @@ export async function openSession(options: OpenOptions): Promise<Session> {
   }
 }
 
-/** What we remembered is out of date: it was legacy and no longer knows `initialize`. */
+/** True if the remembered era is out of date: the server was legacy but no longer knows `initialize`. */
 function refusesToInitialize(error: unknown): boolean {
   const code = isPlugboardError(error) ? error.data?.rpcCode : undefined;
   return typeof code === "number" && refutesLegacy(code);
@@ -79,7 +79,7 @@ function patient(plan: EraPlan, factor: number, limitMs: number): EraPlan {
   return { ...plan, initializeAfterMs: Math.min(initializeAfterMs * factor, limitMs / 2) };
 }
 
-/** A cold modern server may need a while over HTTP, so silence there is waited out longer than over a pipe. */
+/** A modern server may start slowly behind HTTP, so the probe waits longer there than over stdio. */
 const httpSilenceFactor = 5;
 
 async function openHttp(options: OpenOptions, plan: EraPlan): Promise<Session> {
@@ -87,7 +87,7 @@ async function openHttp(options: OpenOptions, plan: EraPlan): Promise<Session> {
     return await attempt(options, "http", plan);
   } catch (error) {
     if (options.protocol === "modern" || options.signal.aborted || !shouldFallBackToSse(error)) throw error;
-    // A server of the older kind refuses a POST; when it is none of those either, the first refusal is the truth.
+    // An SSE server refuses a POST. If it is not an SSE server either, the first error is the one to report.
     return attempt(options, "sse", legacyPlan).catch(() => Promise.reject(error as Error));
   }
 }
@@ -139,16 +139,16 @@ async function attempt(
   }
 }
 
-/** The start has a deadline of its own. */
+/** No timeout here: the start has its own deadline. */
 const handshakeRequest = { timeoutMs: Infinity, maxTimeoutMs: Infinity, isHandshake: true };
 
-/** What the server said while it kept us waiting is usually the reason. */
+/** Adds the last line of stderr, which usually explains why the server did not answer. */
 function withStderr(error: unknown, transport: Transport): unknown {
   const tail = transport.facts.stderrTail;
   if (!isPlugboardError(error) || !tail) return error;
   const last = tail.trimEnd().split("\n").at(-1) ?? "";
   return error.with({
-    message: `${error.message} Its last words: ${last.slice(0, 300)}`,
+    message: `${error.message} Last line of its stderr: ${last.slice(0, 300)}`,
     data: { ...error.data, stderr: tail },
   });
 }
@@ -192,7 +192,7 @@ async function createTransport(options: OpenOptions, kind: Kind): Promise<Transp
   return new HttpTransport({ ...settings, paramHeaders });
 }
 
-/** When both questions of a handshake failed, the reason of the last one counts, and both are told. */
+/** If both handshake requests failed, returns the last error with both reasons in its message. */
 function bothReasons(error: unknown): unknown {
   if (!(error instanceof AggregateError)) return error;
   const [last, first] = error.errors as unknown[];

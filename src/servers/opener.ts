@@ -27,15 +27,15 @@ export interface OpenerContext {
   home: string;
   secrets: SecretSource;
   policy: ManagedPolicy;
-  /** Where programs are started; opened with the first one. */
+  /** Starts the programs; created when the first one is started. */
   processes(): Promise<ProcessTree>;
   gate: StartGate;
   memory: ServerMemory;
   capabilities(): Capabilities;
-  /** The values that a modern HTTP server wants repeated in headers of a call. */
+  /** The argument values that a modern HTTP server requires in the headers of a call. */
   paramHeaders?: ((server: string, params: Record<string, unknown>) => Record<string, string>) | undefined;
   authProvider?: ((server: string, target: HttpTarget) => ServerAuth | undefined) | undefined;
-  /** The folder of this connection, for servers with `isolation: project`. */
+  /** The folder for this connection, for servers with `isolation: project`. */
   project?: string | undefined;
   /** A server in this process, by name. */
   inProcess(name: string): InProcessServer | undefined;
@@ -44,7 +44,7 @@ export interface OpenerContext {
 const startMs = 30_000;
 const firstInstallMs = 120_000;
 
-/** How one configured server is opened: values filled in, policy asked once more, its turn awaited, its deadline kept. */
+/** Opens one configured server: expands values, checks policy again, waits for a start slot, and keeps the deadline. */
 export function createOpener(
   entry: ServerEntry,
   context: OpenerContext,
@@ -80,7 +80,7 @@ interface Resolved {
   sensitive: readonly string[];
 }
 
-/** Where a server is; its values have as long as its start. */
+/** Resolves a server's target. Expanding its values may take as long as starting it. */
 export async function resolveInTime(
   entry: ServerEntry,
   context: Values,
@@ -102,7 +102,7 @@ async function resolveTarget(
   const { name } = entry;
   const server = context.inProcess(name);
   if (server) return { target: { kind: "memory", name, server }, sensitive: [] };
-  // What a name or the text as written already decides is decided before any command runs for a value.
+  // If the name or the unexpanded config is already forbidden, fail before any command runs to produce a value.
   const early = policyRefusal(context.policy, name, entry.config ?? {}, true);
   if (early) throw new PlugboardError("policy-denied", `Server "${name}" is ${early}.`, { server: name });
   const { project } = context;
@@ -113,12 +113,12 @@ async function resolveTarget(
   return { target, sensitive: [...sensitive, ...credentialsIn(target)] };
 }
 
-/** `${PROJECT_ROOT}` is the folder of this connection. */
+/** Sets `${PROJECT_ROOT}` to the folder for this connection. */
 function withProject(entry: ServerEntry, project: string): ServerEntry {
   return { ...entry, variables: { ...entry.variables, PROJECT_ROOT: project } };
 }
 
-/** A project's servers run in the project, a plugin's in the plugin; those of your own where you are. */
+/** Servers of a project or plugin run in its folder; user servers run in the current folder. */
 function workingFolder({ origin, baseDir }: ServerEntry): string {
   return ["local", "project", "plugin"].includes(origin.scope) ? baseDir : process.cwd();
 }
@@ -182,7 +182,7 @@ async function learn(
   memory: ServerMemory,
 ): Promise<void> {
   const { era, basis } = session.greeting;
-  // What was assumed from memory and worked is not news; a silence that was not waited out again is not counted again.
+  // Keep a confirmed era as it is, and count a timeout only if the probe really waited again.
   const isConfirmed = known.era?.era === era && known.era.basis !== "silence";
   const next: Remembered = {
     hasStarted: true,
@@ -191,7 +191,7 @@ async function learn(
   if (canonicalJson(next) !== canonicalJson(known)) await memory.remember(fingerprint, next);
 }
 
-/** Headers are credentials more often than not, and so are variables with telling names. */
+/** Treats all headers as credentials, and variables whose names suggest it. */
 function credentialsIn(target: Target): string[] {
   if ("headers" in target) return Object.values(target.headers);
   if (target.kind !== "stdio") return [];
@@ -201,7 +201,7 @@ function credentialsIn(target: Target): string[] {
 }
 
 function valuesTooSlow(server: string, limitMs: number): PlugboardError {
-  const message = `The values that "${server}" refers to were not there within ${limitMs / 1000} s.`;
+  const message = `The values in the configuration of "${server}" could not be resolved within ${limitMs / 1000} s.`;
   return new PlugboardError("start-timeout", message, { server, data: { limitMs } });
 }
 

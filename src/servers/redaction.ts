@@ -3,16 +3,16 @@ import { PlugboardError, isPlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
 import { hidden } from "../lib/secret-words.ts";
 
-/** Shorter ones are words of other texts as well. */
+/** Shorter secrets would also match ordinary words. */
 const shortest = 4;
-/** How much of a secret may stand alone: texts are cut, and what is left of a secret is still one. */
-const longestPiece = 12;
-/** Texts beyond this are looked through for whole secrets only. */
+/** Fragments of a secret that are at least this long are hidden too, because texts get truncated. */
+const shortestFragment = 12;
+/** Longer texts are searched for whole secrets only. */
 const longestText = 65_536;
 const maxRemembered = 32;
 
 /**
- * Takes credentials out of what a server wrote, before it becomes part of an error, an event or a log: servers repeat
+ * Removes credentials from a server's output before it becomes part of an error, event or log, because servers echo
  * what they are sent. Results are the server's own data and are left alone.
  */
 export class Redaction {
@@ -21,7 +21,7 @@ export class Redaction {
   readonly #sent: Set<string>;
   #known: { key: string; secrets: string[] } = { key: "", secrets: [] };
 
-  /** `sent` is what an earlier connection to the same server remembered. */
+  /** `sent` holds the credentials that an earlier connection to the same server remembered. */
   constructor(
     configured: readonly string[] = [],
     current: () => readonly string[] = () => [],
@@ -32,7 +32,7 @@ export class Redaction {
     this.#sent = sent;
   }
 
-  /** A credential that is on its way: the server may repeat it long after another one has taken its place. */
+  /** Remembers a credential that is being sent: the server may echo it long after it was replaced. */
   remember(credential: string): void {
     this.#sent.add(credential);
     if (this.#sent.size <= maxRemembered) return;
@@ -45,15 +45,15 @@ export class Redaction {
   text(text: string): string {
     const secrets = this.#secrets();
     const whole = secrets.reduce((clean, secret) => clean.replaceAll(secret, hidden), text);
-    return whole.length > longestText ? whole : withoutPieces(whole, secrets);
+    return whole.length > longestText ? whole : withoutFragments(whole, secrets);
   }
 
-  /** The same for everything in a value that came as JSON; what needs no change is not copied. */
+  /** Redacts all strings in a JSON value. Copies only what changes. */
   value<T>(value: T): T {
     return this.#clean(value) as T;
   }
 
-  /** An error that says no secret, whoever prints it in whichever way; the one that was given where that is so. */
+  /** Returns an error without secrets in any property; the same error if it has none. */
   error(error: unknown): unknown {
     if (!(error instanceof Error) || this.#secrets().length === 0 || this.#isClean(error)) return error;
     const message = this.text(error.message);
@@ -82,7 +82,7 @@ export class Redaction {
     return isSame ? value : Object.fromEntries(members);
   }
 
-  /** The longest first, so that none is taken apart by another one. */
+  /** Longest first, so that a shorter secret does not split a longer one. */
   #secrets(): string[] {
     const values = [...this.#configured, ...this.#current(), ...this.#sent];
     const key = values.join("\n");
@@ -97,7 +97,7 @@ function formsOf(values: readonly string[]): string[] {
   return [...new Set(forms)].filter(({ length }) => length >= shortest).sort((a, b) => b.length - a.length);
 }
 
-/** A header's value; what follows its scheme, and a password in there; the values of a cookie. */
+/** The secrets in a header value: the whole value, the part after the scheme and its password, the cookie values. */
 function parts(value: string): string[] {
   const [, scheme = "", credential = ""] = /^(\S+) (\S+)$/.exec(value) ?? [];
   const basic = /^basic$/i.test(scheme) ? Buffer.from(credential, "base64").toString("utf8") : "";
@@ -110,13 +110,13 @@ function encoded(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : text;
 }
 
-function withoutPieces(text: string, secrets: readonly string[]): string {
+function withoutFragments(text: string, secrets: readonly string[]): string {
   const marked = new Set<number>();
   for (const secret of secrets.filter(isOpaque)) {
-    for (let at = 0; at + longestPiece <= secret.length; at++) {
-      const piece = secret.slice(at, at + longestPiece);
-      for (let found = text.indexOf(piece); found !== -1; found = text.indexOf(piece, found + 1))
-        for (let index = found; index < found + longestPiece; index++) marked.add(index);
+    for (let at = 0; at + shortestFragment <= secret.length; at++) {
+      const fragment = secret.slice(at, at + shortestFragment);
+      for (let found = text.indexOf(fragment); found !== -1; found = text.indexOf(fragment, found + 1))
+        for (let index = found; index < found + shortestFragment; index++) marked.add(index);
     }
   }
   if (marked.size === 0) return text;
@@ -128,7 +128,7 @@ function withoutPieces(text: string, secrets: readonly string[]): string {
   return clean;
 }
 
-/** Like a token, and unlike a word, an address or a media type, pieces of which are in many texts. */
+/** True for a token; false for words, URLs and media types, whose fragments occur in many texts. */
 function isOpaque(secret: string): boolean {
   return secret.length >= 16 && /\d/.test(secret) && /[a-z]/i.test(secret) && !/[\s:;,]/.test(secret);
 }

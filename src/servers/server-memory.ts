@@ -4,14 +4,14 @@ import type { ServerEntry } from "../config/model.ts";
 import type { Store } from "../store/store.ts";
 import type { EraMemory } from "./era.ts";
 
-/** What is worth remembering about a server from one run to the next. */
+/** What is remembered about a server between runs. */
 export interface Remembered {
   era?: EraMemory;
-  /** It has started at least once, so its launcher has nothing left to install. */
+  /** True if it has started at least once, so its launcher has nothing left to install. */
   hasStarted: boolean;
 }
 
-/** Keyed by what is started or contacted, not by a name: another program under the same name begins anew. */
+/** Depends on the program or URL, not the name: another program under the same name starts without memory. */
 export function serverFingerprint({
   written,
   baseDir,
@@ -30,7 +30,7 @@ export function serverFingerprint({
   );
 }
 
-/** The same for what a server shows: another account, variable or folder may show something else. */
+/** Also depends on the account, variables and folder, because the server's lists may depend on them. */
 export function entryFingerprint({
   written,
   baseDir,
@@ -39,7 +39,7 @@ export function entryFingerprint({
   return sha256(canonicalJson({ written, baseDir, name }));
 }
 
-/** Remembering is a convenience: when the store fails, a server is simply met for the first time again. */
+/** Optional: if the store fails, the server is treated as new. */
 export class ServerMemory {
   readonly #store: () => Promise<Store>;
 

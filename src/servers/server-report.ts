@@ -8,25 +8,25 @@ import type { ConnectionKey } from "./connection-key.ts";
 import type { ConnectionState } from "./state.ts";
 import type { SessionFacts } from "./session.ts";
 
-/** Everything there is to say about a server right now. JSON-safe, no secrets. */
+/** The current status of a server. JSON-safe, without secrets. */
 export interface ServerReport extends Partial<SessionFacts> {
   name: string;
-  /** For whom the connection is, where it is not everybody's. */
+  /** Who the connection belongs to, if it is not shared. */
   caller?: string;
   project?: string;
   state: ConnectionStateName;
   disabledReason?: DisabledReason;
-  /** Why it is not usable, or was not the last time, and what a person can do about it. */
+  /** Why the server is unusable or the last attempt failed, and what to do about it. */
   error?: ErrorSummary;
   message?: string;
   hint?: string;
-  /** While connecting: what its launcher is doing. */
+  /** What the launcher is doing, while connecting. */
   detail?: string;
   /** Milliseconds since the epoch. */
   since?: number;
   retryAt?: number;
   era?: "modern" | "legacy";
-  /** What the era was judged by; `silence` cost a deadline. */
+  /** How the era was detected; `silence` means that the probe timed out. */
   eraBasis?: "answer" | "exit" | "silence";
   /** The protocol revision in use. */
   protocolVersion?: string;
@@ -50,7 +50,7 @@ export interface ServerReport extends Partial<SessionFacts> {
 
 const unused = { session: undefined, startMs: undefined, counts: { starts: 0, failures: 0, requests: 0 } };
 
-/** Without a connection, what it would begin as. */
+/** Without a connection, reports the state it would start in. */
 export function reportServer(
   entry: ServerEntry,
   key: ConnectionKey,
@@ -97,7 +97,7 @@ export function reportServer(
   };
 }
 
-/** The account is reported as the login itself. */
+/** Leaves out the account, which is reported as the login. */
 function describeReportKey(key: ConnectionKey): { caller?: string; project?: string } {
   const { account: _, ...rest } = describeKey(key);
   return rest;

@@ -1,6 +1,6 @@
 /**
- * Lets only so many servers start at once. A slot is given back when the start is over, or after a moment: a server
- * that hangs must not keep the healthy ones waiting for its deadline.
+ * Limits how many servers start at once. A slot is freed when the start finishes or after a short time, so that a
+ * server that hangs does not block the others until its deadline.
  */
 export class StartGate {
   readonly #limit: number;

@@ -1,13 +1,13 @@
 import type { ConnectionStateName, DisabledReason } from "../events.ts";
 import type { PlugboardError } from "../errors.ts";
 
-/** The one value that says how a connection is. Times are milliseconds since the epoch. */
+/** The state of a connection. Times are milliseconds since the epoch. */
 export type ConnectionState =
   | { name: "disabled"; reason: DisabledReason; message: string; hint: string }
   | { name: "idle" }
-  /** `error` is why the attempt before this one failed: a server that hangs is mostly seen connecting. */
+  /** `error` is why the previous attempt failed; a server that hangs spends most of its time connecting. */
   | { name: "connecting"; since: number; failures: number; detail?: string; error?: PlugboardError }
-  /** `failures` lie behind it until it has lasted long enough to be called healthy. */
+  /** `failures` is kept until the connection has lasted long enough to count as healthy. */
   | { name: "connected"; since: number; failures: number }
   | { name: "degraded"; since: number; failures: number; error: PlugboardError }
   | { name: "waiting"; retryAt: number; failures: number; error: PlugboardError }
@@ -17,31 +17,31 @@ export type ConnectionState =
   | { name: "closed" };
 
 export type Signal =
-  /** Somebody wants to use the server, or a retry is due. */
+  /** The server is needed, or a retry is due. */
   | { type: "connect"; at: number }
-  /** What the launcher says while we wait. */
+  /** Progress output of the launcher. */
   | { type: "detail"; detail: string }
   | { type: "connected"; at: number }
   | { type: "failed"; error: PlugboardError; verdict: Verdict }
-  /** A connection that worked has ended. */
+  /** An established connection has ended. */
   | { type: "lost"; error: PlugboardError; verdict: Verdict }
   | { type: "list-failed"; error: PlugboardError }
   | { type: "list-refreshed" }
-  /** Back to the start: by request, after a change of configuration or credentials. */
+  /** Resets the connection: on request, or after a change of configuration or credentials. */
   | { type: "disconnect" }
   | { type: "disable"; reason: DisabledReason; message: string; hint: string }
   | { type: "enable" }
   | { type: "close" };
 
-/** What follows from a failure; decided by `backoff.ts` from the error and how often it happened. */
+/** What to do after a failure; `backoff.ts` decides it from the error and the number of failures. */
 export type Verdict =
   | { next: "waiting" | "failed"; retryAt: number; failures: number }
   | { next: "needs-auth" }
   | { next: "needs-registration" };
 
 /**
- * The whole life of a connection. Returns the same object when a signal means nothing in a state: late news about a
- * connection that is no longer the current one must not change anything.
+ * The state machine of a connection. Returns the same object if the signal does not apply in this state, so late
+ * signals from an earlier connection change nothing.
  */
 export function transition(state: ConnectionState, signal: Signal): ConnectionState {
   if (state.name === "closed") return state;
@@ -50,7 +50,7 @@ export function transition(state: ConnectionState, signal: Signal): ConnectionSt
       return { name: "closed" };
     case "disable": {
       const { reason, message, hint } = signal;
-      // A switch says less than a policy, a missing trust or a mistake, so it must not take their place.
+      // A disabled switch must not replace a more specific reason: policy, missing trust or invalid config.
       if (state.name === "disabled" && reason === "config") return state;
       return { name: "disabled", reason, message, hint };
     }
@@ -89,7 +89,7 @@ export function isUp(
   return state.name === "connected" || state.name === "degraded";
 }
 
-/** The failures in a row that a new attempt has behind it. */
+/** The number of consecutive failures before a new attempt. */
 export function failuresOf(state: ConnectionState): number {
   return "failures" in state ? state.failures : 0;
 }
@@ -108,7 +108,7 @@ function afterFailure({ error, verdict }: { error: PlugboardError; verdict: Verd
   return { name: verdict.next, retryAt: verdict.retryAt, failures: verdict.failures, error };
 }
 
-/** Everything the outside is told when a state changes. */
+/** The fields of a state that events and reports show. */
 export function describeState(state: ConnectionState): {
   to: ConnectionStateName;
   disabledReason?: DisabledReason;

@@ -5,7 +5,7 @@ import type { ServerConfig } from "../config/server-schema.ts";
 import type { ServerProgram } from "./process/process-tree.ts";
 import type { InProcessServer } from "./transports/memory.ts";
 
-/** Where a server is, with every value filled in. */
+/** How to reach a server, with all values expanded. */
 export type Target =
   | { kind: "stdio"; program: ServerProgram; isLauncher: boolean; maxLineBytes?: number }
   | HttpTarget
@@ -22,14 +22,14 @@ export interface HttpTarget {
 
 export type { ServerAuth } from "../auth/server-auth.ts";
 
-/** What we identify ourselves by, beyond the configured headers. */
+/** Credentials beyond the configured headers. */
 export type TargetCredentials =
   | { kind: "none" }
   | { kind: "login"; oauth: NonNullable<ServerConfig["oauth"]> }
   | { kind: "helper"; command: readonly [string, ...string[]]; cwd: string }
   | { kind: "provider"; id: string };
 
-/** `env` is Plugboard's own environment, for headers that come from variables. */
+/** `env` is Plugboard's own environment, for headers taken from variables. */
 export function toTarget(
   server: string,
   config: ServerConfig,
@@ -53,7 +53,7 @@ export function toTarget(
   return { kind: "stdio", program, isLauncher: isLauncher(command, args ?? []), ...limits };
 }
 
-/** Headers that are configured count as they are; only without any does a login come in, unless it is asked for. */
+/** Configured headers are used as they are. A login is used if there are none, or if `auth` asks for one. */
 function credentialsOf(
   { auth, oauth = {}, headersHelper }: ServerConfig,
   headers: Record<string, string>,
@@ -98,7 +98,7 @@ function headersOf(
   return headers;
 }
 
-/** Programs that fetch the server before they start it, which can take a while the first time. */
+/** True for programs that download the server before starting it, which can take a while the first time. */
 function isLauncher(command: string, args: readonly string[]): boolean {
   const name = basename(command).replace(/\.(cmd|exe)$/i, "");
   if (["npx", "bunx", "uvx", "pipx", "docker", "podman"].includes(name)) return true;

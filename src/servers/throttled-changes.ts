@@ -7,7 +7,7 @@ interface Pause {
   last: CatalogChanged | undefined;
 }
 
-/** Emits list changes at once, but each kind at most once in 200 ms; the last one is always emitted. */
+/** Emits list changes immediately, but each kind at most once per 200 ms; the last change is always emitted. */
 export class ThrottledChanges {
   readonly #emit: (event: CatalogChanged) => void;
   readonly #pauses = new Map<CatalogChanged["kind"], Pause>();

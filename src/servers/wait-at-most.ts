@@ -1,4 +1,4 @@
-/** Waits for an event, but no longer than this. */
+/** Waits for an event, for at most `ms`. */
 export async function waitAtMost(event: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

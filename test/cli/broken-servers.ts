@@ -27,7 +27,7 @@ export async function brokenServers(box: Sandbox): Promise<Record<string, Broken
     missing: {
       config: { command: "no-such-program" },
       exitCode: 5,
-      cause: /"no-such-program" is in none of the folders of PATH: .*\/bin/,
+      cause: /"no-such-program" was not found in any folder of PATH: .*\/bin/,
       remedy: /Install the program, write its full path, or set PATH in `env`/,
     },
     locked: {
@@ -41,7 +41,7 @@ export async function brokenServers(box: Sandbox): Promise<Record<string, Broken
         start: [{ raw: "loading\nno database at db.example\n", to: "stderr" }, { exit: 3 }],
       }),
       exitCode: 5,
-      cause: /exited with code 3\. Its last words: no database at db\.example/,
+      cause: /exited with code 3\. Last line of its stderr: no database at db\.example/,
       remedy: /Run it by hand and read what it says: .*fake-stdio/,
     },
     killed: {
@@ -56,7 +56,7 @@ export async function brokenServers(box: Sandbox): Promise<Record<string, Broken
         startupTimeoutMs: 2_500,
       },
       exitCode: 8,
-      cause: /did not complete its handshake within 2\.5 s\. Its last words: waiting for a key/,
+      cause: /did not complete its handshake within 2\.5 s\. Last line of its stderr: waiting for a key/,
       remedy: /Raise `startupTimeoutMs`/,
     },
     website: {
@@ -69,7 +69,7 @@ export async function brokenServers(box: Sandbox): Promise<Record<string, Broken
       config: { url: `http://127.0.0.1:${await closedPort()}/mcp` },
       exitCode: 5,
       cause: /cannot be reached: nothing accepts connections at 127\.0\.0\.1:\d+/,
-      remedy: /Start the server, or check host and port of its `url`/,
+      remedy: /Start the server, or check the host and port in its `url`/,
     },
     misplaced: {
       config: await url({ status: 404, contentType: "text/plain", body: "no such page" }),

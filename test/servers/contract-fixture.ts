@@ -14,10 +14,10 @@ import { createSandbox } from "../sandbox.ts";
 import { fakeHttp } from "./http-fixture.ts";
 import type { Params } from "./rpc-fixture.ts";
 
-/** A transport and the server at its other end. */
+/** A transport and its server. */
 export interface Subject {
   transport: Transport;
-  /** What the server got, in order. */
+  /** The messages that the server received, in order. */
   received(): Params[];
   die(): Promise<void>;
 }
@@ -92,7 +92,7 @@ function inProcess(send: (message: unknown) => Promise<void>): Outlet {
     scope: "memory",
     begin: () => {},
     frame: (message) => Buffer.from(JSON.stringify(message)),
-    // Like a broken pipe: whoever is gone hears nothing.
+    // Like a broken pipe: the closed end receives nothing.
     write: (bytes) => send(JSON.parse(bytes.toString())).catch(() => {}),
     finish: () => {},
     close: never,
@@ -104,14 +104,14 @@ function inProcess(send: (message: unknown) => Promise<void>): Outlet {
   };
 }
 
-/** Hears everything and answers nothing. */
+/** Records all events and never answers. */
 export class Recorder implements TransportEvents {
   readonly messages: { message: Params; during: string | undefined }[] = [];
   readonly failures: { id: string; error: PlugboardError }[] = [];
   readonly ends: PlugboardError[] = [];
   readonly offered: string[] = [];
   readonly wantsBytes = true;
-  /** Takes the bytes that hold this text. */
+  /** Takes the bytes of messages that contain this text. */
   takesText: string | undefined;
 
   takes(bytes: Buffer): boolean {

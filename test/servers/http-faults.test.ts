@@ -236,7 +236,7 @@ function bomb(kind: "gzip" | "br"): Step {
   };
 }
 
-describe("M44 what a server gets wrong is named, once, and the next call works", () => {
+describe("M44 a fault is reported once with its cause, and the next call works", () => {
   test.each(faults)("$name", async ({ do: steps, code, says, data, executed, era = "legacy" }) => {
     const script: Script = { versions: era, on: [{ when: { tool: "echo", nth: 1 }, do: steps }] };
     const fake = await fakeHttp(script);
@@ -255,7 +255,7 @@ describe("M44 what a server gets wrong is named, once, and the next call works",
     expect(fake.errors).toEqual([]);
   });
 
-  test("a modern server's error in a refusal is its answer", async () => {
+  test("a JSON-RPC error with an error status is the modern server's answer", async () => {
     const error = { code: -32601, message: "no such method" };
     const json = { jsonrpc: "2.0", id: "$id", error };
     const on = [{ when: { tool: "echo" }, do: [{ http: { status: 404, json } }] }];
@@ -264,7 +264,7 @@ describe("M44 what a server gets wrong is named, once, and the next call works",
     expect(await call("echo")).toEqual({ error });
   });
 
-  test("-32001 with other words, or 400 about something else, is not a lost session", async () => {
+  test("-32001 with another message, or a 400 about something else, is not a lost session", async () => {
     const on = [
       { when: { tool: "echo", nth: 1 }, do: [{ error: { code: -32001, message: "Request timed out" } }] },
       { when: { tool: "echo", nth: 2 }, do: [{ http: { status: 400, body: "Bad Request: no name" } }] },
@@ -385,7 +385,7 @@ describe("M20 the handshake", () => {
     expect(fake.received.every(({ headers }) => headers["mcp-session-id"] === undefined)).toBe(true);
   });
 
-  test("an HTML page in place of the handshake is quoted", async () => {
+  test("an HTML page instead of a handshake is quoted in the error", async () => {
     const { origin } = await plainHttp((_request, response) =>
       response.setHeader("content-type", "text/html").end("<h1>Hi</h1>\n"),
     );
@@ -415,7 +415,7 @@ describe("M20 the handshake", () => {
     expect(shouldFallBackToSse(error)).toBe(expected);
   });
 
-  test("a lost session is not a reason for the older transport", () => {
+  test("a lost session does not cause a fallback to the older transport", () => {
     expect(shouldFallBackToSse(sessionLost("remote", 404))).toBe(false);
     expect(shouldFallBackToSse(undefined)).toBe(false);
   });

@@ -17,7 +17,7 @@ export async function fakeHttp(
   return fake;
 }
 
-/** A plain server that answers as it is told; closed with everything on it when the test ends. */
+/** A plain HTTP server with the given behaviour; closed with all its connections when the test ends. */
 export async function plainHttp(listener: RequestListener): Promise<{ origin: string; server: Server }> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -44,7 +44,7 @@ export function createTransport(url: string, options: Options = {}): HttpTranspo
   return new HttpTransport({ server: "remote", url: new URL(url), ...options });
 }
 
-/** What the host program supplies, as a transport sees it. */
+/** Credentials from the host program, as a transport receives them. */
 export function supplied(provider: AuthProvider | OAuthClientProvider, url: string): ServerAuth {
   return suppliedAuth(provider, { server: "remote", url: new URL(url), withFetch: (work) => work(fetch) });
 }

@@ -19,14 +19,14 @@ async function silentPort(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-describe("M44 a server that cannot be reached is named with a next step", () => {
+describe("M44 the error for an unreachable server says what to do", () => {
   test("nothing listens", async () => {
     const { call } = await openBare("http://127.0.0.1:1/mcp");
     const error = await failure(call("echo"));
     expect(error).toMatchObject({
       code: "not-responding",
       message: '"remote" cannot be reached: nothing accepts connections at 127.0.0.1:1.',
-      hint: "Start the server, or check host and port of its `url`.",
+      hint: "Start the server, or check the host and port in its `url`.",
       executed: "no",
       data: { sent: false, cause: "ECONNREFUSED" },
     });
@@ -44,7 +44,7 @@ describe("M44 a server that cannot be reached is named with a next step", () => 
     expect(isPlugboardError(error, "not-responding")).toBe(true);
   });
 
-  test("a connection that TLS never completes runs into the connect timeout", async () => {
+  test("a TLS handshake that never completes hits the connect timeout", async () => {
     const port = await silentPort();
     const { call } = await openBare(`https://127.0.0.1:${port}/mcp`, { limits: { connectTimeoutMs: 100 } });
     expect(await failure(call("echo"))).toMatchObject({
@@ -53,7 +53,7 @@ describe("M44 a server that cannot be reached is named with a next step", () => 
     });
   });
 
-  test("headers that never come, and a body that falls silent", async () => {
+  test("missing headers and a stalled body time out", async () => {
     const { origin } = await plainHttp((request, response) => {
       if (request.url === "/silent") return;
       response.setHeader("content-type", "application/json").write("{");
@@ -63,19 +63,19 @@ describe("M44 a server that cannot be reached is named with a next step", () => 
     const fetch = createHttpFetch(client);
     expect(await failure(fetch(`${origin}/silent`))).toMatchObject({
       name: "TypeError",
-      cause: { code: "not-responding", message: '"remote" did not begin to answer within 80 ms.' },
+      cause: { code: "not-responding", message: '"remote" sent no response within 80 ms.' },
     });
     expect(await failure(fetch(`${origin}/mcp`, { method: "POST", body: "{}" }))).toMatchObject({
       name: "TypeError",
       cause: {
         code: "not-responding",
-        message: '"remote" fell silent for 80 ms in the middle of its answer.',
+        message: '"remote" sent nothing for 80 ms in the middle of its response.',
       },
     });
     await client.close();
   });
 
-  test("an event stream may be silent for longer than an answer", async () => {
+  test("an event stream may pause for longer than a response", async () => {
     const script = { versions: "legacy" as const, responses: "sse" as const };
     const fake = await fakeHttp({
       ...script,
@@ -88,32 +88,35 @@ describe("M44 a server that cannot be reached is named with a next step", () => 
   test.each([
     ["not a URL of the web", "ftp://example.com/mcp"],
     ["credentials inside", "https://user:sesame@example.com/mcp"],
-  ])("a URL with %s is refused at once", (_name, url) => {
+  ])("a URL with %s is rejected immediately", (_name, url) => {
     expect(() => createTransport(url)).toThrow(expect.objectContaining({ code: "config-invalid" }) as Error);
   });
 
-  test("a header with a line break is refused and not shown", async () => {
+  test("a header with a line break is rejected without showing its value", async () => {
     const { call } = await openBare("http://127.0.0.1:1/mcp", { headers: { "x-key": "a\r\nsesame: 1" } });
     const error = await failure(call("echo"));
     expect(error.code).toBe("config-invalid");
     expect(JSON.stringify([error, error.message])).not.toContain("sesame");
   });
 
-  test.each(["a\nb", "tök", "a b"])("a token that no header can carry is refused: %j", async (token) => {
-    const url = "http://127.0.0.1:1/mcp";
-    const { call } = await openBare(url, { auth: supplied({ token: async () => token }, url) });
-    const error = await failure(call("echo"));
-    expect(error).toMatchObject({ code: "auth-failed", executed: "no" });
-  });
+  test.each(["a\nb", "tök", "a b"])(
+    "a token that is not valid in a header is rejected: %j",
+    async (token) => {
+      const url = "http://127.0.0.1:1/mcp";
+      const { call } = await openBare(url, { auth: supplied({ token: async () => token }, url) });
+      const error = await failure(call("echo"));
+      expect(error).toMatchObject({ code: "auth-failed", executed: "no" });
+    },
+  );
 });
 
-describe("M20 credentials of the host program", () => {
+describe("M20 credentials from the host program", () => {
   const echoes = (fake: Awaited<ReturnType<typeof fakeHttp>>) =>
     fake.received
       .filter(({ message }) => message?.["method"] === "tools/call")
       .map(({ headers }) => headers["authorization"]);
 
-  test("a 401 costs one renewal and one more request, and later calls use what is new", async () => {
+  test("a 401 causes one renewal and one retry, and later calls use the new credentials", async () => {
     const tokens = ["old"];
     const challenges: unknown[] = [];
     const fake = await fakeHttp({ versions: "legacy" });
@@ -149,7 +152,7 @@ describe("M20 credentials of the host program", () => {
     expect(echoes(fake)).toHaveLength(count);
   });
 
-  test("without a way to renew them, a login is asked for", async () => {
+  test("without a way to renew credentials, a login is required", async () => {
     const fake = await fakeHttp({ versions: "modern" });
     const auth = supplied({ token: async () => "t" }, fake.url);
     const { call } = await open(fake.url, "modern", { auth });
@@ -158,14 +161,14 @@ describe("M20 credentials of the host program", () => {
     expect(echoes(fake)).toHaveLength(1);
   });
 
-  test("configured credentials that are refused are refused, not asked for", async () => {
+  test("rejected configured credentials are an error, not a request for a login", async () => {
     const fake = await fakeHttp({ versions: "modern" });
     const { call } = await open(fake.url, "modern", { headers: { "X-Api-Key": "sesame" } });
     fake.set({ on: [{ when: { tool: "echo" }, do: [{ http: { status: 401 } }] }] });
     expect(await failure(call("echo"))).toMatchObject({ code: "auth-failed", data: { status: 401 } });
   });
 
-  test("rights that are missing are named", async () => {
+  test("missing scopes are named", async () => {
     const fake = await fakeHttp({ versions: "modern" });
     const { call } = await open(fake.url, "modern", {});
     const headers = { "www-authenticate": 'Bearer error="insufficient_scope", scope="read write"' };
@@ -180,7 +183,7 @@ describe("M20 credentials of the host program", () => {
   test.each([
     ["a source of tokens", "token"],
     ["headers", "headers"],
-  ])("%s that fails is named, and nothing is sent", async (_name, kind) => {
+  ])("a failure of %s is reported, and nothing is sent", async (_name, kind) => {
     const fake = await fakeHttp({ versions: "modern" });
     const fails = () => Promise.reject(new Error("no keychain"));
     const auth = kind === "token" ? supplied({ token: fails }, fake.url) : { headers: fails };
@@ -193,7 +196,7 @@ describe("M20 credentials of the host program", () => {
     expect(fake.received).toEqual([]);
   });
 
-  test("a call that is given up while its token is being fetched is never sent", async () => {
+  test("a call that is cancelled while its token is fetched is never sent", async () => {
     const fake = await fakeHttp({ versions: "legacy" });
     const waiting: ((token: string) => void)[] = [];
     const token = () => new Promise<string>((resolve) => waiting.push(resolve));
@@ -209,7 +212,7 @@ describe("M20 credentials of the host program", () => {
     expect(fake.received.map(({ message }) => message?.["method"])).toEqual(["ping"]);
   });
 
-  test("nor is one repeated that is given up while its token is being renewed", async () => {
+  test("a call that is cancelled while its token is renewed is not repeated", async () => {
     const fake = await fakeHttp({ versions: "legacy" });
     const asked = Promise.withResolvers<void>();
     const renewed = Promise.withResolvers<void>();

@@ -28,7 +28,7 @@ describe("M20 the event stream parser", () => {
     .map((value) => value.replace(/[\r\n\uFEFF]/g, ""));
   const lineEnd = fc.constantFrom("\n", "\r", "\r\n");
 
-  test("reads what was written, wherever the bytes are cut and however lines end", () => {
+  test("reads all events, wherever the bytes are split and whatever the line ends are", () => {
     const written = fc.array(fc.tuple(fc.array(text, { minLength: 1, maxLength: 3 }), text, lineEnd), {
       maxLength: 6,
     });
@@ -88,7 +88,7 @@ describe("M20 the event stream parser", () => {
     ).toThrow("too long");
   });
 
-  test("small events may go on for ever, and 200,000 bytes one by one take linear time", () => {
+  test("accepts any number of small events, and reads 200,000 single bytes in linear time", () => {
     const bytes = Buffer.from("data: xxxxxxxxx\n\n".repeat(60_000));
     expect(parse([bytes], 100).events).toHaveLength(60_000);
     const line = Buffer.from(`data: ${"x".repeat(200_000)}\n\n`);
@@ -97,7 +97,7 @@ describe("M20 the event stream parser", () => {
   });
 });
 
-describe("M44 how long to stay away", () => {
+describe("M44 retry delays", () => {
   const now = Date.parse("2026-01-01T00:00:00Z");
   test.each([
     ["0", 0],
@@ -128,7 +128,7 @@ describe("M44 how long to stay away", () => {
     [undefined, 0, 0, 1000],
     [undefined, 2, 0, 2250],
   ])(
-    "a stream with retry %s after %d failures and %d empty ones is resumed in %d ms",
+    "a stream with retry %s, %d failures and %d empty attempts is resumed after %d ms",
     (retry, failures, empty, ms) => {
       expect(resumeDelayMs(retry, failures, empty)).toBe(ms);
     },
@@ -142,12 +142,9 @@ describe("M44 how long to stay away", () => {
     [0, 5, 3200],
     [1e12, 0, 30_000],
     [5000, 0, 5000],
-  ])(
-    "the server's own stream with retry %s, useless %d times, is opened again in %d ms",
-    (retry, useless, ms) => {
-      expect(reopenDelayMs(retry, useless)).toBe(ms);
-    },
-  );
+  ])("the push stream with retry %s, useless %d times, is reopened after %d ms", (retry, useless, ms) => {
+    expect(reopenDelayMs(retry, useless)).toBe(ms);
+  });
 });
 
 describe("M21 header values", () => {
@@ -172,7 +169,7 @@ describe("M21 header values", () => {
     expect(routingHeaders({ jsonrpc: "2.0", id: "p1", method, params })).toEqual(expected);
   });
 
-  test.each(["", "a b", "a\r\nb", "é", "x".repeat(8192)])("the session id %j is refused", (id) => {
+  test.each(["", "a b", "a\r\nb", "é", "x".repeat(8192)])("the session id %j is rejected", (id) => {
     expect(() => checkSessionId("remote", id)).toThrow(/session id/);
   });
 });

@@ -9,7 +9,7 @@ import { deaf, failure } from "./rpc-fixture.ts";
 const statuses = [301, 302, 303, 307, 308];
 const secrets = { authorization: "Bearer sesame", "x-api-key": "sesame" };
 
-/** A server that redirects everything, and another origin that writes down who came. */
+/** A server that redirects everything, and another origin that records its requests. */
 async function redirecting(status: number, path = "/stolen") {
   const visits: IncomingMessage[] = [];
   const elsewhere = await plainHttp((request, response) => {
@@ -23,7 +23,7 @@ async function redirecting(status: number, path = "/stolen") {
 }
 
 describe("M20 redirects never leave the origin", () => {
-  test.each(statuses)("HTTP %d: a call is refused and names the place", async (status) => {
+  test.each(statuses)("HTTP %d: a call fails and names the target", async (status) => {
     const { url, elsewhere, visits } = await redirecting(status, "/stolen?token=sesame");
     const { request: ask } = await openBare(url, { headers: secrets });
     const error = await failure(ask("tools/call", { name: "pay", arguments: { card: "4711" } }));
@@ -36,7 +36,7 @@ describe("M20 redirects never leave the origin", () => {
     expect(visits).toEqual([]);
   });
 
-  test.each(statuses)("HTTP %d: the handshake refuses", async (status) => {
+  test.each(statuses)("HTTP %d: the handshake fails", async (status) => {
     const { url, elsewhere, visits } = await redirecting(status);
     const error = await failure(open(url, "legacy", { headers: secrets }));
     expect(error).toMatchObject({
@@ -74,7 +74,7 @@ describe("M20 redirects never leave the origin", () => {
     expect((await failure(ask("tools/list"))).code).toBe("unexpected-response");
   });
 
-  test("a circle ends", async () => {
+  test("a redirect loop ends", async () => {
     let visits = 0;
     const { origin } = await plainHttp((request, response) => {
       visits++;
@@ -90,7 +90,7 @@ describe("M20 redirects never leave the origin", () => {
   });
 
   test.each([301, 302, 303])(
-    "HTTP %d on the same origin would turn a call into a GET, so it is refused",
+    "HTTP %d on the same origin would turn a call into a GET, so it is not followed",
     async (status) => {
       const methods: unknown[] = [];
       const { origin } = await plainHttp((request, response) => {
@@ -125,7 +125,7 @@ describe("M20 redirects never leave the origin", () => {
     expect(seen).toEqual(["sesame"]);
   });
 
-  test("configured headers go to the server's origin only, whoever asks", async () => {
+  test("configured headers are only ever sent to the server's origin", async () => {
     const headers: unknown[] = [];
     const own = await plainHttp((request, response) => {
       headers.push(request.headers["x-api-key"]);

@@ -5,7 +5,7 @@ import { createTransport, fakeHttp, open, openBare, plainHttp } from "./http-fix
 import { failure, modernMeta, openRpc, result, until } from "./rpc-fixture.ts";
 
 describe.each(["legacy", "modern"] as const)("M20 Streamable HTTP, %s era", (era) => {
-  test("calls reach the server and come back, 50 at once", async () => {
+  test("50 concurrent calls get their results", async () => {
     const fake = await fakeHttp({ versions: era });
     const { call, rpc } = await open(fake.url, era);
     const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => call("add", { a: n, b: 1 })));
@@ -28,14 +28,14 @@ describe.each(["legacy", "modern"] as const)("M20 Streamable HTTP, %s era", (era
     expect(progress).toHaveLength(3);
   });
 
-  test("the server's own errors arrive untouched", async () => {
+  test("the server's own errors arrive unchanged", async () => {
     const error = { code: -32050, message: "no", data: { why: [1, 2] } };
     const fake = await fakeHttp({ versions: era, on: [{ when: { tool: "echo" }, do: [{ error }] }] });
     const { call } = await open(fake.url, era);
     expect(await call("echo")).toEqual({ error });
   });
 
-  test("closing ends every socket and timer, also with calls in flight", async () => {
+  test("closing ends every socket and timer, even with pending calls", async () => {
     const fake = await fakeHttp({ versions: era, on: [{ when: { tool: "echo" }, do: [{ silent: true }] }] });
     const { transport, call, closed } = await open(fake.url, era);
     const pending = [call("echo"), call("echo")];
@@ -51,7 +51,7 @@ describe.each(["legacy", "modern"] as const)("M20 Streamable HTTP, %s era", (era
   });
 });
 
-describe("M21 what each era wants on the wire", () => {
+describe("M21 the wire format of each era", () => {
   test("a modern request mirrors method, name and parameters in its headers, encoded where needed", async () => {
     const fake = await fakeHttp({
       versions: "modern",
@@ -84,7 +84,7 @@ describe("M21 what each era wants on the wire", () => {
     expect(Object.keys(headers).filter((name) => /^mcp-(method|name|param)/.test(name))).toEqual([]);
   });
 
-  test("closing a legacy connection ends its session at the server", async () => {
+  test("closing a legacy connection ends its session on the server", async () => {
     const fake = await fakeHttp({ versions: "legacy" });
     const { transport } = await open(fake.url);
     await transport.close();
@@ -92,7 +92,7 @@ describe("M21 what each era wants on the wire", () => {
     expect(fake.sessions).toEqual([]);
   });
 
-  test("a server that ignores the goodbye does not hold up the end", async () => {
+  test("a server that does not answer the session's deletion does not delay closing", async () => {
     const fake = await fakeHttp({
       versions: "legacy",
       on: [{ when: { http: "DELETE" }, do: [{ silent: true }] }],
@@ -102,7 +102,7 @@ describe("M21 what each era wants on the wire", () => {
     await until(() => fake.connections === 0);
   });
 
-  test("a push on the server's own stream belongs to no call", async () => {
+  test("a message on the push stream belongs to no call", async () => {
     const fake = await fakeHttp({ versions: "legacy" });
     const { promise: heard, resolve } = Promise.withResolvers<string>();
     await openRpc(createTransport(fake.url), { era: "legacy", otherwise: { onNotification: resolve } });
@@ -112,7 +112,7 @@ describe("M21 what each era wants on the wire", () => {
   });
 
   test.each([405, 404, 400, 403])(
-    "a server without such a stream (HTTP %d) is not asked again",
+    "a server without a push stream (HTTP %d) is not asked again",
     async (status) => {
       const on = [{ when: { http: "GET" as const }, do: [{ http: { status } }] }];
       const fake = await fakeHttp({ versions: "legacy", on });
@@ -123,7 +123,7 @@ describe("M21 what each era wants on the wire", () => {
     },
   );
 
-  test("such a stream that breaks is opened again after its last event, when the server says so", async () => {
+  test("a broken push stream is reopened after its last event, when the server says so", async () => {
     const stream = "id: 7\nretry: 10\ndata:\n\n";
     const on = [
       {
@@ -141,7 +141,7 @@ describe("M21 what each era wants on the wire", () => {
     await until(() => fake.connections === 0);
   });
 
-  test("a modern subscription hears of changes, and its end closes the request", async () => {
+  test("a modern subscription receives changes, and ending it closes the request", async () => {
     const fake = await fakeHttp({ versions: "modern" });
     const { request } = await open(fake.url, "modern");
     const heard: string[] = [];
@@ -159,14 +159,14 @@ describe("M21 what each era wants on the wire", () => {
     );
   });
 
-  test("large answers come whole, compressed by nobody", async () => {
+  test("large uncompressed answers arrive complete", async () => {
     const fake = await fakeHttp({ versions: "legacy", responses: "sse" });
     const { call } = await open(fake.url);
     const { content } = await result(call("big", { bytes: 5_000_000 }));
     expect(content).toEqual([{ type: "text", text: "x".repeat(5_000_000) }]);
   });
 
-  test("a question that a legacy server asks during a call is that call's own, and the call goes on", async () => {
+  test("a legacy server's question during a call belongs to that call, which then continues", async () => {
     const fake = await fakeHttp({ versions: "legacy" });
     const { call } = await open(fake.url);
     const asked = (name: string) =>
@@ -183,10 +183,10 @@ describe("M21 what each era wants on the wire", () => {
   });
 });
 
-describe("M20 answers that take another way", () => {
+describe("M20 answers on another stream", () => {
   const answer = (id: unknown, result: unknown) => JSON.stringify({ jsonrpc: "2.0", id, result });
 
-  test("accepted with 202, the answer comes on the server's own stream", async () => {
+  test("after a 202 the answer comes on the push stream", async () => {
     let push = (_event: string): void => {};
     const opened = Promise.withResolvers<void>();
     const { origin } = await plainHttp((request, response) => {
@@ -213,7 +213,7 @@ describe("M20 answers that take another way", () => {
     expect(await call("echo")).toEqual({ result: { content: [] } });
   });
 
-  test("a session id that changes on the way is not taken over", async () => {
+  test("a session id that changes later is ignored", async () => {
     const on = [
       {
         when: { tool: "echo", nth: 1 },
@@ -292,7 +292,7 @@ describe("M26 cancellation reaches the server", () => {
     expect(requests).toEqual(["POST"]);
   });
 
-  test("a server that never answers: the deadline passes, the socket is freed, other calls go on", async () => {
+  test("a call that is never answered times out and frees its socket, and other calls continue", async () => {
     const fake = await fakeHttp({
       versions: "legacy",
       on: [{ when: { tool: "fail" }, do: [{ silent: true }] }],

@@ -84,7 +84,7 @@ const odd: Record<string, Step[]> = {
   "a result with another revision": [{ answer: { supportedVersions: ["2099-01-01"], capabilities: {} } }],
 };
 
-describe.concurrent("M21 a legacy server that answers the probe oddly is greeted with initialize", () => {
+describe.concurrent("M21 a legacy server with an unusual answer to the probe gets initialize", () => {
   for (const kind of ["stdio", "http", "in-process"] as const)
     it.for(Object.entries(odd))(`${kind}: %s`, async ([, steps], { expect }) => {
       await using served = await serve(kind, probe(...steps));
@@ -96,12 +96,14 @@ describe.concurrent("M21 a legacy server that answers the probe oddly is greeted
     expect(await meet({ it: { url: fake.url } })).toMatchObject({ era: "legacy", transport: "http" });
   });
 
-  it("a connection that is cut on the probe", async ({ expect }) => {
+  it("a connection that is closed on the probe", async ({ expect }) => {
     await using fake = await openFake(probe({ drop: "reset" }));
     expect(await meet({ it: { url: fake.url } })).toMatchObject({ era: "legacy" });
   });
 
-  it("a program that exits on the probe is started again, and next time not asked", async ({ expect }) => {
+  it("a program that exits on the probe is started again, and next time without the probe", async ({
+    expect,
+  }) => {
     await using logged = await openLogged(probe({ exit: 3 }));
     const store = createMemoryStore();
     expect(await meet({ it: logged.entry }, { store })).toMatchObject({ era: "legacy" });
@@ -111,7 +113,7 @@ describe.concurrent("M21 a legacy server that answers the probe oddly is greeted
     expect(logged.heard().filter(({ method }) => method === "server/discover")).toHaveLength(1);
   });
 
-  it("says both errors when initialize fails too, and once what is the same", async ({ expect }) => {
+  it("reports both errors if initialize fails too, and equal ones once", async ({ expect }) => {
     await using fake = await openFake({
       on: [
         { when: { method: "server/discover", nth: 1 }, do: [{ http: { status: 501 } }] },
@@ -127,8 +129,8 @@ describe.concurrent("M21 a legacy server that answers the probe oddly is greeted
   });
 });
 
-describe.concurrent("M21 silence and slowness are told apart", () => {
-  it("waits for a silent legacy program at most twice in its life", async ({ expect }) => {
+describe.concurrent("M21 a silent server is distinguished from a slow one", () => {
+  it("waits for a silent legacy program at most twice, ever", async ({ expect }) => {
     await using logged = await openLogged(probe());
     const store = createMemoryStore();
     const probes = () => logged.heard().filter(({ method }) => method === "server/discover").length;
@@ -154,14 +156,16 @@ describe.concurrent("M21 silence and slowness are told apart", () => {
   });
 
   it.for(["modern", "both"] as const)(
-    "a slow program that speaks %s comes out modern",
+    "a slow program that supports %s is detected as modern",
     async (versions, { expect }) => {
       const it = fakeStdio({ versions, start: [{ delayMs: 3_000 }] });
       expect(await meet({ it })).toMatchObject({ era: "modern", protocolVersion: "2026-07-28" });
     },
   );
 
-  it("a late answer to the probe counts more than an earlier refusal of initialize", async ({ expect }) => {
+  it("a late answer to the probe takes precedence over an earlier refusal of initialize", async ({
+    expect,
+  }) => {
     const it = fakeStdio({
       versions: "modern",
       on: [{ when: { method: "server/discover" }, do: [{ delayMs: 3_500 }, { default: true }] }],
@@ -169,12 +173,12 @@ describe.concurrent("M21 silence and slowness are told apart", () => {
     expect(await meet({ it })).toMatchObject({ era: "modern" });
   });
 
-  it("a slow modern URL comes out modern", async ({ expect }) => {
+  it("a slow modern URL is detected as modern", async ({ expect }) => {
     await using fake = await openFake({ start: [{ delayMs: 3_000 }] });
     expect(await meet({ it: { url: fake.url } })).toMatchObject({ era: "modern" });
   });
 
-  it("tells why initialize was refused when the probe stays unanswered", async ({ expect }) => {
+  it("reports why initialize was refused if the probe stays unanswered", async ({ expect }) => {
     const refuse: Step = { error: { code: -32000, message: "licence expired" } };
     const script: Script = {
       on: [
@@ -187,7 +191,7 @@ describe.concurrent("M21 silence and slowness are told apart", () => {
   });
 });
 
-describe.concurrent("M21 what is remembered does not become a trap", () => {
+describe.concurrent("M21 an outdated memory is corrected", () => {
   it("a program that was legacy and is modern now", async ({ expect }) => {
     const store = createMemoryStore();
     await using folder = await openFolder();
@@ -213,7 +217,7 @@ describe.concurrent("M21 what is remembered does not become a trap", () => {
     expect(await meet({ it }, { store })).toMatchObject({ era: "legacy" });
   });
 
-  it("one server in this process says nothing about another", async ({ expect }) => {
+  it("an in-process server does not affect the memory of another", async ({ expect }) => {
     const store = createMemoryStore();
     expect(await meet({ it: inProcessFake({ versions: "legacy" }) }, { store })).toMatchObject({
       era: "legacy",
@@ -223,7 +227,7 @@ describe.concurrent("M21 what is remembered does not become a trap", () => {
     expect(report(hub, "other").era).toBe("modern");
   });
 
-  it("a broken store is no obstacle", async ({ expect }) => {
+  it("a broken store does not matter", async ({ expect }) => {
     const store = createMemoryStore();
     await store.close();
     expect(await meet({ it: fakeStdio() }, { store })).toMatchObject({ era: "modern" });
@@ -231,7 +235,7 @@ describe.concurrent("M21 what is remembered does not become a trap", () => {
 });
 
 describe.concurrent("M21 `protocol` pins the era", () => {
-  it("legacy: initialize only, also for a server that speaks both", async ({ expect }) => {
+  it("legacy: initialize only, even for a server that supports both", async ({ expect }) => {
     await using logged = await openLogged();
     const it = { ...logged.entry, protocol: "legacy" as const };
     expect(await meet({ it })).toMatchObject({ era: "legacy", protocolVersion: "2025-11-25" });
@@ -239,7 +243,7 @@ describe.concurrent("M21 `protocol` pins the era", () => {
     expect(logged.heard().some(({ method }) => method === "server/discover")).toBe(false);
   });
 
-  it("modern: never initialize, and a legacy server is refused with the reason", async ({ expect }) => {
+  it("modern: never initialize, and a legacy server is an error with the reason", async ({ expect }) => {
     await using fake = await openFake();
     await using logged = await openLogged({ versions: "legacy" });
     await using hub = await openHub({
@@ -259,9 +263,7 @@ describe.concurrent("M21 `protocol` pins the era", () => {
     expect(await failure(hub.connect("it"))).toMatchObject({ code: "version-unsupported" });
   });
 
-  it("a revision that nobody here speaks is named, and nothing is tried behind its back", async ({
-    expect,
-  }) => {
+  it("an unsupported revision is named, and nothing else is tried", async ({ expect }) => {
     const future = { code: -32022, message: "Unsupported", data: { supported: ["2031-01-01"] } };
     await using logged = await openLogged({
       on: [{ when: { method: "server/discover" }, do: [{ error: future }] }],

@@ -35,16 +35,16 @@ interface Fault {
   script?: Script;
   config?: ServerConfig;
   options?: Parameters<typeof openHub>[1];
-  /** What meets the fault; `add` when absent. */
+  /** The action that triggers the fault. Default: `add`. */
   act?(stage: Stage): Promise<unknown>;
-  /** The outcome: an error of this kind whose words match, or success without. */
+  /** The expected error code; without one the action must succeed. */
   code?: ErrorCode | ErrorCode[];
   says?: RegExp;
-  /** What must hold afterwards. */
+  /** Checks afterwards. */
   after?(stage: Stage): unknown;
-  /** False where the fault lies in the configuration. */
+  /** False if the fault is in the configuration. */
   heals?: false;
-  /** A flood: how much may be held afterwards. Such rows are played alone. */
+  /** A flood: how much memory may be in use afterwards. Such rows run alone. */
   growthMb?: number;
 }
 
@@ -109,13 +109,13 @@ async function play(fault: Fault): Promise<void> {
   expect(report(hub, "it").state).toBe("connected");
 }
 
-/** Without it, a busy machine measures how late the collector is. */
+/** Without it, the result on a busy machine depends on when garbage is collected. */
 function collectGarbage(): void {
   setFlagsFromString("--expose-gc");
   (runInNewContext("gc") as () => void)();
 }
 
-/** What is held, not what waits to be collected. */
+/** The memory in use, without garbage. */
 async function memory(): Promise<number> {
   await new Promise((resolve) => setImmediate(resolve));
   collectGarbage();
@@ -838,12 +838,15 @@ for (const [name, faults] of Object.entries(groups)) {
     faults
       .filter(({ growthMb }) => (growthMb !== undefined) === isFlood)
       .map((one) => [one.row, one] as const);
-  describe.concurrent(`${name}: the outcome is one and named, and the neighbour never notices`, () => {
+  describe.concurrent(`${name}: there is exactly one clear outcome, and the other server is not affected`, () => {
     it.for(rows(false))("%s", async ([, fault]) => play(fill(fault)));
   });
-  describe.runIf(rows(true).length > 0)(`${name}: floods change neither that nor what is held`, () => {
-    it.for(rows(true))("%s", async ([, fault]) => play(fill(fault)));
-  });
+  describe.runIf(rows(true).length > 0)(
+    `${name}: floods change neither the outcome nor the memory use`,
+    () => {
+      it.for(rows(true))("%s", async ([, fault]) => play(fill(fault)));
+    },
+  );
 }
 
 describe("M24 the clock jumps (F103)", () => {

@@ -20,12 +20,12 @@ import type { Outlet } from "../fixtures/fake/outlet.ts";
 export type Servers = ConfigLiteral["servers"];
 type Entry = Servers[string];
 
-/** A hub that is closed with the block it was made in. */
+/** A hub that is closed at the end of its block. */
 export function openHub(servers: Servers, options: HubOptions = {}, settings: object = {}): Promise<Hub> {
   return createHub({ servers, ...settings }, options);
 }
 
-/** A fake over HTTP that is closed with the block it was made in. */
+/** An HTTP fake that is closed at the end of its block. */
 export async function openFake(
   script: Script = {},
   options?: Parameters<typeof startFakeHttp>[1],
@@ -42,7 +42,7 @@ export async function openFolder(): Promise<{ path: string } & AsyncDisposable> 
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** A stdio fake that writes down its starts and what it heard. */
+/** A stdio fake that logs its starts and the messages it received. */
 export async function openLogged(script: Script = {}): Promise<Logged & AsyncDisposable> {
   const folder = await openFolder();
   const log = join(folder.path, "log");
@@ -99,7 +99,7 @@ export function inProcessFake(script: Script): Entry {
   return { server };
 }
 
-/** A server that still speaks when nobody listens any more. */
+/** A server that keeps sending after the connection is closed. */
 const ignore = () => undefined;
 
 async function send(transport: Transport, message: object): Promise<void> {
@@ -127,7 +127,7 @@ function memoryOutlet(transport: Transport): Outlet {
 
 export type CallOptions = Partial<Omit<RequestOptions, "server">> & { caller?: string | undefined };
 
-/** Calls a tool for its own answer; the text of it. */
+/** Calls a tool and returns the text of the server's own answer. */
 export async function call(
   hub: Hub,
   server: string,
@@ -169,7 +169,7 @@ export async function failure(work: Promise<unknown>): Promise<PlugboardError & 
   return outcome.error as PlugboardError;
 }
 
-/** Resolves when the server is, or comes to be, in one of these states. */
+/** Resolves when the server is in one of these states. */
 export function reached(hub: Hub, name: string, ...states: ConnectionStateName[]): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {

@@ -41,7 +41,7 @@ function changes(hub: Hub, server: string): ConnectionChanged[] {
   return seen;
 }
 
-/** A restart takes longer than it takes the end of the old sockets to arrive. */
+/** A restart takes longer than the closing of the old sockets. */
 async function restart(fake: FakeHttp): Promise<void> {
   await fake.restart();
   await socketsEnd();
@@ -52,7 +52,7 @@ async function socketsEnd(): Promise<void> {
 }
 
 describe.concurrent("M22 starting", () => {
-  it("lazy servers start with the first request, eager ones by themselves", async ({ expect }) => {
+  it("lazy servers start with the first request, eager ones automatically", async ({ expect }) => {
     await using lazy = await openLogged();
     await using eager = await openLogged();
     await using hub = await openHub({ lazy: lazy.entry, eager: { ...eager.entry, lazy: false } });
@@ -87,9 +87,7 @@ describe.concurrent("M22 starting", () => {
     expect(report(hub, "it").counts).toMatchObject({ starts: 1, requests: 51, inFlight: 0 });
   });
 
-  it("a listener that uses the server as soon as it hears of it shares that start too", async ({
-    expect,
-  }) => {
+  it("a listener that uses the server during its start shares that start", async ({ expect }) => {
     await using logged = await openLogged();
     await using hub = await openHub({ it: logged.entry });
     const answers: Promise<string>[] = [];
@@ -101,7 +99,7 @@ describe.concurrent("M22 starting", () => {
     expect(logged.starts()).toBe(1);
   });
 
-  it("no more servers start at once than the configuration says", async ({ expect }) => {
+  it("the number of servers that start at once is limited by the configuration", async ({ expect }) => {
     let running = 0;
     let most = 0;
     const slow = () => {
@@ -123,7 +121,7 @@ describe.concurrent("M22 starting", () => {
     expect(most).toBe(3);
   });
 
-  it("one caller's patience ends only that caller's wait", async ({ expect }) => {
+  it("a caller that stops waiting does not affect the others", async ({ expect }) => {
     await using logged = await openLogged({ start: [{ delayMs: 500 }] });
     await using hub = await openHub({ it: logged.entry });
     const patient = add(hub, "it");
@@ -138,7 +136,7 @@ describe.concurrent("M22 starting", () => {
     expect(logged.starts()).toBe(1);
   });
 
-  it("a required server that fails is the hub's failure, and nothing survives it", async ({ expect }) => {
+  it("a required server that fails makes the hub fail, and nothing is left behind", async ({ expect }) => {
     await using good = await openLogged();
     await using hanging = await openLogged(hangs);
     const servers = {
@@ -150,13 +148,13 @@ describe.concurrent("M22 starting", () => {
     expect(good.pids().concat(hanging.pids()).filter(isAlive)).toEqual([]);
   });
 
-  it("a required server that may not be used is the hub's failure too", async ({ expect }) => {
+  it("a required server that may not be used makes the hub fail too", async ({ expect }) => {
     const servers = { it: { ...fakeStdio(), required: true, env: { TOKEN: "${PLUGBOARD_NO_SUCH_VALUE}" } } };
     expect(await failure(createHub({ servers }))).toMatchObject({ code: "value-missing", server: "it" });
   });
 });
 
-/** The same configuration, with entries that need trust or meet a policy. */
+/** The same configuration, with entries that need trust or violate a policy. */
 function settled(
   { servers, ...rest }: LoadedConfig,
   policy: ManagedPolicy,
@@ -211,7 +209,7 @@ describe.concurrent("M23 servers that may not be used", () => {
     ["policy", "policy-denied"],
     ["untrusted", "untrusted"],
   ] as [string, ErrorCode][])(
-    "%s is refused with %s, and no switch opens it",
+    "%s is refused with %s, and enabling it does not help",
     async ([name, code], { expect }) => {
       const { loaded, logged } = await openForbidden();
       await using _ = logged;
@@ -226,7 +224,7 @@ describe.concurrent("M23 servers that may not be used", () => {
     },
   );
 
-  it("an unknown server is called unknown, and a value that is set later makes a server usable", async ({
+  it("an unknown server is reported as unknown, and a value that is set later makes a server usable", async ({
     expect,
   }) => {
     const env: Record<string, string | undefined> = { ...process.env };
@@ -242,7 +240,7 @@ describe.concurrent("M23 servers that may not be used", () => {
 });
 
 describe.concurrent("M24 crashes and lost connections", () => {
-  it("a crash fails its own call with the cause, and the next call finds a new process", async ({
+  it("a crash fails its own call with the cause, and the next call gets a new process", async ({
     expect,
   }) => {
     await using logged = await openLogged();
@@ -253,7 +251,7 @@ describe.concurrent("M24 crashes and lost connections", () => {
     expect(logged.starts()).toBe(2);
   });
 
-  it("a lazy server is restarted on demand, an eager one by itself", async ({ expect }) => {
+  it("a lazy server is restarted on demand, an eager one automatically", async ({ expect }) => {
     await using lazy = await openLogged();
     await using eager = await openLogged();
     await using hub = await openHub({ lazy: lazy.entry, eager: { ...eager.entry, lazy: false } });
@@ -275,7 +273,7 @@ describe.concurrent("M24 crashes and lost connections", () => {
     ],
   ];
   it.for(crashes)(
-    "a server that %s is tried ever more slowly until the breaker opens; then calls fail fast",
+    "a server that %s is retried at growing intervals until the breaker opens; then calls fail fast",
     async ([, script], { expect }) => {
       await using changeable = await openChangeable(script);
       let aheadMs = 0;
@@ -328,7 +326,7 @@ describe.concurrent("M24 crashes and lost connections", () => {
     expect(good.pids().filter(isAlive)).toHaveLength(1);
   });
 
-  it("a session that the server forgot is begun anew and the request repeated once", async ({ expect }) => {
+  it("a session that the server forgot is replaced and the request repeated once", async ({ expect }) => {
     const lost = {
       http: {
         status: 404,
@@ -346,9 +344,7 @@ describe.concurrent("M24 crashes and lost connections", () => {
     expect([sent("initialize"), sent("tools/call")]).toEqual([2, 4]);
   });
 
-  it("a server that forgets every session gets one more try for each call, not a storm", async ({
-    expect,
-  }) => {
+  it("a server that forgets every session gets only one retry per call", async ({ expect }) => {
     const lost = { http: { status: 404, body: "" } };
     await using fake = await openFake({
       versions: "legacy",
@@ -364,7 +360,7 @@ describe.concurrent("M24 crashes and lost connections", () => {
     expect(await add(hub, "it")).toBe(sum);
   });
 
-  it("many calls that meet a forgotten session share one new one", async ({ expect }) => {
+  it("many calls with a forgotten session share one new session", async ({ expect }) => {
     await using fake = await openFake({ versions: "legacy" });
     await using hub = await openHub({ it: { url: fake.url } });
     await add(hub, "it");
@@ -379,7 +375,7 @@ describe.concurrent("M24 crashes and lost connections", () => {
     ["modern", "http"],
     ["legacy", "sse"],
   ] as const)(
-    "a %s server restarted behind the same URL (%s): the next call simply works",
+    "a %s server restarted behind the same URL (%s): the next call works",
     async ([versions, type], { expect }) => {
       await using fake = await openFake({ versions });
       await using hub = await openHub({ it: { type, url: type === "sse" ? fake.sseUrl : fake.url } });
@@ -400,7 +396,7 @@ describe.concurrent("M24 crashes and lost connections", () => {
   );
 });
 
-describe.concurrent("M24 list changes are heard", () => {
+describe.concurrent("M24 list changes are reported", () => {
   const kinds: [string, Script][] = [
     ["stdio, legacy", { versions: "legacy" }],
     ["stdio, modern", { versions: "modern" }],
@@ -459,7 +455,7 @@ describe.concurrent("M24 list changes are heard", () => {
     expect(new Set(heard)).toEqual(new Set(["it tools", "it prompts", "it resources"]));
   });
 
-  /** A stream may just be on its way back, so the change is told again until it is heard. */
+  /** A stream may still be reconnecting, so the change is sent until it arrives. */
   async function untilHeard(tell: () => Promise<unknown>, isHeard: () => boolean): Promise<void> {
     for (let attempt = 0; !isHeard(); attempt++) {
       if (attempt > 300) throw new Error("never heard");
@@ -468,7 +464,7 @@ describe.concurrent("M24 list changes are heard", () => {
     }
   }
 
-  it("a flood of changes is told a few times, and the last one is not lost", async ({ expect }) => {
+  it("a flood of changes is reported a few times, and the last one is not lost", async ({ expect }) => {
     const told = { notify: { method: "notifications/tools/list_changed" }, times: 5_000 };
     const it = fakeStdio({
       versions: "legacy",
@@ -486,7 +482,7 @@ describe.concurrent("M24 list changes are heard", () => {
 });
 
 describe.concurrent("M27 changing servers at run time", () => {
-  it("touches only what changed, and calls on the others go on", async ({ expect }) => {
+  it("affects only what changed, and calls on the other servers continue", async ({ expect }) => {
     await using kept = await openLogged();
     await using edited = await openLogged();
     await using gone = await openLogged();
@@ -522,7 +518,7 @@ describe.concurrent("M27 changing servers at run time", () => {
     expect([kept.starts(), edited.starts()]).toEqual([1, 3]);
   });
 
-  it("an eager server that is switched on again comes back by itself", async ({ expect }) => {
+  it("an eager server that is switched on again starts automatically", async ({ expect }) => {
     await using hub = await openHub({ it: inProcessFake({}) }, { eager: true });
     await reached(hub, "it", "connected");
     await hub.disable("it");
@@ -531,7 +527,7 @@ describe.concurrent("M27 changing servers at run time", () => {
     await reached(hub, "it", "connected");
   });
 
-  it("a name that stood for a server in this process can stand for another one, or a program", async ({
+  it("the name of an in-process server can be reused for another one, or for a program", async ({
     expect,
   }) => {
     await using hub = await openHub({ it: inProcessFake({ serverInfo: { name: "one", version: "1" } }) });
@@ -545,7 +541,7 @@ describe.concurrent("M27 changing servers at run time", () => {
     expect(report(hub, "it").transport).toBe("stdio");
   });
 
-  it("added and reloaded entries may refer to variables as the first ones do", async ({ expect }) => {
+  it("added and reloaded entries may refer to variables too", async ({ expect }) => {
     await using hub = await openHub({}, { env: { ...process.env, PLUGBOARD_TEST_VALUE: "x" } });
     await hub.add("it", { ...fakeStdio(), env: { A: "${PLUGBOARD_TEST_VALUE}" } });
     expect(report(hub, "it").state).toBe("idle");
@@ -554,7 +550,7 @@ describe.concurrent("M27 changing servers at run time", () => {
     });
   });
 
-  it("disconnect ends a server until somebody needs it", async ({ expect }) => {
+  it("disconnect stops a server until it is needed", async ({ expect }) => {
     await using logged = await openLogged();
     await using hub = await openHub({ it: logged.entry });
     await hub.connect("it");
@@ -568,7 +564,7 @@ describe.concurrent("M27 changing servers at run time", () => {
 describe.concurrent("M28 sharing", () => {
   const callers = ["a", "b", "a", undefined, "b"];
 
-  // Where each call has a process of its own, one more lists the tools for all of them.
+  // If each call has its own process, one more process lists the tools for all of them.
   it.for([
     ["shared", 1, 1],
     ["caller", 3, 3],
@@ -588,7 +584,7 @@ describe.concurrent("M28 sharing", () => {
   );
 
   it.for(["shared", "caller", "call"] as const)(
-    "isolation %s: switching off, disconnecting and closing reach every process",
+    "isolation %s: disabling, disconnecting and closing end every process",
     async (isolation, { expect }) => {
       await using logged = await openLogged();
       await using hub = await openHub({ it: { ...logged.entry, isolation } });
@@ -636,7 +632,7 @@ describe.concurrent("M30 sandbox state", () => {
   const method = "codex/sandbox-state/update";
 
   it.for(["legacy", "modern"] as const)(
-    "%s servers that declare it are told on connect and on change, others never",
+    "%s servers that declare it receive it on connect and on change, others never",
     async (versions, { expect }) => {
       await using told = await openLogged({ ...declares, versions });
       await using other = await openLogged({ versions });
@@ -660,7 +656,7 @@ describe.concurrent("M30 sandbox state", () => {
     },
   );
 
-  it("the server's own capabilities and extensions are in the status as they came", async ({ expect }) => {
+  it("the server's own capabilities and extensions are in the status unchanged", async ({ expect }) => {
     const capabilities = {
       tools: {},
       experimental: { "acme/thing": { deep: [1, { a: null }] } },
@@ -676,7 +672,7 @@ describe.concurrent("M30 sandbox state", () => {
 });
 
 describe("M27 closing", () => {
-  it("ends starts that are under way, waits that are under way, and everything after", async () => {
+  it("ends pending starts and waits, and rejects everything afterwards", async () => {
     await using hanging = await openLogged(hangs);
     const hub = await openHub({ hanging: hanging.entry, waiting: fakeStdio(exits) }, { random: () => 1 });
     const starting = failure(hub.connect("hanging"));
@@ -722,7 +718,7 @@ describe("M27 closing", () => {
 
   const kinds = new Set(["Timeout", "TCPSocketWrap", "ProcessWrap", "PipeWrap", "TCPServerWrap"]);
 
-  /** What keeps a process busy; the test runner has things of its own. */
+  /** The resources that keep a process alive; the test runner has its own. */
   function resources(): string[] {
     return process.getActiveResourcesInfo().filter((kind) => kinds.has(kind));
   }

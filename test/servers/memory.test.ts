@@ -32,7 +32,7 @@ describe("M20 a server in the same process", () => {
     });
   });
 
-  it("cancels calls, and ends those in flight when either side closes", async () => {
+  it("cancels calls, and ends pending ones when either side closes", async () => {
     const { transport, server, call } = await connect();
     const controller = new AbortController();
     const cancelled = call("wait", {}, { signal: controller.signal });
@@ -53,7 +53,7 @@ describe("M20 a server in the same process", () => {
     expect((await result(request("tools/list")))["tools"]).toHaveLength(2);
   });
 
-  it("fails its start when the server cannot be connected", async () => {
+  it("fails to start if the server cannot be connected", async () => {
     const server = { connect: () => Promise.reject(new Error("no")) };
     const transport = new MemoryTransport({ name: "broken", server });
     await expect(transport.start(deaf)).rejects.toThrow("no");

@@ -20,7 +20,7 @@ function setup(send: (request: RpcRequest) => void | Promise<void> = () => undef
   return { requests, sent, cancelled };
 }
 
-/** Takes the error at once, so that it never counts as unhandled. */
+/** Catches the error immediately, so that it never counts as unhandled. */
 const failure = (call: Promise<unknown>) =>
   call.then(
     () => undefined,
@@ -37,7 +37,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe("M26 a request has exactly one outcome", () => {
-  it("gives the server's own answer, result or error, with everything in it", async () => {
+  it("returns the server's own answer, result or error, complete", async () => {
     const { requests } = setup();
     const first = requests.request("tools/call", {}, limits);
     const second = requests.request("tools/call", {}, limits);
@@ -49,7 +49,7 @@ describe("M26 a request has exactly one outcome", () => {
     expect(requests.inFlight).toBe(0);
   });
 
-  it("asks for progress under its own id and leaves the caller's parameters alone", () => {
+  it("requests progress under its own id and does not modify the caller's parameters", () => {
     const { requests, sent } = setup();
     const params = { name: "x", _meta: { progressToken: 7, trace: "t" } };
     void requests.request("tools/call", params, limits).catch(() => undefined);
@@ -65,7 +65,7 @@ describe("M26 a request has exactly one outcome", () => {
     requests.close();
   });
 
-  it("answers a thousand requests in flight, in whatever order the answers come", async () => {
+  it("matches a thousand answers in any order to their requests", async () => {
     const { requests, sent } = setup();
     const calls = Array.from({ length: 1000 }, (_, n) => requests.request("echo", { n }, limits));
     for (const { id, params } of sent.toReversed())
@@ -74,7 +74,7 @@ describe("M26 a request has exactly one outcome", () => {
     expect(answers).toEqual(answers.map((_, n) => ({ result: { n } })));
   });
 
-  it("takes the first of two answers and counts the second", async () => {
+  it("uses the first of two answers and counts the second", async () => {
     const { requests } = setup();
     const call = requests.request("echo", {}, limits);
     expect(requests.accepts(answer("p1", { result: { n: 1 } }))).toBe(true);
@@ -93,7 +93,7 @@ describe("M26 a request has exactly one outcome", () => {
     ["an error that is a text", { error: "x" }],
     ["members of another case", { Result: {} }],
     ["another protocol", { jsonrpc: "1.0", result: {} }],
-  ])("refuses an answer with %s as a protocol error", async (_, rest) => {
+  ])("rejects an answer with %s as a protocol error", async (_, rest) => {
     const { requests } = setup();
     const call = requests.request("echo", {}, limits);
     expect(requests.accepts(answer("p1", rest))).toBe(true);
@@ -118,7 +118,7 @@ describe("M26 a request has exactly one outcome", () => {
     requests.close();
   });
 
-  it("can be failed from outside, once", async () => {
+  it("can be failed by the transport, once", async () => {
     const { requests } = setup();
     const call = failure(requests.request("echo", {}, limits));
     expect(requests.fail("p1", new PlugboardError("server-exited", "gone"))).toBe(true);
@@ -126,7 +126,7 @@ describe("M26 a request has exactly one outcome", () => {
     expect(await call).toMatchObject({ code: "server-exited" });
   });
 
-  it("fails everything in flight with the cause when it is closed", async () => {
+  it("fails all pending requests with the cause when it is closed", async () => {
     const { requests } = setup();
     const calls = [1, 2, 3].map(() => failure(requests.request("echo", {}, limits)));
     requests.close(new PlugboardError("server-exited", "gone"));
@@ -134,7 +134,7 @@ describe("M26 a request has exactly one outcome", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("refuses requests after it was closed, with the reason", async () => {
+  it("rejects requests after it was closed, with the reason", async () => {
     const { requests, sent } = setup();
     requests.close(new PlugboardError("server-exited", "gone"));
     await expect(requests.request("echo", {}, limits)).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe("M26 a request has exactly one outcome", () => {
 });
 
 describe("M26 deadlines", () => {
-  it("ends a call that is never answered, tells the server, and ignores what comes late", async () => {
+  it("ends a call that is never answered, notifies the server, and ignores a late answer", async () => {
     const { requests, cancelled } = setup();
     const call = requests.request("echo", {}, limits);
     const failed = failure(call);
@@ -175,7 +175,7 @@ describe("M26 deadlines", () => {
     expect(requests.counts).toMatchObject({ late: 2, duplicate: 0 });
   });
 
-  it("starts the deadline again with every progress, up to the longest time allowed", async () => {
+  it("restarts the deadline with every progress notification, up to the maximum", async () => {
     const { requests, cancelled } = setup();
     const seen: unknown[] = [];
     const call = requests.request("echo", {}, { ...limits, onProgress: (step) => seen.push(step) });
@@ -190,7 +190,7 @@ describe("M26 deadlines", () => {
     expect(cancelled).toEqual(["p1"]);
   });
 
-  it("keeps one timer for all requests and none when nothing is in flight and it is closed", async () => {
+  it("keeps one timer for all requests, and none once it is idle and closed", async () => {
     const { requests } = setup();
     const calls = Array.from({ length: 50 }, (_, n) =>
       requests.request("echo", {}, { ...limits, timeoutMs: 1000 + n }),
@@ -207,7 +207,7 @@ describe("M26 deadlines", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("survives a progress listener that throws and progress that makes no sense", async () => {
+  it("survives a progress listener that throws and invalid progress", async () => {
     const { requests } = setup();
     const onProgress = () => {
       throw new Error("listener");
@@ -221,7 +221,7 @@ describe("M26 deadlines", () => {
 });
 
 describe("M26 cancellation", () => {
-  it("ends the call, tells the server once and leaves no listener behind", async () => {
+  it("ends the call, notifies the server once and leaves no listener behind", async () => {
     const { requests, cancelled } = setup();
     const controller = new AbortController();
     const call = requests.request("echo", {}, { ...limits, signal: controller.signal });
@@ -236,14 +236,14 @@ describe("M26 cancellation", () => {
     expect(getEventListeners(controller.signal, "abort")).toEqual([]);
   });
 
-  it("never sends what was cancelled before", async () => {
+  it("never sends a request that was cancelled before", async () => {
     const { requests, sent, cancelled } = setup();
     const call = requests.request("echo", {}, { ...limits, signal: AbortSignal.abort() });
     await expect(call).rejects.toMatchObject({ code: "call-cancelled" });
     expect([sent, cancelled]).toEqual([[], []]);
   });
 
-  it("takes a hundred calls on one signal without a warning", async () => {
+  it("accepts a hundred calls on one signal without a warning", async () => {
     const { requests } = setup();
     const warned = vi.spyOn(process, "emitWarning");
     const { signal } = new AbortController();
@@ -255,7 +255,7 @@ describe("M26 cancellation", () => {
     warned.mockRestore();
   });
 
-  it("keeps its outcome when the server cannot even be told", async () => {
+  it("keeps its outcome if the server cannot be notified", async () => {
     const requests = new Requests({
       server: "files",
       send: () => undefined,

@@ -27,7 +27,7 @@ export const deaf: TransportEvents = {
 export interface Opened<T extends Transport = Transport> {
   transport: T;
   rpc: Rpc;
-  /** Settles when the transport says that it is closed. */
+  /** Settles when the transport reports that it is closed. */
   closed: Promise<PlugboardError>;
   request(method: string, params?: Params, options?: Partial<RequestOptions>): Promise<JsonRpcAnswer>;
   call(tool: string, args?: Params, options?: Partial<RequestOptions>): Promise<JsonRpcAnswer>;
@@ -80,7 +80,7 @@ export async function failure(promise: Promise<unknown>): Promise<PlugboardError
   return outcome.error as PlugboardError;
 }
 
-/** Waits for something to become true by asking again on every turn of the event loop. */
+/** Waits for a condition by checking it on every turn of the event loop. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -12,7 +12,7 @@ function openSse(url: string, options: Partial<SseTransportOptions> = {}, otherw
   return openRpc(createSse(url, options), { era: "legacy", otherwise });
 }
 
-/** A server whose stream says exactly this, and stays open. */
+/** A server whose stream sends exactly this, and stays open. */
 function saying(text: string, contentType = "text/event-stream") {
   return plainHttp(
     (_request, response) => void response.writeHead(200, { "content-type": contentType }).write(text),
@@ -20,7 +20,7 @@ function saying(text: string, contentType = "text/event-stream") {
 }
 
 describe("M20 the older SSE transport", () => {
-  test("calls go out as POSTs and come back on the stream, 30 at once", async () => {
+  test("30 concurrent calls are sent as POSTs and answered on the stream", async () => {
     const fake = await fakeHttp({ versions: ["2024-11-05"] });
     const { call, request } = await openSse(fake.sseUrl, { headers: { "x-api-key": "k" } });
     const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => call("add", { a: n, b: 1 })));
@@ -63,7 +63,7 @@ describe("M20 the older SSE transport", () => {
     expect(error).toMatchObject({ code: "unexpected-response", data: { endpoint: shown } });
   });
 
-  test("an endpoint that moves away later ends the connection before anything is sent there", async () => {
+  test("an endpoint that moves to another origin ends the connection before anything is sent there", async () => {
     const visits: unknown[] = [];
     const elsewhere = await plainHttp((request, response) => {
       visits.push(request.url);
@@ -91,7 +91,7 @@ describe("M20 the older SSE transport", () => {
     expect(visits).toEqual([]);
   });
 
-  test("a page in place of a stream is quoted", async () => {
+  test("a page instead of a stream is quoted in the error", async () => {
     const { origin } = await plainHttp((_request, response) =>
       response.setHeader("content-type", "text/html").end("<h1>Hi</h1>"),
     );
@@ -105,7 +105,7 @@ describe("M20 the older SSE transport", () => {
     [404, "unexpected-response"],
     [502, "not-responding"],
     [429, "rate-limited"],
-  ])("HTTP %d to the first request: %s, and nobody tries again behind our back", async (status, code) => {
+  ])("HTTP %d to the first request: %s, without hidden retries", async (status, code) => {
     let visits = 0;
     const { origin } = await plainHttp((_request, response) => {
       visits++;
@@ -115,7 +115,7 @@ describe("M20 the older SSE transport", () => {
     expect(visits).toBe(1);
   });
 
-  test("a stream that ends is the end of the connection: calls fail, the close is told, sockets are gone", async () => {
+  test("the end of the stream ends the connection: calls fail, the close is reported, sockets are closed", async () => {
     const fake = await fakeHttp({
       versions: ["2024-11-05"],
       on: [{ when: { tool: "echo" }, do: [{ silent: true }] }],
@@ -130,7 +130,7 @@ describe("M20 the older SSE transport", () => {
     await until(() => fake.connections === 0);
   });
 
-  test("a session the server has forgotten is named as such", async () => {
+  test("a session that the server has forgotten is reported as such", async () => {
     const fake = await fakeHttp({
       versions: ["2024-11-05"],
       on: [{ when: { tool: "echo" }, do: [{ http: { status: 404, body: "Session not found" } }] }],
@@ -149,7 +149,7 @@ describe("M20 the older SSE transport", () => {
     expect((await failure(call("big", { bytes: 50_000 }))).code).toBe("output-too-large");
   });
 
-  test("closing before the endpoint is known ends the start", async () => {
+  test("closing before the endpoint is known aborts the start", async () => {
     const { origin, server } = await saying(": hello\n\n");
     const transport = createSse(`${origin}/sse`);
     const connected = new Promise((resolve) => server.once("connection", resolve));
@@ -159,7 +159,7 @@ describe("M20 the older SSE transport", () => {
     expect((await start).code).toBe("connection-lost");
   });
 
-  test("a refused token is renewed once for the stream and once for a message", async () => {
+  test("a rejected token is renewed once for the stream and once for a message", async () => {
     let token = 0;
     const provider = { token: async () => `t${token}`, onUnauthorized: async () => void token++ };
     const on = [
@@ -177,7 +177,7 @@ describe("M20 the older SSE transport", () => {
     expect(sent("tools/call")).toEqual(["Bearer t1", "Bearer t2"]);
   });
 
-  test("a call that is given up while its token is being fetched is never sent", async () => {
+  test("a call that is cancelled while its token is fetched is never sent", async () => {
     const fake = await fakeHttp({ versions: ["2024-11-05"] });
     let hold: Promise<void> | undefined;
     const token = async () => {

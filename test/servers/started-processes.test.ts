@@ -41,8 +41,8 @@ async function beginWith(started: StartedProcesses) {
   return server;
 }
 
-describe("M25 what a hub's servers started is found without looking at everybody", () => {
-  it("finds what carries the mark, whatever else was started before and after", async () => {
+describe("M25 the processes of a hub's servers are found without scanning all processes", () => {
+  it("finds marked processes, whatever else was started before and after", async () => {
     const started = new StartedProcesses(mark);
     await start({ OTHER: "1" });
     const server = await beginWith(started);
@@ -56,7 +56,7 @@ describe("M25 what a hub's servers started is found without looking at everybody
     expect(await found(started)).toEqual([second.pid, third.pid].toSorted((a, b) => a - b));
   });
 
-  it("does not take a process for the stranger that had its id before", async () => {
+  it("does not confuse a process with an earlier one that had the same id", async () => {
     let generation = 0;
     const inodeOf = (pid: number) => (isThere(pid) ? generation : undefined);
     const started = new StartedProcesses(mark, system({ inodeOf }));
@@ -85,7 +85,7 @@ describe("M25 what a hub's servers started is found without looking at everybody
     expect(await found(started)).toEqual([server.pid]);
   });
 
-  it("looks at all processes where ids are not given out in order", async () => {
+  it("lists all processes if ids are not assigned in order", async () => {
     const cursor = { atMs: 0, lastPid: 0, pidMax: 32_768, threads: 0, forks: 0 };
     const started = new StartedProcesses(mark, system({ readCursor: () => cursor }));
     const server = await beginWith(started);
@@ -93,7 +93,7 @@ describe("M25 what a hub's servers started is found without looking at everybody
   });
 });
 
-describe("the ids given out between two moments", () => {
+describe("the ids assigned between two moments", () => {
   const cursor = (lastPid: number, forks: number, more: Partial<PidCursor> = {}): PidCursor => ({
     atMs: 0,
     lastPid,

@@ -35,7 +35,7 @@ const signals: Record<Signal["type"], Signal> = {
   close: { type: "close" },
 };
 
-/** Rows: the state. Columns: what each signal makes of it; `.` means nothing changes. */
+/** Rows: the state. Columns: the state after each signal; `.` means no change. */
 const order = [
   "connect",
   "detail",
@@ -96,20 +96,20 @@ describe("M23 the states of a connection", () => {
 });
 
 describe("M23 what a state remembers", () => {
-  it("failures are not forgotten by merely getting up", () => {
+  it("connecting alone does not reset the failure count", () => {
     const up = transition(states.connecting, signals.connected);
     expect(up).toMatchObject({ name: "connected", failures: 2 });
     expect(transition(up, signals["list-failed"])).toMatchObject({ name: "degraded", failures: 2 });
   });
 
-  it("a new attempt still knows why the last one failed, until it succeeds", () => {
+  it("a new attempt keeps the error of the last one until it succeeds", () => {
     const again = transition(states.waiting, signals.connect);
     expect(again).toMatchObject({ name: "connecting", error });
     expect(transition(again, signals.connected)).not.toHaveProperty("error");
     expect(transition(states.idle, signals.connect)).not.toHaveProperty("error");
   });
 
-  it("a switch neither replaces nor lifts what a policy, trust or a mistake says", () => {
+  it("enabling or disabling does not override policy, missing trust or invalid config", () => {
     const off: Signal = { type: "disable", reason: "config", message: "off", hint: "" };
     for (const reason of ["policy", "untrusted", "invalid", "missing-value"] as const) {
       const state: ConnectionState = { name: "disabled", reason, message: "no", hint: "" };
@@ -125,7 +125,7 @@ describe("M24 backoff and breaker", () => {
     extra: object = {},
   ) => decide({ error: new PlugboardError(code, "x"), failures, at: 1000, ...extra }, defaultBackoff, 1);
 
-  it("tries a broken connection again at once, then ever more slowly, up to the longest delay", () => {
+  it("retries a broken connection immediately, then at growing intervals up to the maximum", () => {
     expect(fail("connection-lost", 0, { lastedMs: 60_000 })).toEqual({
       next: "waiting",
       retryAt: 1000,
@@ -138,13 +138,13 @@ describe("M24 backoff and breaker", () => {
     expect(delays).toEqual([500, 1000, 2000, 4000, 8000]);
   });
 
-  it("opens the breaker after too many failures in a row, but a healthy stretch starts the count anew", () => {
+  it("opens the breaker after too many failures in a row, but a healthy connection resets the count", () => {
     expect(fail("server-exited", 5)).toMatchObject({ next: "failed", failures: 6 });
     expect(fail("server-exited", 5, { lastedMs: 20_000 })).toMatchObject({ next: "waiting", failures: 1 });
     expect(fail("server-exited", 5, { lastedMs: 10 })).toMatchObject({ next: "failed" });
   });
 
-  it("meets a remote end that was useful again within a second, however often it breaks off", () => {
+  it("reconnects within a second to a remote server that was useful, however often it disconnects", () => {
     const useful = { lastedMs: 10, wasUseful: true };
     expect(fail("connection-lost", 5, useful)).toMatchObject({ next: "waiting", retryAt: 2000, failures: 2 });
     expect(fail("server-exited", 5, useful)).toMatchObject({ next: "failed" });
@@ -154,7 +154,7 @@ describe("M24 backoff and breaker", () => {
     });
   });
 
-  it("does not repeat what waiting cannot mend, and honours Retry-After", () => {
+  it("does not retry failures that waiting cannot fix, and honours Retry-After", () => {
     expect(fail("spawn-failed", 0)).toMatchObject({ next: "failed" });
     expect(fail("auth-required", 0)).toEqual({ next: "needs-auth" });
     expect(fail("registration-required", 0)).toEqual({ next: "needs-registration" });

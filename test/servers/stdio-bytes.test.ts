@@ -26,7 +26,7 @@ function read(
   return seen;
 }
 
-describe("M44 whatever bytes a server writes, messages are found and the rest is counted", () => {
+describe("M44 messages are found among any bytes, and the rest is counted", () => {
   const a = { id: 1, text: "ü €😀\u2028" };
   const one = JSON.stringify(a);
 
@@ -60,7 +60,7 @@ describe("M44 whatever bytes a server writes, messages are found and the rest is
     expect(read(bytes).messages).toEqual([{ t: "\uFFFD\uFFFD(" }, a]);
   });
 
-  it("lets no key reach a prototype", () => {
+  it("lets no key change a prototype", () => {
     const [message] = read(
       '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}\n',
     ).messages;
@@ -68,13 +68,13 @@ describe("M44 whatever bytes a server writes, messages are found and the rest is
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   });
 
-  it("takes a last message without a line end, but not half of one", () => {
+  it("accepts a last message without a line end, but not an incomplete one", () => {
     expect(read(one, { end: true }).messages).toEqual([a]);
     const half = read(one.slice(0, -1), { end: true });
     expect([half.messages, half.skipped.length]).toEqual([[], 1]);
   });
 
-  it("refuses a line beyond the limit, once, whole or in pieces, and reads nothing after it", () => {
+  it("rejects a line beyond the limit once, whole or in chunks, and reads nothing after it", () => {
     for (const chunk of [undefined, 1, 1000]) {
       const seen = read(`${one}\n${"x".repeat(5000)}\n${one}\n`, {
         maxLineBytes: 4096,
@@ -86,7 +86,7 @@ describe("M44 whatever bytes a server writes, messages are found and the rest is
     expect(read(`"${"x".repeat(4094)}"\n`, { maxLineBytes: 4096 }).tooLarge).toEqual([]);
   });
 
-  it("reads the same messages whatever the pieces", () => {
+  it("reads the same messages however they are split", () => {
     const line = fc.oneof(fc.json(), fc.string(), fc.constant(""), fc.constant("\r"));
     fc.assert(
       fc.property(fc.array(line), fc.integer({ min: 1, max: 40 }), (lines, chunk) => {
@@ -96,8 +96,8 @@ describe("M44 whatever bytes a server writes, messages are found and the rest is
     );
   });
 
-  it("does work in proportion to the bytes, however small the pieces", () => {
-    // Copied bytes are counted instead of time: a slow machine must not fail this.
+  it("takes linear time, however small the chunks", () => {
+    // Count copied bytes instead of time, so that a slow machine does not fail this.
     const copies = vi.spyOn(Buffer.prototype, "copy");
     const text = `{"t":"${"x".repeat(4_000_000)}"}\n`;
     expect(read(text, { chunk: 16, maxLineBytes: 1 << 23 }).messages).toHaveLength(1);
@@ -108,7 +108,7 @@ describe("M44 whatever bytes a server writes, messages are found and the rest is
 });
 
 describe("M44 the same from a real program", () => {
-  it("skips a banner, remembers how it began, and works", async () => {
+  it("skips a banner, remembers its start, and works", async () => {
     const { transport, request } = await stdio.open(nodeProgram("noisy.mjs", "1000"));
     expect(await result(request("echo", { n: 1 }))).toMatchObject({ n: 1 });
     expect(transport.skipped).toEqual({
@@ -130,7 +130,7 @@ describe("M44 the same from a real program", () => {
     await closed;
   });
 
-  it("never holds a line of 100 MB: the default limit ends it, and the writer", async () => {
+  it("never buffers a line of 100 MB: the default limit ends the connection and the program", async () => {
     const processes = stdio.tree({ graces: { eofMs: 100, termMs: 100 } });
     const args = ["-c", "head -c 100000000 /dev/zero | tr '\\0' x; sleep 1000"];
     const { transport, closed } = await stdio.open({ server: "s", command: "sh", args }, { processes });
@@ -142,7 +142,7 @@ describe("M44 the same from a real program", () => {
     expect(processesWith(processes.owner)).toEqual([]);
   });
 
-  it("understands batches, broken pieces and answers split anywhere", async () => {
+  it("reads batches, broken lines and answers split anywhere", async () => {
     const { transport, request } = await stdio.open(nodeProgram("good.mjs"));
     const raw = (text: string, chunk: number) => ({ base64: Buffer.from(text).toString("base64"), chunk });
     const first = `[{"jsonrpc":"2.0","id":"p1","result":{"n":1}},7]\r\n`;
@@ -153,7 +153,7 @@ describe("M44 the same from a real program", () => {
     expect(transport.skipped.count).toBe(1);
   });
 
-  it("survives messages that are none, and counts them", async () => {
+  it("ignores and counts lines that are not messages", async () => {
     const { request, rpc } = await stdio.open(nodeProgram("good.mjs"));
     const messages = [
       `{}`,
@@ -182,7 +182,7 @@ describe("M44 the same from a real program", () => {
 });
 
 describe("M23 the end of stderr", () => {
-  it("holds exactly the last bytes, from the beginning of a line", () => {
+  it("contains exactly the last bytes, from the start of a line", () => {
     const tail = new StderrTail({ maxBytes: 32 });
     expect(tail.tail()).toBe("");
     tail.push(Buffer.from("one\ntwo\n"));
@@ -203,7 +203,7 @@ describe("M23 the end of stderr", () => {
     expect(coloured.lastLine()).toBe("\\u{1b}[31mfatal\\u{1b}[0m");
   });
 
-  it("reports a bounded number of lines a second and how many were left out", () => {
+  it("reports a limited number of lines per second and how many were left out", () => {
     let now = 0;
     const lines: string[] = [];
     const tail = new StderrTail({ onLine: (line) => lines.push(line), maxLinesPerSecond: 3, now: () => now });

@@ -56,7 +56,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Ids of live processes whose environment or command line holds the text. */
+/** Ids of live processes whose environment or command line contains the text. */
 export function processesWith(text: string, part: "environ" | "cmdline" = "environ"): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -70,7 +70,7 @@ export function processesWith(text: string, part: "environ" | "cmdline" = "envir
     });
 }
 
-/** Polls until it is so; fails only after a time no healthy machine needs. */
+/** Polls until the condition is true; fails only after much longer than it should take. */
 export async function until(condition: () => boolean, what: string, deadlineMs = 60_000): Promise<void> {
   const deadline = performance.now() + deadlineMs;
   while (!condition()) {

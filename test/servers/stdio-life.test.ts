@@ -65,14 +65,14 @@ describe("M25 a closed server leaves no process", () => {
     expect(left()).toEqual([0, 0, 0]);
   });
 
-  it("lets a good server end by itself: no signal is sent", async () => {
+  it("lets a well-behaved server exit by itself, without a signal", async () => {
     const { transport, request } = await stdio.open(nodeProgram("good.mjs"));
     await result(request("ping"));
     await transport.close();
     expect(transport.exit).toEqual({ code: 0, signal: null });
   });
 
-  it("closes many at the same time, and the watchdog last", async () => {
+  it("closes servers in parallel, and the watchdog last", async () => {
     const processes = stdio.tree({ graces: { eofMs: 1000, termMs: 1000 } });
     const names = [
       "stubborn.mjs",
@@ -93,7 +93,7 @@ describe("M25 a closed server leaves no process", () => {
     expect(transports.map(({ transport }) => transport.lost?.code)).toEqual(names.map(() => "server-exited"));
   });
 
-  it("covers a start that is given up half-way", async () => {
+  it("cleans up after a start that is aborted half-way", async () => {
     const processes = stdio.tree({ graces: quick });
     const transport = new StdioTransport({ processes, program: nodeProgram("stubborn.mjs") });
     const starting = transport.start(deaf).catch((error: unknown) => error);
@@ -113,7 +113,7 @@ describe("M25 a closed server leaves no process", () => {
     expect(processesWith(processes.owner)).toEqual([]);
   });
 
-  it("ends what a crashed server left in its group, even if that holds its output", async () => {
+  it("ends the processes in a crashed server's group, even if they hold its output", async () => {
     const processes = stdio.tree({ graces: quick });
     const { transport, request } = await stdio.open(nodeProgram("good.mjs"), { processes });
     const call = request("abandon", { code: 3 });
@@ -124,12 +124,12 @@ describe("M25 a closed server leaves no process", () => {
   });
 });
 
-describe("M44 a lost server ends its calls at once, with the cause", () => {
+describe("M44 the calls of a lost server fail immediately, with the cause", () => {
   it.each([
     ["exit code", "exit", { code: 7 }, { exitCode: 7, signal: null }, /exited with code 7/],
     ["exit code 0", "exit", { code: 0 }, { exitCode: 0, signal: null }, /exited with code 0/],
     ["signal", "die", { signal: "SIGKILL" }, { exitCode: null, signal: "SIGKILL" }, /killed by SIGKILL/],
-  ])("%s and last words", async (_, method, params, data, message) => {
+  ])("%s, with the last line of stderr", async (_, method, params, data, message) => {
     const redact = (text: string) => text.replaceAll("hunter2", "***");
     const { transport, request, closed } = await stdio.open(nodeProgram("good.mjs"), { redact });
     await request("stderr", { text: "warming up\nfatal: no database hunter2\n" });
@@ -153,7 +153,7 @@ describe("M44 a lost server ends its calls at once, with the cause", () => {
     );
   });
 
-  it("a program that exits at once, without a word", async () => {
+  it("a program that exits immediately without output", async () => {
     const { request } = await stdio.open({ server: "s", command: "sh", args: ["-c", "exit 4"] });
     const call = request("ping");
     await expect(call).rejects.toMatchObject({ code: "server-exited", data: { exitCode: 4, stderr: "" } });
@@ -168,7 +168,7 @@ describe("M44 a lost server ends its calls at once, with the cause", () => {
     });
   });
 
-  it("half a message, then the end", async () => {
+  it("half a message, then the end of output", async () => {
     const args = ["-c", `printf '{"jsonrpc":"2.0","id":"p1","result":{'; exit 1`];
     const { transport, request } = await stdio.open({ server: "s", command: "sh", args });
     await expect(request("ping")).rejects.toMatchObject({
@@ -186,7 +186,7 @@ describe("M44 a lost server ends its calls at once, with the cause", () => {
   it.each([
     ["output", "exec 1>&-", /closed its output/],
     ["input", "exec 0<&-", /closed its input/],
-  ])("a server that closes its %s but lives is ended", async (_, close, message) => {
+  ])("a server that closes its %s but keeps running is ended", async (_, close, message) => {
     const processes = stdio.tree({ graces: quick });
     const script = `trap '' TERM; read line; echo '{"jsonrpc":"2.0","id":"p1","result":{}}'; ${close}; sleep 1000`;
     const { transport, request, closed } = await stdio.open(
@@ -194,7 +194,7 @@ describe("M44 a lost server ends its calls at once, with the cause", () => {
       { processes },
     );
     await request("ping");
-    // It may still be closing; sooner or later a message finds the pipe broken.
+    // It may still be closing; eventually sending a message fails because the pipe is broken.
     const outcomes: unknown[] = [];
     while (transport.lost === undefined) {
       outcomes.push(request("ping").catch((error: unknown) => error));
@@ -207,7 +207,7 @@ describe("M44 a lost server ends its calls at once, with the cause", () => {
     expect(processesWith(processes.owner)).toEqual([]);
   });
 
-  it("a server that does not read is refused more, and hangs nobody", async () => {
+  it("requests to a server that does not read are rejected, and nothing hangs", async () => {
     const processes = stdio.tree({ graces: quick });
     const { transport, request } = await stdio.open(nodeProgram("stubborn.mjs"), {
       processes,
@@ -234,7 +234,7 @@ describe("M44 a lost server ends its calls at once, with the cause", () => {
     expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(["rejected"]));
   });
 
-  it("what cannot be written as JSON is the caller's mistake and harms nobody else", async () => {
+  it("a request that is not valid JSON is the caller's error and does not affect others", async () => {
     const { request } = await stdio.open(nodeProgram("good.mjs"));
     const call = request("echo", { n: 1n });
     await expect(call).rejects.toMatchObject({ code: "usage-invalid" });
@@ -260,13 +260,13 @@ describe("M26 calls over stdio", () => {
     });
   });
 
-  it("answers a thousand calls in flight", async () => {
+  it("completes a thousand concurrent calls", async () => {
     const { request } = await stdio.open(nodeProgram("good.mjs"));
     const calls = Array.from({ length: 1000 }, (_, n) => result(request("echo", { n })));
     expect((await Promise.all(calls)).map(({ n }) => n)).toEqual(calls.map((_, n) => n));
   });
 
-  it("a stopped server times out and answers again when it goes on", async () => {
+  it("a suspended server times out, and answers again when it resumes", async () => {
     const { transport, rpc, request } = await stdio.open(nodeProgram("good.mjs"));
     await request("ping");
     process.kill(transport.pid ?? 0, "SIGSTOP");

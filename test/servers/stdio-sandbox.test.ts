@@ -17,7 +17,7 @@ const profile = (more: Partial<Exclude<SandboxSetting, string>> = {}): SandboxSe
   ...more,
 });
 
-/** A server whose only method runs a shell command inside the sandbox and tells what came of it. */
+/** A server whose only method runs a shell command inside the sandbox and returns its output. */
 async function inside(sandbox: SandboxSetting, more: { env?: Record<string, string>; cwd?: string } = {}) {
   const script = `while read -r line; do
     id=$(printf '%s' "$line" | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
@@ -32,7 +32,7 @@ async function inside(sandbox: SandboxSetting, more: { env?: Record<string, stri
 }
 
 describe.runIf(hasBubblewrap)("M25 a sandboxed server", () => {
-  it("works, sees neither our files, processes nor network, and cannot change anything", async () => {
+  it("works, cannot see our files, processes or network, and cannot change anything", async () => {
     const home = await stdio.folder();
     await writeFile(join(home, "key"), "secret");
     const { run } = await inside("bwrap", { env: { HOME: home, TOKEN: "hunter2" } });
@@ -47,7 +47,7 @@ describe.runIf(hasBubblewrap)("M25 a sandboxed server", () => {
     expect(existsSync(join(home, "note"))).toBe(false);
   });
 
-  it("reads and writes what its profile names, writable folders inside readable ones too", async () => {
+  it("reads and writes the folders in its profile, even writable ones inside readable ones", async () => {
     const folder = await stdio.folder();
     await mkdir(join(folder, "out"));
     await writeFile(join(folder, "in.txt"), "text");
@@ -67,7 +67,7 @@ describe.runIf(hasBubblewrap)("M25 a sandboxed server", () => {
     expect(processesWith("hunter2-canary", "cmdline")).toEqual([]);
   });
 
-  it("runs a program from anywhere, also one that daemonizes, and leaves nothing", async () => {
+  it("runs a program from any folder, even one that daemonizes, and leaves nothing behind", async () => {
     const processes = stdio.tree({ graces: { eofMs: 100, termMs: 100 } });
     const program = { ...nodeProgram("daemonizing.mjs"), sandbox: profile() };
     const { transport, request } = await stdio.open(program, { processes });
@@ -77,7 +77,7 @@ describe.runIf(hasBubblewrap)("M25 a sandboxed server", () => {
     expect(processesWith(processes.owner)).toEqual([]);
   });
 
-  it("is not started when its profile names a folder that is not there", async () => {
+  it("is not started if its profile names a folder that does not exist", async () => {
     await expect(inside(profile({ write: ["/no/such/folder"] }))).rejects.toMatchObject({
       code: "spawn-failed",
       message: expect.stringContaining("/no/such/folder"),
@@ -85,7 +85,7 @@ describe.runIf(hasBubblewrap)("M25 a sandboxed server", () => {
   });
 });
 
-describe("M44 a sandbox that cannot be had", () => {
+describe("M44 a sandbox that is not available", () => {
   it("means that the server is not started, and says what to install", async () => {
     const processes = stdio.tree({ env: { PATH: "/no/such/folder" } });
     const program = {

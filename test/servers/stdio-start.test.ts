@@ -31,7 +31,7 @@ async function script(text: string, mode = 0o755): Promise<string> {
 }
 
 describe("M20 a stdio server is started as its configuration says", () => {
-  it("gets its arguments as they are, its folder, and no shell in between", async () => {
+  it("gets its arguments unchanged, its folder, and no shell", async () => {
     const cwd = await stdio.folder();
     const args = ["a b", "$HOME", "*", ";", "`id`", "", "-x", "üñ"];
     const { transport, request } = await stdio.open({ ...nodeProgram("good.mjs", ...args), cwd });
@@ -68,7 +68,7 @@ describe("M20 a stdio server is started as its configuration says", () => {
     });
   });
 
-  it("cannot take over another owner's mark, nor hand ours on", () => {
+  it("cannot change its owner marker", () => {
     const parent = { PLUGBOARD_OWNER: "outer.1", PATH: "/bin" };
     const env = serverEnvironment({
       parent,
@@ -79,7 +79,7 @@ describe("M20 a stdio server is started as its configuration says", () => {
     expect(env).toEqual({ PATH: "/bin", PLUGBOARD_OWNER: "mine.1" });
   });
 
-  it("is found on the PATH it gets, past folders and files of its name that cannot run", async () => {
+  it("is found on its own PATH, skipping folders and files that are not executable", async () => {
     const root = await stdio.folder();
     const [first, second, third] = ["1", "2", "3"].map((name) => join(root, name)) as [
       string,
@@ -128,7 +128,7 @@ describe("M44 a program that cannot be started is explained", () => {
 
   it.each([
     ["a path that leads nowhere", { command: "/no/such/file" }, /\/no\/such\/file does not exist/],
-    ["arguments inside the command", { command: "npx -y thing" }, /none of the folders/],
+    ["arguments inside the command", { command: "npx -y thing" }, /not found in any folder/],
     [
       "a missing working folder",
       { command: "sh", cwd: "/no/such/folder" },
@@ -153,7 +153,7 @@ describe("M44 a program that cannot be started is explained", () => {
     expect(JSON.stringify([error, String(error.cause)])).not.toMatch(/cret/);
   });
 
-  it("tells a file that is not executable from one whose interpreter is missing", async () => {
+  it("distinguishes a file that is not executable from a missing interpreter", async () => {
     const plain = await script("#!/bin/sh\n", 0o644);
     expect(await startError({ command: plain })).toMatchObject({
       message: expect.stringMatching(/is not executable/),
@@ -166,11 +166,11 @@ describe("M44 a program that cannot be started is explained", () => {
     expect((await startError({ command: windows })).message).toContain("/bin/sh\\u{d}");
   });
 
-  it("tells of words in the wrong place", async () => {
+  it("reports arguments in the wrong field", async () => {
     expect((await startError({ command: "npx -y thing" })).hint).toContain("`args`");
   });
 
-  it("leaves nothing behind and can start others", async () => {
+  it("leaves nothing behind, and others can still start", async () => {
     const processes = stdio.tree();
     const failing = new StdioTransport({ processes, program: { server: "bad", command: "/no/such" } });
     await expect(failing.start(deaf)).rejects.toMatchObject({ code: "spawn-failed" });

@@ -13,7 +13,7 @@ import { result } from "./rpc-fixture.ts";
 const stdio = stdioFixture();
 
 describe("M25 the watchdog", () => {
-  it("is started with the first server, is one for all, and is not there before", async () => {
+  it("starts with the first server and is shared by all", async () => {
     const processes = stdio.tree();
     expect(processes.watchdogPid).toBeUndefined();
     const { transport: first } = await stdio.open(nodeProgram("good.mjs"), { processes });
@@ -25,7 +25,7 @@ describe("M25 the watchdog", () => {
     expect(processesWith(processes.owner, "cmdline")).toEqual([watchdogPid]);
   });
 
-  it("is replaced when somebody ends it, and the new one knows all servers", async () => {
+  it("is replaced if it is killed, and the new one knows all servers", async () => {
     const problems: string[] = [];
     const processes = stdio.tree({ onProblem: (message) => problems.push(message) });
     const { transport, request } = await stdio.open(nodeProgram("stubborn.mjs"), { processes });
@@ -40,7 +40,7 @@ describe("M25 the watchdog", () => {
     expect(isAlive(transport.pid ?? 0)).toBe(true);
   });
 
-  it("ignores the signals by which whole groups of programs are ended", async () => {
+  it("ignores the signals that end whole process groups", async () => {
     const processes = stdio.tree();
     const { request } = await stdio.open(nodeProgram("good.mjs"), { processes });
     const watchdog = processes.watchdogPid ?? 0;
@@ -51,7 +51,7 @@ describe("M25 the watchdog", () => {
     expect(isAlive(watchdog)).toBe(true);
   });
 
-  it("needs no state folder that can be written", async () => {
+  it("works without a writable state folder", async () => {
     const folder = await stdio.folder();
     const file = join(folder, "state");
     await writeFile(file, "");
@@ -65,7 +65,7 @@ describe("M25 the watchdog", () => {
     await chmod(folder, 0o700);
   });
 
-  it("leaves no record after a close in good order", async () => {
+  it("leaves no record after a normal close", async () => {
     const stateFolder = await stdio.folder();
     const processes = stdio.tree({ stateFolder });
     await stdio.open(nodeProgram("good.mjs"), { processes });
@@ -75,18 +75,18 @@ describe("M25 the watchdog", () => {
   });
 });
 
-describe("M25 signals reach only what is meant", () => {
-  it.each([0, 1, -1, Number.NaN, 1.5, -0, 2 ** 53])("never signals everybody or itself: %s", (pid) => {
+describe("M25 signals reach only their target", () => {
+  it.each([0, 1, -1, Number.NaN, 1.5, -0, 2 ** 53])("never signals every process or itself: %s", (pid) => {
     expect(signalProcess(pid, 0)).toBe(false);
   });
 
-  it("knows processes by their start, not only their number", async () => {
+  it("identifies processes by their start time, not only their id", async () => {
     expect(await processIdentity(process.pid)).toMatch(/^\d+$/);
     expect(await processIdentity(2 ** 22 + 1)).toBeUndefined();
     expect(await isGroupAlive(2 ** 22 + 1)).toBe(false);
   });
 
-  it("finds marked processes with one walk for all who ask, and never ourselves", async () => {
+  it("finds marked processes with one walk for concurrent searches, and never ourselves", async () => {
     const processes = stdio.tree();
     const transports = await Promise.all(
       [1, 2].map(() => stdio.open(nodeProgram("good.mjs"), { processes })),

@@ -19,7 +19,7 @@ function echoing(...steps: NonNullable<Script["on"]>[number]["do"]): Script {
   return { ...legacy, on: [{ when: { tool: "echo" }, do: steps }] };
 }
 
-describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubject) => {
+describe.each(subjects)("M20 the transport contract: %s", (kind, openSubject) => {
   async function open(script: Script = legacy) {
     const subject = await openSubject(script);
     const { transport } = subject;
@@ -37,13 +37,13 @@ describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubjec
   }
   const sentMethods = (received: Params[]) => received.map(({ method }) => method);
 
-  test("says what it is, and has facts that are safe to print", async () => {
+  test("has a kind, and facts that are safe to print", async () => {
     const { transport } = await open();
     expect(transport.kind).toBe(kind);
     expect(JSON.parse(JSON.stringify(transport.facts))).toEqual(transport.facts);
   });
 
-  test("a request leaves and its answer comes, once and whole", async () => {
+  test("a request gets its answer, once and complete", async () => {
     const { heard, send } = await open();
     await send(callOf("p1", "echo", { text: "ü€😀\u2028" }));
     await until(() => heard.answerTo("p1") !== undefined);
@@ -55,7 +55,7 @@ describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubjec
     expect([heard.failures, heard.ends]).toEqual([[], []]);
   });
 
-  test("a message is sent as the text that comes with it", async () => {
+  test("a message is sent as the given text", async () => {
     const { heard, transport, received } = await open();
     const message = callOf("p1", "echo", { text: "said" });
     await transport.send(message, JSON.stringify({ ...message, extra: 1 }));
@@ -63,7 +63,7 @@ describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubjec
     expect(received().at(-1)).toMatchObject({ id: "p1", extra: 1 });
   });
 
-  test("an error of the server is an answer like any other", async () => {
+  test("an error from the server is an answer", async () => {
     const error = { code: -32_050, message: "no", data: { why: [1] } };
     const { heard, send } = await open(echoing({ error }));
     await send(callOf("p1", "echo"));
@@ -71,7 +71,7 @@ describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubjec
     expect(heard.answerTo("p1")).toMatchObject({ error });
   });
 
-  test("what answers nobody is handed on all the same, and disturbs nothing", async () => {
+  test("an answer without a request is passed on and affects nothing else", async () => {
     const stray = { jsonrpc: "2.0", id: "p999", result: {} };
     const { heard, send } = await open(echoing({ message: stray }, { default: true }));
     await send(callOf("p1", "echo"));
@@ -80,7 +80,7 @@ describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubjec
     expect(heard.failures).toEqual([]);
   });
 
-  test("what the server says by itself during a request comes with the request's id where that is known", async () => {
+  test("a server message during a request has the request's id if it is known", async () => {
     const { heard, send } = await open(echoing({ progress: 2 }, { default: true }));
     await send(callOf("p1", "echo"));
     await until(() => heard.answerTo("p1") !== undefined);
@@ -89,7 +89,7 @@ describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubjec
     expect(said.map(({ during }) => during)).toEqual([expected, expected]);
   });
 
-  test("a question of the server arrives, and our answer reaches it", async () => {
+  test("a server request arrives, and our answer reaches the server", async () => {
     const { heard, send } = await open();
     await send(callOf("p1", "roots"));
     const question = () => heard.messages.find(({ message }) => message["method"] === "roots/list")?.message;
@@ -99,13 +99,13 @@ describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubjec
     expect(heard.answerTo("p1")).toMatchObject({ result: { structuredContent: { roots: [] } } });
   });
 
-  test("a notification of ours reaches the server", async () => {
+  test("our notification reaches the server", async () => {
     const { send, received } = await open();
     await send({ jsonrpc: "2.0", method: "notifications/roots/list_changed", params: {} });
     await until(() => sentMethods(received()).includes("notifications/roots/list_changed"));
   });
 
-  test("a cancelled request with a reason is told to the server, others go on", async () => {
+  test("cancelling with a reason notifies the server, and other requests continue", async () => {
     const { transport, heard, send, received } = await open();
     await send(callOf("p1", "sleep", { ms: 60_000 }));
     await until(() => sentMethods(received()).includes("tools/call"));
@@ -118,7 +118,7 @@ describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubjec
     expect(heard.failures).toEqual([]);
   });
 
-  test("a cancelled request without a reason is told to nobody", async () => {
+  test("cancelling without a reason sends nothing", async () => {
     const { transport, heard, send, received } = await open();
     await send(callOf("p1", "sleep", { ms: 60_000 }));
     await until(() => sentMethods(received()).includes("tools/call"));
@@ -130,7 +130,7 @@ describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubjec
     expect(heard.failures).toEqual([]);
   });
 
-  test("closing is told once, however often it is done", async () => {
+  test("closing is reported once, however often it is called", async () => {
     const { transport, heard } = await open();
     await Promise.all([transport.close(), transport.close()]);
     await transport.close();
@@ -139,7 +139,7 @@ describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubjec
     ]);
   });
 
-  test("a server that dies is told once; over HTTP there is no connection to lose", async () => {
+  test("the end of the server is reported once; over HTTP there is no connection to lose", async () => {
     const { transport, heard, die } = await open();
     await die();
     if (kind !== "http") await until(() => heard.ends.length > 0);
@@ -148,7 +148,7 @@ describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubjec
     expect(heard.ends[0]?.code).toBe(kind === "stdio" ? "server-exited" : "connection-lost");
   });
 
-  test("what is sent after the end fails, and certainly was not executed", async () => {
+  test("sending after the end fails, and the error says that nothing was executed", async () => {
     const { transport, send, received } = await open();
     await transport.close();
     const before = received().length;
@@ -160,7 +160,7 @@ describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubjec
     expect(received()).toHaveLength(before);
   });
 
-  test("many requests in flight get their own answers", async () => {
+  test("many concurrent requests get their own answers", async () => {
     const { heard, send } = await open();
     const ids = Array.from({ length: 200 }, (_, n) => `p${n + 1}`);
     await Promise.all(ids.map((id) => send(callOf(id, "echo", { id }))));
@@ -168,7 +168,7 @@ describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubjec
     for (const id of ids) expect(heard.answerTo(id)).toMatchObject({ result: { structuredContent: { id } } });
   });
 
-  test("large messages pass both ways", async () => {
+  test("large messages work in both directions", async () => {
     const text = "x€".repeat(500_000);
     const { heard, send } = await open();
     await send(callOf("p1", "echo", { text }));
@@ -176,7 +176,7 @@ describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubjec
     expect(heard.answerTo("p1")).toMatchObject({ result: { structuredContent: { text } } });
   });
 
-  test("what cannot be written as JSON is one mistake of the caller's", async () => {
+  test("a message that cannot be serialized is the caller's error, reported once", async () => {
     const { transport } = await openSubject(legacy);
     const { call, rpc } = await openRpc(transport, { era: "legacy" });
     const unwritable = {
@@ -192,18 +192,15 @@ describe.each(subjects)("M20 the contract of a transport: %s", (kind, openSubjec
     expect(rpc.requests.inFlight).toBe(0);
   });
 
-  test.skipIf(kind === "memory")(
-    "bytes are offered before they are parsed, and not parsed when taken",
-    async () => {
-      const { heard, send } = await open();
-      heard.takesText = '"taken"';
-      await send(callOf("p1", "echo", { mark: "taken" }));
-      await until(() => heard.offered.some((text) => text.includes('"taken"')));
-      await send(callOf("p2", "echo", { mark: "left" }));
-      await until(() => heard.answerTo("p2") !== undefined);
-      expect(heard.answerTo("p1")).toBeUndefined();
-      expect(heard.offered.filter((text) => text.includes('"p2"'))).toHaveLength(1);
-      expect(heard.failures).toEqual([]);
-    },
-  );
+  test.skipIf(kind === "memory")("bytes are offered before parsing, and not parsed if taken", async () => {
+    const { heard, send } = await open();
+    heard.takesText = '"taken"';
+    await send(callOf("p1", "echo", { mark: "taken" }));
+    await until(() => heard.offered.some((text) => text.includes('"taken"')));
+    await send(callOf("p2", "echo", { mark: "left" }));
+    await until(() => heard.answerTo("p2") !== undefined);
+    expect(heard.answerTo("p1")).toBeUndefined();
+    expect(heard.offered.filter((text) => text.includes('"p2"'))).toHaveLength(1);
+    expect(heard.failures).toEqual([]);
+  });
 });

@@ -1,7 +1,7 @@
 import type { Environment } from "../../lib/folders.ts";
 import { matchesAny } from "../../lib/glob.ts";
 
-/** The variable by which everything a hub started, and everything that started in turn, is found again. */
+/** Marks every process that a hub started, and their descendants, so that they can be found again. */
 export const ownerVariable = "PLUGBOARD_OWNER";
 
 const posixNames = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_*", "TMPDIR", "TZ"];
@@ -24,7 +24,7 @@ const windowsNames = [
 ];
 
 export interface ServerEnvironment {
-  /** Plugboard's own environment; only a few harmless variables of it are handed on. */
+  /** Plugboard's own environment; only a few harmless variables are passed on. */
   parent: Environment;
   env?: Readonly<Record<string, string>> | undefined;
   inheritEnv?: readonly string[] | undefined;
@@ -33,7 +33,7 @@ export interface ServerEnvironment {
   platform?: NodeJS.Platform | undefined;
 }
 
-/** A server never sees our whole environment: it may hold credentials that were meant for us alone. */
+/** A server never gets our whole environment, which may contain credentials meant only for us. */
 export function serverEnvironment(options: ServerEnvironment): Record<string, string> {
   const windows = (options.platform ?? process.platform) === "win32";
   const patterns = windows ? windowsNames : posixNames;

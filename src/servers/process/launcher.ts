@@ -10,12 +10,12 @@ export interface Launch {
   command: string;
   args: readonly string[];
   cwd: string;
-  /** The environment that the server gets; its PATH decides where the command is looked for. */
+  /** The server's environment; its PATH is searched for the command. */
   env: Readonly<Record<string, string>>;
   platform: NodeJS.Platform;
 }
 
-/** Where the program lies, found as a shell would find it; every way to fail has a sentence of its own. */
+/** Finds the program the way a shell does. Throws `spawn-failed` with a specific message for each kind of failure. */
 export async function findProgram(launch: Launch): Promise<string> {
   const { command, cwd, platform } = launch;
   refuseNul(launch);
@@ -42,7 +42,7 @@ export async function findProgram(launch: Launch): Promise<string> {
   throw notFound(launch, isPath ? [] : folders);
 }
 
-/** Says why a program that was there could not be started after all. */
+/** Explains why a program that exists could not be started. */
 export async function explainSpawnError(
   launch: Launch,
   program: string,
@@ -51,7 +51,7 @@ export async function explainSpawnError(
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
   const interpreter = code === "ENOENT" || code === "EACCES" ? await readInterpreter(program) : undefined;
   if (interpreter !== undefined) {
-    const what = `${program} needs the interpreter "${printable(interpreter, { oneLine: true })}", which is not there or not executable`;
+    const what = `${program} needs the interpreter "${printable(interpreter, { oneLine: true })}", which is missing or not executable`;
     return spawnFailed(launch, what, {
       code,
       hint: "Install the interpreter or correct the first line of the script.",
@@ -76,10 +76,10 @@ export function spawnFailed(
 
 const reasons: Record<string, string> = {
   ENOENT:
-    "its program needs a loader or library that is not there, so it was probably built for another system",
+    "its program needs a loader or library that is missing, so it was probably built for another system",
   EACCES: "its program may not be executed by this user or on this file system",
   E2BIG: "its arguments and environment are too long",
-  EAGAIN: "the system allows no more processes",
+  EAGAIN: "the system's limit on processes is reached",
   ENOMEM: "there is not enough memory for another process",
   EMFILE: "Plugboard has too many files open",
   ENFILE: "the system has too many files open",
@@ -89,10 +89,10 @@ function notFound(launch: Launch, searched: string[]): PlugboardError {
   const { command } = launch;
   const where =
     searched.length > 0
-      ? `the command "${command}" is in none of the folders of PATH: ${searched.join(delimiter)}`
+      ? `the command "${command}" was not found in any folder of PATH: ${searched.join(delimiter)}`
       : `${resolve(launch.cwd, command)} does not exist`;
   const hint = /\s/.test(command)
-    ? "`command` is the program alone: put its arguments into `args`."
+    ? "Put only the program in `command`, and its arguments in `args`."
     : "Install the program, write its full path, or set PATH in `env`.";
   return spawnFailed(launch, where, { hint, code: "ENOENT", searched });
 }
@@ -109,14 +109,14 @@ async function mayExecute(path: string): Promise<boolean> {
   );
 }
 
-/** Node's own complaint about a NUL would print the value, which may be a secret. */
+/** Checked here because Node's error about a NUL prints the value, which may be a secret. */
 function refuseNul(launch: Launch): void {
   const isBad = (text: string) => text.includes("\0");
   const variable = Object.entries(launch.env).find(([name, value]) => isBad(name) || isBad(value))?.[0];
   if (variable !== undefined)
     throw spawnFailed(launch, `the variable ${printable(variable)} holds a NUL character`);
   if (isBad(launch.command) || launch.args.some(isBad) || isBad(launch.cwd)) {
-    throw spawnFailed(launch, "its command, arguments or working folder hold a NUL character");
+    throw spawnFailed(launch, "its command, arguments or working folder contain a NUL character");
   }
 }
 

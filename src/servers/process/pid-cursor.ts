@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 
-/** How far Linux has got in giving out process ids: in ascending order, and from the beginning again at the end. */
+/** The kernel's position in assigning process ids. Linux assigns them in ascending order and wraps around. */
 export interface PidCursor {
   atMs: number;
-  /** The id given out last, to a process or a thread. */
+  /** The last id assigned to a process or thread. */
   lastPid: number;
-  /** Ids are below it. */
+  /** All ids are below this. */
   pidMax: number;
-  /** How many ids are in use, about. */
+  /** Approximately how many ids are in use. */
   threads: number;
-  /** How many processes and threads were ever started. */
+  /** How many processes and threads have been started since boot. */
   forks: number;
 }
 
@@ -18,7 +18,7 @@ export interface PidRange extends Iterable<number> {
   has(pid: number): boolean;
 }
 
-/** Undefined where the kernel does not say. These three files are short, and reading them waits for no other process. */
+/** Undefined if the kernel does not provide it. Reading these short files never blocks on another process. */
 export function readPidCursor(): PidCursor | undefined {
   try {
     const load = /\/(\d+) (\d+)\s*$/.exec(readFileSync("/proc/loadavg", "latin1"));
@@ -32,12 +32,12 @@ export function readPidCursor(): PidCursor | undefined {
   }
 }
 
-/** The ids given out between two moments, or undefined if some may have been given out twice. */
+/** The ids assigned between two cursors, or undefined if an id may have been assigned twice. */
 export function pidsBetween(from: PidCursor, to: PidCursor): PidRange | undefined {
   const { pidMax } = to;
   const free = pidMax - Math.max(from.threads, to.threads);
   const forks = to.forks - from.forks;
-  // Far from a whole round: a fork that fails may use up an id without being counted.
+  // Stay far from a full wrap-around: a failed fork may use up an id without being counted.
   if (from.pidMax !== pidMax || forks < 0 || forks >= free / 4) return undefined;
   const distance = (pid: number) => (pid - from.lastPid + pidMax) % pidMax;
   const size = distance(to.lastPid);

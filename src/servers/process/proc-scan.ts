@@ -4,12 +4,12 @@ import { promisify } from "node:util";
 
 export type MarkerScan = (marker: string) => Promise<number[]>;
 
-/** Process ids with environments: at least of all living processes that can carry a marker that is looked for. */
+/** Process ids with their environments, at least for every live process that can carry the marker. */
 type Environments = () => AsyncIterable<[number, string]>;
 
 /**
- * Finds processes by a text in their environment. That is how a server's descendants are found after they left
- * its process group. Searches asked for at the same time share one walk over the process table.
+ * Finds processes by a string in their environment, which also finds a server's descendants after they left its
+ * process group. Concurrent searches share one walk over the process table.
  */
 export function createMarkerScan(
   platform: NodeJS.Platform = process.platform,
@@ -35,7 +35,7 @@ export function createMarkerScan(
   return (marker) =>
     new Promise((resolve) => {
       waiting.push({ marker, resolve });
-      // Whoever asks later in this turn joins in; who asks during a walk gets the next one.
+      // Later searches in this turn join the walk; searches that arrive during a walk get the next one.
       if (!walking) setImmediate(() => (walking ? undefined : void walk()));
     });
 }
@@ -47,7 +47,7 @@ async function* allEnvironments(platform: NodeJS.Platform): AsyncGenerator<[numb
       if (environment !== undefined && pid !== process.pid) yield [pid, environment];
     }
   } else if (platform !== "win32") {
-    // Not yet tested: macOS shows the environment of one's own processes through ps only.
+    // Not yet tested. On macOS only ps shows the environment of the user's own processes.
     const listing = await run("ps", ["-Aww", "-E", "-o", "pid=,command="]);
     for (const line of listing.split("\n")) {
       const pid = Number.parseInt(line, 10);
@@ -56,7 +56,7 @@ async function* allEnvironments(platform: NodeJS.Platform): AsyncGenerator<[numb
   }
 }
 
-/** Whether a process group has a member that is not just a zombie nobody collected. */
+/** True if a process group has a member that is not a zombie. */
 export async function isGroupAlive(group: number): Promise<boolean> {
   if (!signalProcess(-group, 0)) return false;
   if (process.platform !== "linux") return true;
@@ -67,13 +67,13 @@ export async function isGroupAlive(group: number): Promise<boolean> {
   return false;
 }
 
-/** A text that no later process with the same id will have. */
+/** A string that distinguishes this process from a later one with the same id. */
 export async function processIdentity(pid: number): Promise<string | undefined> {
   if (process.platform === "linux") return parseStat((await readProc(pid, "stat")) ?? "")?.startTime;
   return (await run("ps", ["-o", "lstart=", "-p", String(pid)])).trim() || undefined;
 }
 
-/** False when there is nobody to signal. Ids that mean "everybody" to the kernel are never passed on. */
+/** False if there is no such process. Never passes on ids that mean "every process" to the kernel. */
 export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   if (!Number.isSafeInteger(pid) || Math.abs(pid) <= 1) return false;
   try {
@@ -99,7 +99,7 @@ interface ProcessStat {
   isKernelThread: boolean;
 }
 
-/** The name in parentheses may hold anything, so the fields are counted from the last parenthesis. */
+/** The name in parentheses may contain any character, so fields are counted from the last parenthesis. */
 export function parseStat(stat: string): ProcessStat | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, , group] = fields;
@@ -108,7 +108,7 @@ export function parseStat(stat: string): ProcessStat | undefined {
   return state && group && startTime ? { state, group: Number(group), startTime, isKernelThread } : undefined;
 }
 
-/** PF_KTHREAD of the kernel's sources. */
+/** PF_KTHREAD in the kernel sources. */
 const kernelThreadFlag = 0x200000;
 
 async function run(command: string, args: string[]): Promise<string> {

@@ -16,15 +16,15 @@ import { windowsCommand } from "./windows.ts";
 export interface ProcessTreeOptions {
   /** Plugboard's own environment. */
   env: Environment;
-  /** Where owners are recorded. Without it, leftovers of a killed Plugboard wait for nobody at the next start. */
+  /** Where owners are recorded. Without it, the next start cannot clean up after a Plugboard that was killed. */
   stateFolder?: string | undefined;
   graces?: Partial<Graces> | undefined;
-  /** Things worth a log line that stop nobody, for instance a state folder that cannot be written. */
+  /** Called for problems that are worth logging but not fatal, such as a state folder that is not writable. */
   onProblem?: ((message: string) => void) | undefined;
   platform?: NodeJS.Platform | undefined;
 }
 
-/** What a configuration says about starting a server, expanded. */
+/** How to start a server, from its configuration with all values expanded. */
 export interface ServerProgram {
   server: string;
   command: string;
@@ -36,7 +36,7 @@ export interface ServerProgram {
   graces?: Partial<Graces> | undefined;
 }
 
-/** All processes of one hub: each is tracked from the moment it exists, and none outlives the hub or its process. */
+/** All processes of one hub. Each is tracked from its start, and none outlives the hub or our process. */
 export class ProcessTree {
   readonly owner: string = randomUUID();
   readonly #options: ProcessTreeOptions;
@@ -73,7 +73,7 @@ export class ProcessTree {
     return this.#watchdog.pid;
   }
 
-  /** Throws `spawn-failed` with the reason in words when the program cannot be started. */
+  /** Throws `spawn-failed` with a readable reason if the program cannot be started. */
   async spawn(program: ServerProgram): Promise<ServerProcess> {
     await (this.#ready ??= this.#prepare());
     const owner = `${this.owner}.${++this.#count}`;
@@ -100,7 +100,7 @@ export class ProcessTree {
     }
   }
 
-  /** Ends all servers at the same time, then the watchdog. Nothing can be started afterwards. */
+  /** Stops all servers in parallel, then the watchdog. Nothing can be started afterwards. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -121,7 +121,7 @@ export class ProcessTree {
     await writeOwnerRecord(stateFolder, this.owner).catch((error: unknown) => {
       onProblem?.(`The state folder ${stateFolder} cannot be written: ${String(error)}`);
     });
-    // What others left behind is older than our servers, so all processes are looked at.
+    // Leftover processes are older than our servers, so this scans all processes.
     this.#reaping = reapLeftovers(stateFolder, createMarkerScan(this.#platform)).then((count) => {
       if (count > 0) onProblem?.(`Ended ${count} processes that an earlier Plugboard left behind.`);
     }, ignore);
@@ -179,7 +179,7 @@ interface StartOptions {
   verbatim?: boolean;
 }
 
-/** No shell, and a process group of its own, so that the whole of it can be signalled. */
+/** Starts without a shell and in a new process group, so that the whole group can be signalled. */
 function start(file: string, args: string[], options: StartOptions, pipes: number): ChildProcess {
   const child = spawn(file, args, {
     cwd: options.cwd,
@@ -190,9 +190,9 @@ function start(file: string, args: string[], options: StartOptions, pipes: numbe
     windowsHide: true,
     windowsVerbatimArguments: options.verbatim ?? false,
   });
-  // A broken pipe is found out by whoever uses it; here it must only not crash us.
+  // The user of a pipe notices when it breaks; this handler only prevents a crash.
   child.on("error", ignore);
-  // There are no pipes at all when we have run out of descriptors.
+  // `stdio` is missing when we have run out of file descriptors.
   for (const stream of child.stdio ?? []) stream?.on("error", ignore);
   return child;
 }

@@ -6,7 +6,7 @@ import { isRecord } from "../../lib/record.ts";
 import { ownerVariable } from "./environment.ts";
 import { processIdentity, signalProcess, type MarkerScan } from "./proc-scan.ts";
 
-/** Who owns a set of server processes. Process ids mean something only within one boot and one pid namespace. */
+/** The owner of a set of server processes. Process ids are only valid within one boot and one pid namespace. */
 interface OwnerRecord {
   owner: string;
   pid: number;
@@ -15,7 +15,7 @@ interface OwnerRecord {
   namespace: string;
 }
 
-/** The text that marks everything of one owner; the dot keeps one owner from being the beginning of another. */
+/** Marks every process of one owner. The dot prevents one owner from being a prefix of another. */
 export function ownerMarker(owner: string): string {
   return `${ownerVariable}=${owner}.`;
 }
@@ -24,10 +24,10 @@ export function recordPath(stateFolder: string, owner: string): string {
   return join(stateFolder, "owners", `${owner}.json`);
 }
 
-/** Lets the next start find what we leave behind if both we and the watchdog are killed. */
+/** Lets the next start find our leftover processes if both we and the watchdog are killed. */
 export async function writeOwnerRecord(stateFolder: string, owner: string): Promise<void> {
   const startTime = (await processIdentity(process.pid)) ?? "";
-  const record: OwnerRecord = { owner, pid: process.pid, startTime, ...(await thisWorld()) };
+  const record: OwnerRecord = { owner, pid: process.pid, startTime, ...(await bootIdentity()) };
   createFolder(join(stateFolder, "owners"));
   await writeFile(recordPath(stateFolder, owner), JSON.stringify(record), { mode: 0o600, flag: "wx" });
 }
@@ -36,11 +36,11 @@ export async function removeOwnerRecord(stateFolder: string, owner: string): Pro
   await rm(recordPath(stateFolder, owner), { force: true }).catch(() => undefined);
 }
 
-/** Ends the processes of owners that are no longer alive; returns how many there were. */
+/** Ends the processes of owners that are no longer running, and returns how many there were. */
 export async function reapLeftovers(stateFolder: string, scan: MarkerScan, termMs = 1000): Promise<number> {
   const folder = join(stateFolder, "owners");
   const names = await readdir(folder).catch(() => []);
-  const here = await thisWorld();
+  const here = await bootIdentity();
   const reaped = names.map(async (name) => {
     const path = join(folder, name);
     const record = await readOwnerRecord(path);
@@ -63,7 +63,7 @@ async function endMarked(marker: string, scan: MarkerScan, termMs: number): Prom
   return found.length;
 }
 
-/** Until nothing carries the marker. Gives up on what the kernel will not let die. */
+/** Kills until no process carries the marker. Gives up on processes that the kernel cannot kill. */
 export async function killMarked(marker: string, scan: MarkerScan): Promise<void> {
   for (let round = 0; round < 20; round++) {
     const left = await scan(marker);
@@ -73,7 +73,7 @@ export async function killMarked(marker: string, scan: MarkerScan): Promise<void
   }
 }
 
-/** Looks again and again, ever less often, until it is so or the time is up. */
+/** Polls at growing intervals until `isGone` returns true or the time is up. */
 export async function goneWithin(isGone: () => Promise<boolean>, ms: number): Promise<void> {
   const deadline = performance.now() + ms;
   for (let pauseMs = 10; !(await isGone()); pauseMs = Math.min(2 * pauseMs, 160)) {
@@ -90,7 +90,7 @@ async function readOwnerRecord(path: string): Promise<OwnerRecord | undefined> {
     const value: unknown = JSON.parse(read.text);
     if (!isRecord(value)) return undefined;
     const { owner, pid, startTime, boot, namespace } = value;
-    // Anything but a whole uuid could match processes that are not ours.
+    // Anything other than a complete UUID could match processes that are not ours.
     if (typeof owner !== "string" || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(owner))
       return undefined;
     if (typeof pid !== "number" || typeof startTime !== "string") return undefined;
@@ -101,7 +101,7 @@ async function readOwnerRecord(path: string): Promise<OwnerRecord | undefined> {
   }
 }
 
-async function thisWorld(): Promise<{ boot: string; namespace: string }> {
+async function bootIdentity(): Promise<{ boot: string; namespace: string }> {
   const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "");
   const namespace = await readlink("/proc/self/ns/pid").catch(() => "");
   return { boot: boot.trim(), namespace };

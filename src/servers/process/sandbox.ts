@@ -13,13 +13,13 @@ type Profile = Exclude<SandboxSetting, string>;
 export interface SandboxedProgram {
   file: string;
   args: string[];
-  /** The environment of bubblewrap itself; the server's own travels in `options`. */
+  /** The environment of bubblewrap itself; the server's own is part of `options`. */
   env: Record<string, string>;
-  /** For `--args 3`: written to descriptor 3, because what is in argv can be read by every user of the machine. */
+  /** For `--args 3`: written to descriptor 3, because every user of the machine can read argv. */
   options: string;
 }
 
-/** What most programs need to run at all. Nothing of the user's own. */
+/** The system folders that most programs need; none of the user's own files. */
 const readOnly = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 const settings = (
   "alternatives ca-certificates crypto-policies group hosts ld.so.cache ld.so.conf ld.so.conf.d localtime " +
@@ -29,8 +29,8 @@ const settings = (
   .map((name) => `/etc/${name}`);
 
 /**
- * Wraps a program in bubblewrap: no home folder, no network unless asked for, no other processes in sight. Its
- * process namespace dies with bubblewrap, and bubblewrap with us, so not even a hostile server survives.
+ * Wraps a program in bubblewrap: no home folder, no network unless configured, no other processes visible. Its process
+ * namespace ends with bubblewrap, and bubblewrap ends with us, so even a hostile server cannot outlive us.
  */
 export async function sandboxed(
   launch: Launch,
@@ -57,7 +57,7 @@ export async function sandboxed(
   };
 }
 
-/** Looked for on our own PATH: the server's could bring a false one. */
+/** Searches our own PATH, because the server's could point to a fake one. */
 async function findBubblewrap(launch: Launch, parent: Environment): Promise<string> {
   const env = { PATH: parent["PATH"] ?? "/usr/bin:/bin" };
   try {
@@ -89,7 +89,7 @@ async function binds(launch: Launch, program: string, profile: Profile): Promise
   for (const path of wanted) {
     if (!write.has(path) && isCovered(path)) continue;
     if ((await stat(path).catch(() => undefined)) === undefined) {
-      const message = `"${launch.server}" could not be started: its sandbox names ${path}, which does not exist.`;
+      const message = `"${launch.server}" could not be started: its sandbox settings name ${path}, which does not exist.`;
       throw new PlugboardError("spawn-failed", message, { server: launch.server, data: { path } });
     }
     args.push(write.has(path) ? "--bind" : "--ro-bind", path, path);

@@ -10,33 +10,33 @@ export interface ExitStatus {
 }
 
 export interface Graces {
-  /** How long a server may take to end after its input was closed. */
+  /** How long a server may take to exit after its stdin was closed. */
   eofMs: number;
-  /** How long it may take to end after SIGTERM. */
+  /** How long it may take to exit after SIGTERM. */
   termMs: number;
 }
 
 export interface ServerProcessOptions {
   child: ChildProcess;
   pid: number;
-  /** The marker of this one server's environment. */
+  /** The marker in this server's environment. */
   marker: string;
   graces: Graces;
   scan: MarkerScan;
   platform: NodeJS.Platform;
 }
 
-/** One started server with everything it starts in turn. When its program ends by itself, the rest is ended too. */
+/** A running server and its descendants. When its program exits, its descendants are ended too. */
 export class ServerProcess {
   readonly child: ChildProcess;
   readonly pid: number;
-  /** Settles when the program itself ended; its descendants may still hold its pipes. */
+  /** Settles when the program itself exited; its descendants may still hold its pipes. */
   readonly exited: Promise<ExitStatus>;
-  /** Settles when nothing of it is left. */
+  /** Settles when the program and all its descendants are gone. */
   readonly ended: Promise<void>;
   exit: ExitStatus | undefined;
   readonly #options: ServerProcessOptions;
-  /** Settles when it ended and its pipes are read to their end. */
+  /** Settles when it exited and its pipes have been read to the end. */
   readonly #closed: Promise<void>;
   #stopping = false;
   #markEnded: () => void = () => undefined;
@@ -60,7 +60,7 @@ export class ServerProcess {
     });
   }
 
-  /** Close stdin, wait, SIGTERM to the group, wait, SIGKILL to the group. Settles when nothing is left. */
+  /** Close stdin, wait, SIGTERM to the group, wait, SIGKILL to the group. Settles when no process is left. */
   stop(): Promise<void> {
     if (!this.#stopping) {
       this.#stopping = true;
@@ -80,19 +80,19 @@ export class ServerProcess {
       signalProcess(-pid, "SIGTERM");
       for (const marked of await scan(marker)) signalProcess(marked, "SIGTERM");
       await goneWithin(() => this.#isGone(), graces.termMs);
-      // Also when the program itself has ended: what it started may ignore the SIGTERM and hold its pipes.
+      // Even if the program itself has exited: its descendants may ignore SIGTERM and hold its pipes.
       signalProcess(-pid, "SIGKILL");
     }
-    // A second look, for what was just being started during the first.
+    // Scan again for processes that were being started during the first scan.
     await killMarked(marker, scan);
     await waitAtMost(this.#closed, pipeMs);
-    // What left the group and dropped the marker may still hold the pipes; we do not wait for it.
+    // A process that left the group and dropped the marker may still hold the pipes; we do not wait for it.
     for (const stream of child.stdio) stream?.destroy();
   }
 
   async #isGone(): Promise<boolean> {
     const { marker, scan } = this.#options;
-    // The group comes last: telling whether it holds more than zombies takes a look at every process.
+    // Check the group last: telling live members from zombies requires a look at every process.
     return this.exit !== undefined && (await scan(marker)).length === 0 && !(await isGroupAlive(this.pid));
   }
 

@@ -5,26 +5,26 @@ import { parseStat, processIds, readProc } from "./proc-scan.ts";
 
 export interface PidSystem {
   readCursor(): PidCursor | undefined;
-  /** Of /proc/<pid>, undefined if there is no such process. */
+  /** The inode of /proc/<pid>; undefined if there is no such process. */
   inodeOf(pid: number): number | undefined;
 }
 
 /**
- * Finds what one hub's servers started, without reading the environment of every process on the machine. Whatever a
- * server starts gets its id after the server got its own, and Linux gives out ids in order: only the ids given out
- * since need a look. Where that is not certain, all processes are listed, and those older than the servers left out.
+ * Finds the processes that a hub's servers started, without reading the environment of every process on the machine.
+ * A descendant gets its id after the server got its own, and Linux assigns ids in order, so only later ids need to be
+ * checked. Where that is uncertain, all processes are listed, and those older than the servers are skipped.
  */
 export class StartedProcesses {
   readonly #mark: string;
   readonly #system: PidSystem;
-  /** Oldest first. Ids given out before the first are settled; empty when only a list of all processes will do. */
+  /** Oldest first. Ids assigned before the first are settled. Empty if all processes have to be listed. */
   #looks: PidCursor[] = [];
-  /** Until then all processes are listed. */
+  /** Until this time all processes are listed. */
   #listUntilMs = 0;
   #firstStart: number | undefined;
-  /** To be looked at every time: they carry the mark, or it could not be seen whether they do. */
+  /** Checked every time: they carry the marker, or their environment could not be read. */
   readonly #open = new Set<number>();
-  /** Not ours. By id and inode of /proc/<pid>, which a later process with the same id does not have. */
+  /** Processes that are not ours: id and inode of /proc/<pid>. A later process with the same id has another inode. */
   readonly #strangers = new Map<number, number>();
 
   constructor(mark: string, system: PidSystem = { readCursor: readPidCursor, inodeOf }) {
@@ -32,7 +32,7 @@ export class StartedProcesses {
     this.#system = system;
   }
 
-  /** To be called right before a server is started while no other one runs: what exists now is not ours. */
+  /** Call right before starting a server while no other one runs: no existing process is ours. */
   begin(): void {
     const cursor = this.#system.readCursor();
     this.#looks = cursor ? [cursor] : [];
@@ -40,17 +40,17 @@ export class StartedProcesses {
     this.#open.clear();
   }
 
-  /** To be called right after a server was started. */
+  /** Call right after a server was started. */
   add(pid: number): void {
     if (this.#firstStart !== undefined) return;
     this.#firstStart = Number(parseStat(readNow(pid, "stat"))?.startTime ?? 0);
     const [from] = this.#looks;
     const to = this.#system.readCursor();
-    // Not every system that has a /proc counts like Linux.
+    // Not every system with a /proc assigns ids the way Linux does.
     if (!from || !to || !pidsBetween(from, to)?.has(pid)) this.#looks = [];
   }
 
-  /** Of all living processes that carry the mark. Looks on while other processes are being started meanwhile. */
+  /** The environments of all live processes that carry the marker. Continues while new processes are being started. */
   async *environments(): AsyncGenerator<[number, string]> {
     const seen = new Set<number>();
     for (let round = 0; round < maxRounds; round++) {
@@ -67,7 +67,7 @@ export class StartedProcesses {
         if (environment !== undefined) yield [pid, environment];
       }
       this.#settle(cursor);
-      // Nothing was started meanwhile, so nothing can have handed on its mark and gone before it was looked at.
+      // Nothing was started meanwhile, so no process can have passed on the marker and exited before we saw it.
       if (cursor === undefined || this.#system.readCursor()?.lastPid === cursor.lastPid) return;
     }
   }
@@ -99,7 +99,7 @@ export class StartedProcesses {
     }
     const environment = stat?.state === "Z" ? "" : await readProc(pid, "environ");
     const isMarked = environment?.includes(this.#mark) ?? false;
-    // It is empty for a moment while a process becomes another program, and not readable while it has more rights.
+    // The environment is briefly empty during exec, and unreadable while the process has elevated privileges.
     if (environment && !isMarked) this.#setAside(pid, inode);
     else this.#open.add(pid);
     return isMarked ? environment : undefined;
@@ -111,7 +111,7 @@ export class StartedProcesses {
     this.#strangers.set(pid, inode);
   }
 
-  /** A process gets its id a moment before it can be seen, so an id nobody had is looked at again for a while. */
+  /** A process gets its id a moment before it becomes visible, so unused ids are checked again for a while. */
   #settle(cursor: PidCursor | undefined): void {
     const last = this.#looks.at(-1);
     if (!cursor || !last || cursor.atMs - last.atMs < forkMs / 10) return;
@@ -120,24 +120,24 @@ export class StartedProcesses {
   }
 }
 
-/** More ids than this are compared with the list of all processes instead of being tried one by one. */
+/** Above this many ids, listing all processes is cheaper than trying the ids one by one. */
 const maxProbes = 256;
 const maxRounds = 10;
 const maxStrangers = 10_000;
-/** Longer than any fork takes, also on a machine that is short of processor time. */
+/** Longer than any fork takes, even on an overloaded machine. */
 const forkMs = 10_000;
 
 function inodeOf(pid: number): number | undefined {
   return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.ino;
 }
 
-/** Threads have ids and folders like processes, but are not listed, and share the environment of their process. */
+/** Threads have ids and /proc folders like processes, but are not listed and share their process's environment. */
 function isThread(pid: number): boolean {
   const leader = /^Tgid:\s*(\d+)$/m.exec(readNow(pid, "status"))?.[1];
   return leader !== undefined && Number(leader) !== pid;
 }
 
-/** Only for files that do not touch the memory of the process: that can be locked for long. */
+/** Only for files that do not access the memory of the process, which can be locked for a long time. */
 function readNow(pid: number, name: "stat" | "status"): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, "latin1");

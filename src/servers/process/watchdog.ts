@@ -3,17 +3,17 @@ import { once } from "node:events";
 import { Socket } from "node:net";
 
 export interface WatchdogOptions {
-  /** What the environment of everything to be killed holds. */
+  /** Found in the environment of every process to be killed. */
   marker: string;
-  /** A file to delete when nothing is left. */
+  /** A file to delete when no process is left. */
   record: string | undefined;
   onProblem(message: string): void;
 }
 
 /**
- * A tiny shell process that outlives us for a moment. It reads process groups from a pipe; when the pipe ends,
- * for whatever reason we ended, it ends those groups and everything that carries the marker. No signal handler of
- * ours has to run for that, so it works for SIGKILL too.
+ * A small shell process that briefly outlives us. It reads process groups from a pipe. When the pipe closes, for
+ * whatever reason we exited, it ends those groups and every process that carries the marker. This needs no signal
+ * handler in our process, so it works for SIGKILL too.
  */
 export class Watchdog {
   readonly #options: WatchdogOptions;
@@ -30,7 +30,7 @@ export class Watchdog {
     return this.#child?.pid;
   }
 
-  /** Must be running before the first server is started, so that no moment is left unwatched. */
+  /** Must run before the first server is started, so that no server is ever unwatched. */
   start(): void {
     if (this.#child !== undefined || this.#closing || this.#starts >= maxStarts) return;
     this.#starts++;
@@ -48,7 +48,7 @@ export class Watchdog {
     child.on("error", (error) => this.#lost(child, error.message));
     child.on("exit", () => this.#lost(child, "it ended"));
     this.#child.stdin?.on("error", () => undefined);
-    // It must never be the reason why our process stays alive.
+    // The watchdog must not keep our process alive.
     child.unref();
     if (child.stdin instanceof Socket) child.stdin.unref();
     for (const group of this.#groups) this.#tell("+", group);
@@ -63,7 +63,7 @@ export class Watchdog {
     if (this.#groups.delete(group)) this.#tell("-", group);
   }
 
-  /** Ends the pipe and waits until the watchdog has looked for leftovers and gone. */
+  /** Closes the pipe and waits until the watchdog has cleaned up and exited. */
   async close(graceMs = 10_000): Promise<void> {
     this.#closing = true;
     const child = this.#child;
@@ -83,7 +83,7 @@ export class Watchdog {
   #lost(child: ChildProcess, reason: string): void {
     if (this.#child !== child || this.#closing) return;
     this.#child = undefined;
-    this.#options.onProblem(`The watchdog over the servers' processes was lost (${reason}).`);
+    this.#options.onProblem(`The watchdog for the servers' processes stopped unexpectedly (${reason}).`);
     if (this.#groups.size > 0) this.start();
   }
 }
@@ -91,8 +91,8 @@ export class Watchdog {
 const maxStarts = 5;
 
 /**
- * POSIX sh, builtins where possible. $1 is the marker, $2 the record. Groups 0 and 1 would mean "mine" and
- * "everybody" to kill, so only other numbers are taken.
+ * POSIX sh, builtins where possible. $1 is the marker, $2 the record. To kill, groups 0 and 1 would mean "mine"
+ * and "everybody", so they are rejected.
  */
 const script = `
 trap '' HUP INT QUIT TERM PIPE

@@ -9,7 +9,7 @@ export function windowsCommand(path: string, args: readonly string[], comspec = 
   return { file: comspec, args: ["/d", "/s", "/c", `"${line}"`], verbatim: true };
 }
 
-/** The names under which a command may lie in a folder. */
+/** The file names that a command may have in a folder. */
 export function windowsNames(command: string, pathExtensions = ".COM;.EXE;.BAT;.CMD"): string[] {
   return [command, ...pathExtensions.split(";").map((extension) => command + extension)];
 }

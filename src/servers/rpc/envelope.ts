@@ -3,10 +3,10 @@ import { modernRevision } from "./revisions.ts";
 
 export type Capabilities = Readonly<Record<string, unknown>>;
 
-/** Who we say we are. */
+/** How Plugboard identifies itself to servers. */
 export const clientInfo = { name: "plugboard", title: "Plugboard", version } as const;
 
-/** What every modern request carries in `_meta`, since there is no session to remember it. */
+/** The `_meta` fields of every modern request; there is no session that could remember them. */
 export function modernEnvelope(capabilities: Capabilities): Record<string, unknown> {
   return {
     "io.modelcontextprotocol/protocolVersion": modernRevision,

@@ -1,6 +1,6 @@
 import { isPlugboardError, PlugboardError } from "../../errors.ts";
 
-/** What can become of a request that got no answer, each said once and in full. */
+/** The errors for requests that got no answer. */
 export function requestErrors(server: string) {
   return {
     timedOut(method: string, elapsedMs: number, limits: { timeoutMs: number; maxTimeoutMs: number }) {

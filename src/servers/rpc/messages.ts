@@ -5,16 +5,16 @@ export interface Progress {
   progress: number;
   total?: number;
   message?: string;
-  /** Everything that the server sent with it. */
+  /** All the parameters that the server sent. */
   params?: Record<string, unknown>;
 }
 
-/** The server's own answer, untouched. */
+/** The server's answer, unchanged. */
 export type JsonRpcAnswer =
   | { result: Record<string, unknown> }
   | { error: { code: number; message: string; data?: unknown } };
 
-/** A result as the bytes that the server sent, for those who pass it on without looking inside. */
+/** A result as the bytes that the server sent, for callers that forward it without parsing. */
 export interface RawAnswer {
   /** The JSON text of the result. */
   bytes: Buffer;
@@ -39,16 +39,16 @@ export function isRequest(message: RpcMessage): message is RpcRequest {
   return "method" in message && "id" in message;
 }
 
-/** What has no JSON (a bigint, a circle) is the caller's mistake. */
+/** Throws `usage-invalid` for values that JSON cannot represent, such as a bigint or a cycle. */
 export function toJson(message: RpcMessage): string {
   try {
     return JSON.stringify(message);
   } catch (cause) {
-    throw new PlugboardError("usage-invalid", "The request cannot be written as JSON.", { cause });
+    throw new PlugboardError("usage-invalid", "The request cannot be serialized as JSON.", { cause });
   }
 }
 
-/** Exactly one of result and error, in the right shape. `null` beside the other one is an old habit, not both. */
+/** Accepts exactly one of result and error, in the right shape. Some servers send `null` for the other one. */
 export function readAnswer(message: Record<string, unknown>): JsonRpcAnswer | undefined {
   const result = message["result"] ?? undefined;
   const error = message["error"] ?? undefined;

@@ -3,13 +3,13 @@ import { PlugboardError } from "../../errors.ts";
 import type { RpcMessage } from "../rpc/messages.ts";
 import type { Transport, TransportEvents, TransportFacts } from "./transport.ts";
 
-/** A server that lives in this process: the SDK's `Server` and `McpServer`, or anything with their `connect`. */
+/** A server in this process: the SDK's `Server` or `McpServer`, or any object with the same `connect`. */
 export interface InProcessServer {
   connect(transport: SdkTransport): Promise<void>;
   close?(): Promise<void>;
 }
 
-/** Our end of a link to a server in this process; starting it connects the server to the other end. */
+/** The client end of a link to a server in this process. Starting it connects the server to the other end. */
 export class MemoryTransport implements Transport {
   readonly kind = "memory";
   readonly facts: TransportFacts = {};
@@ -52,7 +52,7 @@ export class MemoryTransport implements Transport {
     this.send(cancelled, JSON.stringify(cancelled));
   }
 
-  /** Closes the link, not the server: whoever made the server may connect it again. */
+  /** Closes the link, not the server, which its creator may connect again. */
   async close(): Promise<void> {
     this.#lose(`The connection to "${this.#name}" was closed.`);
     await this.#far.close();
@@ -69,7 +69,7 @@ export class MemoryTransport implements Transport {
   }
 }
 
-/** The end that the server holds. Messages are copied, so neither side can change what the other one keeps. */
+/** The server's end. Messages are copied, so neither side can modify the other's objects. */
 class FarEnd implements SdkTransport {
   onmessage?: SdkTransport["onmessage"];
   onclose?: SdkTransport["onclose"];

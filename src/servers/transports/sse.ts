@@ -17,8 +17,8 @@ import type { Transport, TransportEvents, TransportFacts } from "./transport.ts"
 export type SseTransportOptions = Omit<HttpTransportOptions, "paramHeaders">;
 
 /**
- * The older transport: one event stream for everything the server says, POSTs for everything we say. The session is
- * the stream, so when it breaks the connection is over; whoever opens a new one begins with `initialize`.
+ * The older HTTP transport: one event stream for messages from the server, POSTs for messages to it. The stream is the
+ * session, so when it breaks the connection is lost, and a new one starts with `initialize`.
  */
 export class SseTransport implements Transport, Receiver {
   readonly kind = "sse";
@@ -26,14 +26,14 @@ export class SseTransport implements Transport, Receiver {
   readonly #client: HttpClient;
   readonly #authorization: Authorization;
   readonly #opened = Promise.withResolvers<void>();
-  /** Our requests that may not have left yet. */
+  /** Our requests that may not have been sent yet. */
   readonly #leaving = new Map<string, Sending>();
   #events: TransportEvents | undefined;
   #stream: Sending | undefined;
   #head: Head | undefined;
   #parser: EventStreamParser | undefined;
   #chunks: Buffer[] = [];
-  /** Where our messages go. */
+  /** The URL for our messages, sent by the server. */
   #endpoint: URL | undefined;
   #version: string | undefined;
   #lost: PlugboardError | undefined;
@@ -64,7 +64,7 @@ export class SseTransport implements Transport, Receiver {
     if (this.#lost || !endpoint) throw (this.#lost ?? this.#ended()).with({ executed: "no" });
     const version = this.#version === undefined ? {} : { "mcp-protocol-version": this.#version };
     const headers = { "content-type": "application/json", "accept-encoding": acceptEncoding, ...version };
-    // Some servers answer only when the work is done.
+    // Some servers only respond to the POST when the work is done.
     const options = { hadSession: true, headersTimeoutMs: this.#client.limits.answerTimeoutMs };
     const request = { url: endpoint, headers, body: text ?? toJson(message) };
     const { sending, accepted } = post(this.#authorization, request, options);
@@ -128,7 +128,7 @@ export class SseTransport implements Transport, Receiver {
       this.#events.message(message, undefined, event.data.length);
   }
 
-  /** One event that cannot be read is no reason to give up the others. */
+  /** Skips an event that cannot be parsed; the others may still be valid. */
   #readable(data: Buffer): Record<string, unknown>[] {
     try {
       return parseMessages(data, this.#client);
@@ -137,18 +137,18 @@ export class SseTransport implements Transport, Receiver {
     }
   }
 
-  /** The address for our messages may be anywhere on the same origin, and nowhere else. */
+  /** The endpoint must be on the server's own origin. */
   #checked(address: string, url: URL): URL {
     const target = URL.parse(address, url.href);
     if (target?.origin === url.origin) return target;
     const { server } = this.#client;
     const where = target === null || target.origin === "null" ? address.slice(0, 60) : target.origin;
     const shown = printable(where, { oneLine: true });
-    const message = `"${server}" wanted our messages sent to ${shown}, which is not its own origin; nothing was sent there.`;
+    const message = `"${server}" asked us to send messages to ${shown}, which is not its own origin; nothing was sent there.`;
     throw new PlugboardError("unexpected-response", message, { server, data: { endpoint: shown } });
   }
 
-  /** The one place where a connection ends, whatever ended it. */
+  /** Every end of the connection goes through here. */
   #lose(error: PlugboardError): void {
     if (this.#lost) return;
     this.#lost = error;

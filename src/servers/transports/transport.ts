@@ -4,50 +4,50 @@ import type { RpcMessage } from "../rpc/messages.ts";
 export type TransportKind = "stdio" | "http" | "sse" | "memory";
 
 /**
- * The way to one server and back. It carries messages and knows nothing of what they mean; ids, deadlines and
- * questions belong to `rpc/`. Used once: after `close`, or once it said that it is closed, a new one is made.
+ * Exchanges messages with one server, without interpreting them; `rpc/` handles ids, deadlines and server requests.
+ * Cannot be reused: after `close` or the `closed` event, create a new one.
  */
 export interface Transport {
   readonly kind: TransportKind;
-  /** Resolves when messages can be sent. Rejects with the reason, and leaves nothing behind, when they never can. */
+  /** Resolves when messages can be sent. If that is impossible, cleans up and rejects with the reason. */
   start(events: TransportEvents): Promise<void>;
   /**
-   * Sends a message, whose JSON is `text`. Throws or rejects with a `PlugboardError` whose
-   * `executed` is "no" when nothing left. What happens to a request later comes as an event.
+   * Sends a message, whose JSON is `text`. Throws or rejects with a `PlugboardError` whose `executed` is "no" if
+   * nothing was sent. Later failures of a request are reported as events.
    */
   send(message: RpcMessage, text: string): void | Promise<void>;
-  /** Nobody waits for this request any more. With a reason the server is told, in the way of this transport. */
+  /** Abandons a request. With a reason, also notifies the server in the way this transport defines. */
   cancel(id: string, reason?: string): void;
-  /** The revision that the handshake agreed on. */
+  /** Sets the revision negotiated in the handshake. */
   setVersion?(version: string): void;
   readonly facts: TransportFacts;
-  /** Ends everything. Resolves when no process, socket or timer of it is left. */
+  /** Resolves when no process, socket or timer is left. */
   close(): Promise<void>;
 }
 
 export interface TransportEvents {
-  /** False when nobody would take the bytes of a message now. */
+  /** False if no pending request would take the bytes of a message. */
   readonly wantsBytes: boolean;
   /**
-   * Offers the bytes of a message before they are parsed. True when somebody took them as they are; otherwise the
-   * message is parsed and handed to `message`.
+   * Offers the bytes of a message before they are parsed. Returns true if they were taken; otherwise the transport
+   * parses the message and passes it to `message`.
    */
   takes(bytes: Buffer): boolean;
   /**
-   * `during` is the id of our request on whose stream it came, where the transport knows; `bytes` is how large the
-   * message was.
+   * `during` is the id of the request on whose stream the message arrived, if the transport knows it; `bytes` is the
+   * size of the message.
    */
   message(message: Record<string, unknown>, during?: string, bytes?: number): void;
-  /** This request will get no answer; others may. */
+  /** The request with this id failed; others may still succeed. */
   failed(id: string, error: PlugboardError): void;
-  /** It is over, and why. Told once, also after `close`. */
+  /** The connection has ended, for this reason. Called exactly once, also after `close`. */
   closed(error: PlugboardError): void;
 }
 
-/** What there is to say about a connection. JSON-safe, no secrets. */
+/** Facts about a connection for reports. JSON-safe, without secrets. */
 export interface TransportFacts {
   pid?: number;
-  /** Lines on stdout that were no messages: how many, and the first of them. */
+  /** Lines on stdout that were not messages: how many, and the first of them. */
   skippedLines?: { count: number; first: string[] };
   stderrTail?: string;
 }

@@ -8,21 +8,21 @@ import type { HttpRequest, Receiver } from "./exchange.ts";
 export type OwnRequest = Pick<HttpRequest, "url" | "method" | "headers" | "body">;
 
 export interface SendOptions extends ExchangeOptions {
-  /** False for what is not worth a renewal: a goodbye, a cancellation. */
+  /** False for requests that are not worth renewing credentials for, such as closing a session or a cancellation. */
   renews?: boolean;
 }
 
-/** A request on its way. */
+/** A request that is being sent. */
 export interface Sending {
-  /** Whether anything of it may have reached the server, other than to be refused. */
+  /** True if any part of it may have reached the server, unless the server rejected it. */
   readonly sent: boolean;
-  /** Ends it; its receiver fails with this very reason. */
+  /** Aborts it; the receiver fails with exactly this reason. */
   abort(reason: unknown): void;
 }
 
-/** The one way to the server: adds what identifies us to every request, whatever it is for. */
+/** Sends every request to the server, with credentials. */
 export class Authorization {
-  /** Whether the last request showed any credentials: if not, a 401 asks for them, otherwise it refuses them. */
+  /** True if the last request carried credentials. Without them a 401 asks for a login, with them it rejects them. */
   hasShown: boolean;
   readonly client: HttpClient;
   readonly auth: ServerAuth | undefined;
@@ -35,7 +35,7 @@ export class Authorization {
     this.hasShown = this.#isConfigured;
   }
 
-  /** Leaves at once where nothing has to be prepared. Whatever happens, the receiver hears of it. */
+  /** Sends immediately if no credentials have to be prepared. Reports every outcome to the receiver. */
   send(request: OwnRequest, receiver: Receiver, options: SendOptions = {}): Sending {
     if (this.auth) return new AuthorizedRequest(this, this.auth, request, receiver, options);
     try {
@@ -47,14 +47,14 @@ export class Authorization {
     }
   }
 
-  /** Takes note of what a provider made for a request. */
+  /** Records the headers that a provider made for a request. */
   show(made: Readonly<Record<string, string>>): void {
     this.hasShown = this.#isConfigured || Object.keys(made).length > 0;
     for (const [name, value] of Object.entries(made))
       if (name !== "dpop" && value.length >= shortestSecret) this.client.onCredential?.(value);
   }
 
-  /** What may be wrong with credentials that were refused. */
+  /** Explains what may be wrong with rejected credentials. */
   explain(): string | undefined {
     const { headers, url, now } = this.client;
     const configured = headers["authorization"]?.replace(/^\S+\s+/, "") ?? "";
@@ -62,5 +62,5 @@ export class Authorization {
   }
 }
 
-/** Shorter values are flags and the like. */
+/** Shorter values are probably flags, not secrets. */
 const shortestSecret = 8;

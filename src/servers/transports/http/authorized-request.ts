@@ -6,7 +6,7 @@ import { lowerCased } from "./client.ts";
 import { type Head, headerText, type Receiver } from "./exchange.ts";
 import type { HttpJourney } from "./redirect.ts";
 
-/** A request with credentials that are made for it. A 401 costs one renewal and one repetition, a nonce one more. */
+/** A request with its own credentials. After a 401, renews them and retries once, and once more for a nonce. */
 export class AuthorizedRequest implements Receiver, Sending {
   readonly #authorization: Authorization;
   readonly #auth: ServerAuth;
@@ -14,9 +14,9 @@ export class AuthorizedRequest implements Receiver, Sending {
   readonly #receiver: Receiver;
   readonly #options: SendOptions;
   #journey: HttpJourney | undefined;
-  /** The 401 whose end is waited for, so that its socket can be used again. */
+  /** A 401 that is read to its end so that its socket can be reused. */
   #refused: Head | undefined;
-  /** What has to happen before it is sent again. */
+  /** Runs before the request is sent again. */
   #prepare: () => Promise<void | boolean> = async () => {};
   #hasRenewed = false;
   #hasNonce = false;
@@ -83,7 +83,7 @@ export class AuthorizedRequest implements Receiver, Sending {
     this.#receiver.failed(error);
   }
 
-  /** A nonce that cannot be kept is missed by the next proof, which is soon enough. */
+  /** Failing to store a nonce is not fatal: the next proof will be rejected and get a new one. */
   async #note(nonce: string): Promise<void> {
     try {
       await this.#auth.useNonce?.(nonce, this.#request.url);
@@ -115,7 +115,7 @@ export class AuthorizedRequest implements Receiver, Sending {
     if (this.#isOver) return;
     try {
       const made = lowerCased(await this.#auth.headers({ method, url }));
-      // Given up meanwhile: then nothing is sent.
+      // Aborted in the meantime, so send nothing.
       if (this.#isOver) return;
       this.#authorization.show(made);
       const headers = { ...client.headers, ...made, ...own };

@@ -14,23 +14,23 @@ export interface CallContext {
   authorization: Authorization;
   events: TransportEvents;
   hadSession: boolean;
-  /** Sees the head of a success before anything else of it is read; what it throws ends the call. */
+  /** Called with the head of a successful response before its body is read. If it throws, the call fails. */
   onSuccess?: ((head: Head) => void) | undefined;
-  /** Legacy only: goes on after the call's last event. */
+  /** Legacy only: continues the stream after the call's last event. */
   resume: ((call: HttpCall) => void) | undefined;
   finished(id: string): void;
 }
 
-/** One request on its way: a POST, its answer (JSON, an event stream, a refusal), perhaps its continuation. */
+/** One request: a POST, its response (JSON, an event stream or an error status), and possibly a resumed stream. */
 export class HttpCall implements Receiver {
   readonly request: RpcRequest;
-  /** Where to resume, and when. */
+  /** Where to resume the stream, and when. */
   lastEventId: string | undefined;
   retryMs: number | undefined;
-  /** Attempts to resume since one was successful, and successful ones since they brought something. */
+  /** Failed attempts to resume since the last success, and successful ones that brought no event. */
   readonly resumes = { failed: 0, empty: 0 };
   isStopped = false;
-  /** Ends what is under way: a request, or the wait before the next one. */
+  /** Cancels the current request, or the wait before the next one. */
   undo: (reason: unknown) => void = () => {};
   readonly #context: CallContext;
   #sending: Sending | undefined;
@@ -92,7 +92,7 @@ export class HttpCall implements Receiver {
       this.#parser = undefined;
       return this.#context.resume(this);
     }
-    this.reject(error instanceof PlugboardError ? error : this.#lost("broke off its answer", error));
+    this.reject(error instanceof PlugboardError ? error : this.#lost("broke off its response", error));
   }
 
   reject(error: PlugboardError): void {
@@ -111,9 +111,9 @@ export class HttpCall implements Receiver {
   }
 
   #end(): void {
-    if (this.#parser) return this.failed(this.#lost("ended its stream without an answer"));
+    if (this.#parser) return this.failed(this.#lost("ended its stream without a response"));
     const { status = 0, type = "" } = this.#head ?? {};
-    // Accepted: the answer, if any, comes on another stream, and the deadline is running.
+    // Accepted: the answer, if any, comes on another stream, and the caller's deadline still applies.
     if (status === 202 || status === 204) return;
     const [first = Buffer.alloc(0), ...more] = this.#chunks;
     const body = more.length === 0 ? first : Buffer.concat([first, ...more]);
@@ -122,11 +122,11 @@ export class HttpCall implements Receiver {
     this.#take(body);
     if (this.#isAnswered) return this.#finish();
     const { server } = this.#context.authorization.client;
-    const message = `"${server}" answered ${this.request.method} with a message that belongs to no request of ours.`;
+    const message = `"${server}" answered ${this.request.method} with a message that matches none of our requests.`;
     this.reject(new PlugboardError("protocol-error", message, { server }));
   }
 
-  /** One event that cannot be read is no reason to give up the others. */
+  /** Skips an event that cannot be parsed; the others may still be valid. */
   #takeEvent(data: Buffer): void {
     try {
       this.#take(data);

@@ -6,15 +6,15 @@ import { HttpJourney } from "./redirect.ts";
 
 export interface HttpLimits {
   connectTimeoutMs: number;
-  /** Until an answer begins, for everything but messages to the server and event streams. */
+  /** How long to wait for response headers, except for messages to the server and event streams. */
   headersTimeoutMs: number;
-  /** The same for messages: their callers keep shorter deadlines, this one ends what they left behind. */
+  /** The same for messages. Callers have shorter deadlines; this one cleans up abandoned requests. */
   answerTimeoutMs: number;
-  /** Silence inside an answer. */
+  /** The longest pause inside a response. */
   bodyIdleMs: number;
-  /** Silence on an event stream. 0 (the default) allows any: TCP keep-alive finds dead peers, callers the slow ones. */
+  /** The longest pause on an event stream. 0, the default, means no limit: TCP keep-alive detects dead peers. */
   streamIdleMs: number;
-  /** For one answer after decompression, and for one event of a stream. */
+  /** The limit for one response after decompression, and for one event of a stream. */
   maxBodyBytes: number;
 }
 
@@ -23,17 +23,17 @@ type HeaderRecord = Readonly<Record<string, string>>;
 export interface HttpClientConfig {
   server: string;
   url: URL;
-  /** Sent to the server's own origin and nowhere else. */
+  /** Sent only to the server's own origin. */
   headers?: HeaderRecord | undefined;
   network?: HttpNetwork | undefined;
-  /** Where the proxy variables are read. */
+  /** The source of the proxy variables. */
   env?: Environment | undefined;
   limits?: Partial<HttpLimits> | undefined;
   /** Milliseconds since the epoch. */
   now?: (() => number) | undefined;
-  /** Applied to what a server said before it becomes part of an error. */
+  /** Applied to text from the server before it becomes part of an error. */
   redact?: ((text: string) => string) | undefined;
-  /** Hears of every credential that is sent. */
+  /** Called with every credential that is sent. */
   onCredential?: ((value: string) => void) | undefined;
 }
 
@@ -52,14 +52,14 @@ export interface ExchangeOptions {
   handBackRedirects?: boolean;
 }
 
-/** Everything sent to one server: its sockets, its headers, its limits. */
+/** The HTTP client for one server: its sockets, headers and limits. */
 export class HttpClient {
   readonly server: string;
   readonly url: URL;
   readonly limits: HttpLimits;
   readonly now: () => number;
   readonly redact: (text: string) => string;
-  /** The configured headers, in small letters. */
+  /** The configured headers, with lower-case names. */
   readonly headers: HeaderRecord;
   readonly onCredential: ((value: string) => void) | undefined;
   isClosed = false;
@@ -111,6 +111,6 @@ function checkUrl(server: string, url: URL): void {
         ? "holds credentials"
         : undefined;
   if (problem === undefined) return;
-  const hint = "Use an http or https URL, and put credentials into `headers`.";
+  const hint = "Use an http or https URL, and put credentials in `headers`.";
   throw new PlugboardError("config-invalid", `The URL of "${server}" ${problem}.`, { server, hint });
 }

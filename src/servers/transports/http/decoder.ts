@@ -8,7 +8,7 @@ const decoders = new Map<string, () => Transform>([
   ["br", createBrotliDecompress],
 ]);
 
-/** What a request may offer in `accept-encoding`. */
+/** The value of the `accept-encoding` request header. */
 export const acceptEncoding = "gzip, deflate, br";
 
 export interface DecoderEvents {
@@ -17,7 +17,7 @@ export interface DecoderEvents {
   error(error: Error): void;
 }
 
-/** Undefined for a way to compress that nobody asked for. Decompresses piece by piece, so a bomb can be stopped. */
+/** Undefined for an encoding that was not requested. Decompresses in chunks, so a decompression bomb can be stopped. */
 export function createDecoder(encoding: string, events: DecoderEvents): Transform | undefined {
   const decoder = decoders.get(encoding)?.();
   return decoder

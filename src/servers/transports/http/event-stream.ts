@@ -9,9 +9,9 @@ export interface StreamEvent {
 
 export interface EventStreamSettings {
   onEvent(event: StreamEvent): void;
-  /** The most bytes one event may have. */
+  /** The maximum size of one event in bytes. */
   maxEventLength: number;
-  /** Makes the error that `push` throws when an event is longer. */
+  /** Creates the error that `push` throws for a longer event. */
   tooLong(): Error;
 }
 
@@ -20,13 +20,13 @@ const carriageReturn = 0x0d;
 const longestName = "event".length;
 
 /**
- * Server-sent events from bytes that may be cut anywhere, in time linear to their number.
- * What follows the last blank line when the stream ends is not an event, so half an event is never delivered.
+ * Parses server-sent events from chunks that may be split anywhere, in linear time. Data after the last blank line at
+ * the end of the stream is dropped, so an incomplete event is never delivered.
  */
 export class EventStreamParser {
-  /** Where to resume: the id in force after the last complete event. */
+  /** The id to resume from: the current one after the last complete event. */
   lastEventId: string | undefined;
-  /** What the server said about reconnecting. */
+  /** The reconnection time that the server sent. */
   retryMs: number | undefined;
   readonly #settings: EventStreamSettings;
   readonly #partial = new PartialLine();
@@ -107,7 +107,7 @@ export class EventStreamParser {
   }
 }
 
-/** The settings of every stream of a server. */
+/** The event limit for all streams of a server. */
 export function eventLimit({
   server,
   limits,
@@ -117,12 +117,12 @@ export function eventLimit({
   return { maxEventLength, tooLong: () => new PlugboardError("output-too-large", message, { server }) };
 }
 
-/** True for what holds a message; other types are keep-alives and the like. */
+/** True if the event contains a message; other types are keep-alives and similar. */
 export function isMessageEvent({ type, data }: StreamEvent): boolean {
   return data.length > 0 && (type === "" || type === "message");
 }
 
-/** A line whose end has not arrived. Grows by doubling, so that pieces of one byte cost no more than large ones. */
+/** A line whose end has not arrived. Its buffer doubles when full, so one-byte chunks do not take quadratic time. */
 class PartialLine {
   length = 0;
   #bytes = Buffer.alloc(0);
@@ -139,7 +139,7 @@ class PartialLine {
     this.length = length;
   }
 
-  /** The whole line, now that its last piece is here. */
+  /** Returns the whole line, ending with this last chunk. */
   with(last: Buffer): Buffer {
     if (this.length === 0) return last;
     this.add(last);

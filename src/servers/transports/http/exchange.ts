@@ -11,13 +11,13 @@ export interface HttpRequest {
   method: "GET" | "POST" | "DELETE";
   headers: Record<string, string>;
   body?: string | undefined;
-  /** How long the server may take to begin its answer. 0 when somebody else keeps the deadline. */
+  /** How long to wait for the response headers. 0 if the caller enforces its own deadline. */
   headersTimeoutMs: number;
-  /** How long it may fall silent inside an answer that is not an event stream. */
+  /** The longest pause inside a response that is not an event stream. */
   bodyIdleMs: number;
   /** The same for event streams. */
   streamIdleMs: number;
-  /** The most bytes of an answer that is not an event stream, after decompression. */
+  /** The maximum size of a response that is not an event stream, after decompression. */
   maxBodyBytes: number;
 }
 
@@ -26,11 +26,11 @@ export interface Head {
   status: number;
   statusText: string;
   headers: Record<string, string | string[] | undefined>;
-  /** The media type without parameters, in small letters; empty without one. */
+  /** The media type without parameters, in lower case; empty if there is none. */
   type: string;
 }
 
-/** Gets `head`, any number of `data`, and then exactly one of `end` and `failed`; or only `failed`. */
+/** Called with `head`, any number of `data`, then exactly one of `end` and `failed`; or only with `failed`. */
 export interface Receiver {
   head(head: Head): void;
   data(chunk: Buffer): void;
@@ -38,9 +38,9 @@ export interface Receiver {
   failed(error: unknown): void;
 }
 
-/** One request and its answer over a pooled socket, pushed to a receiver: decompressed, bounded, timed. */
+/** Sends one request over a pooled socket and passes the response to a receiver, decompressed and within limits. */
 export class HttpExchange implements Dispatcher.DispatchHandler {
-  /** Whether anything of the request may have left. */
+  /** True if any part of the request may have been sent. */
   sent = false;
   readonly #server: string;
   readonly #request: HttpRequest;
@@ -64,7 +64,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   start(): void {
     const { url, method, headers, body, headersTimeoutMs } = this.#request;
-    this.#watch(headersTimeoutMs, () => `did not begin to answer within ${headersTimeoutMs} ms`);
+    this.#watch(headersTimeoutMs, () => `sent no response within ${headersTimeoutMs} ms`);
     const { origin } = url;
     try {
       this.#route.dispatcher.dispatch(
@@ -76,7 +76,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Closes the socket; the receiver fails with this very reason. */
+  /** Closes the socket; the receiver fails with exactly this reason. */
   abort(reason: unknown): void {
     if (!this.#done) this.#stop(reason);
   }
@@ -99,7 +99,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     const { bodyIdleMs, streamIdleMs, url } = this.#request;
     this.#isStream = status === 200 && type === "text/event-stream";
     const idleMs = this.#isStream ? streamIdleMs : bodyIdleMs;
-    this.#watch(idleMs, () => `fell silent for ${idleMs} ms in the middle of its answer`);
+    this.#watch(idleMs, () => `sent nothing for ${idleMs} ms in the middle of its response`);
     const encoding = String(headers["content-encoding"] ?? "identity")
       .trim()
       .toLowerCase();
@@ -108,7 +108,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    // A resumed parser flushes nothing first; pausing again on that would never come to an end.
+    // A resumed parser first flushes an empty chunk; pausing again on it would loop forever.
     if (this.#done || chunk.length === 0) return;
     this.#timer?.refresh();
     if (this.#decoder === undefined) return this.#deliver(chunk);
@@ -132,14 +132,17 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       data: (chunk) => this.#deliver(chunk),
       end: () => this.#end(),
       error: (cause) => {
-        const what = "sent an answer that cannot be decompressed, or only half of it";
+        const what = "sent a response that is incomplete or cannot be decompressed";
         this.#stop(this.#error("connection-lost", what, cause));
       },
     });
     if (this.#decoder) return;
     const shown = printable(encoding.slice(0, 40), { oneLine: true });
     this.#stop(
-      this.#error("unexpected-response", `compressed its answer in a way nobody asked for (${shown})`),
+      this.#error(
+        "unexpected-response",
+        `compressed its response with an encoding that was not requested (${shown})`,
+      ),
     );
   }
 
@@ -148,7 +151,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#bytes += chunk.length;
     const { maxBodyBytes } = this.#request;
     if (!this.#isStream && this.#bytes > maxBodyBytes) {
-      return this.#stop(this.#error("output-too-large", `sent an answer of more than ${maxBodyBytes} bytes`));
+      return this.#stop(
+        this.#error("output-too-large", `sent a response of more than ${maxBodyBytes} bytes`),
+      );
     }
     try {
       this.#receiver.data(chunk);
@@ -211,7 +216,7 @@ export function mediaType(header: string | string[] | undefined): string {
   return (value.split(";", 1)[0] ?? "").trim().toLowerCase();
 }
 
-/** One header of an answer; several lines of the same name are one list. */
+/** One response header; repeated headers are joined into one list. */
 export function headerText({ headers }: Head, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(", ") : value;

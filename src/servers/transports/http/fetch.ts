@@ -6,8 +6,8 @@ import type { Head, HttpRequest, Receiver } from "./exchange.ts";
 import type { HttpJourney } from "./redirect.ts";
 
 /**
- * A fetch over the client's sockets, for logins only: messages to the server do not go this way. It fails like the
- * built-in one, with our error as the cause, because the SDK tells a broken network from a refusal by that.
+ * A fetch over the client's sockets, for logins only, not for messages to the server. It fails like the built-in one,
+ * with our error as the cause, because the SDK uses that to tell a network failure from a rejection.
  */
 export function createHttpFetch(client: HttpClient): FetchLike {
   return async (input, init = {}) => {
@@ -48,9 +48,9 @@ function receive(client: HttpClient, request: Request, signal: AbortSignal | und
       head(begun) {
         head = begun;
         if (begun.type !== "text/event-stream") return;
-        // It may never end, and no login wants one: what it is, is all that has to be known.
+        // An event stream may never end, and a login has no use for its content, so only return the head.
         resolve(response(begun, []));
-        journey?.abort(new Error("An event stream is not read here."));
+        journey?.abort(new Error("Event streams are not read here."));
       },
       data: (chunk) => void chunks.push(chunk),
       end() {

@@ -4,15 +4,15 @@ import type { RpcMessage } from "../../rpc/messages.ts";
 
 const maxSessionIdLength = 4096;
 
-/** A session id goes into our headers again, so it must be what the spec allows: visible ASCII, and not endless. */
+/** We send the session id back in a header, so it must be visible ASCII, as in the spec, and of limited length. */
 export function checkSessionId(server: string, id: string | undefined): void {
   if (id === undefined || (id.length <= maxSessionIdLength && /^[\x21-\x7e]+$/.test(id))) return;
   const problem =
     id.length > maxSessionIdLength ? `of ${id.length} characters` : "with characters that are not allowed";
-  throw new PlugboardError("protocol-error", `"${server}" gave out a session id ${problem}.`, { server });
+  throw new PlugboardError("protocol-error", `"${server}" sent a session id ${problem}.`, { server });
 }
 
-/** The protocol revision that the message itself declares; only modern ones do. */
+/** The protocol revision declared in the message itself; only modern messages have one. */
 export function envelopeVersion({ params }: Pick<Described, "params">): string | undefined {
   const meta = params["_meta"];
   const version = isRecord(meta) ? meta["io.modelcontextprotocol/protocolVersion"] : undefined;
@@ -30,14 +30,14 @@ const nameFields = new Map([
   ["tasks/cancel", "taskId"],
 ]);
 
-/** What a modern server checks against the body: the method, and what it is about. */
+/** The headers that a modern server compares with the body: the method and the name of its target. */
 export function routingHeaders({ method, params }: Described): Record<string, string> {
   const field = nameFields.get(method);
   const name = field === undefined ? undefined : params[field];
   return { "mcp-method": method, ...(typeof name === "string" && { "mcp-name": encodeHeaderValue(name) }) };
 }
 
-/** A value as it is when a header can carry it, otherwise as `=?base64?…?=`. */
+/** Returns the value unchanged if it is valid in a header, otherwise as `=?base64?…?=`. */
 export function encodeHeaderValue(value: string): string {
   const isPlain = /^[\t\x20-\x7e]+$/.test(value) && value === value.trim();
   const looksEncoded = value.startsWith("=?base64?") && value.endsWith("?=");

@@ -4,14 +4,14 @@ import { isRecord } from "../../../lib/record.ts";
 import type { HttpClient } from "./client.ts";
 import { readableLength } from "./status.ts";
 
-/** The messages of one body or one event: one, or a list of them. What is no object is left out. */
+/** Parses the message, or list of messages, in a body or an event. Skips values that are not objects. */
 export function parseMessages(bytes: Buffer, client: HttpClient): Record<string, unknown>[] {
   const parsed = parseJson(bytes.toString("utf8"), client);
   const all = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed];
   return all.filter(isRecord);
 }
 
-/** The parser's own reason quotes the text, so it is not passed on. */
+/** Does not pass on the parser's error, because it quotes the text. */
 function parseJson(text: string, { server, redact }: HttpClient): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -6,15 +6,15 @@ export interface Where {
   server: string;
   url: URL;
   proxy?: string | undefined;
-  /** Whether the request may have reached the server. */
+  /** True if the request may have reached the server. */
   sent: boolean;
-  /** Whether an answer had begun. */
+  /** True if a response had begun. */
   begun: boolean;
 }
 
 type Code = "not-responding" | "connection-lost" | "unexpected-response";
 
-/** What broke below HTTP, in words: the name is looked up by the system's error code. */
+/** Turns a failure below HTTP into a readable error, by its system error code. */
 export function networkError(error: unknown, where: Where): PlugboardError {
   if (isPlugboardError(error)) return error;
   const code = systemCode(error);
@@ -38,16 +38,16 @@ export function networkError(error: unknown, where: Where): PlugboardError {
   }
   if (code === "UND_ERR_INVALID_ARG") {
     const message = `A header or the URL configured for "${where.server}" cannot be sent: ${text(error)}.`;
-    const hint = "Header values may not hold line breaks or characters beyond Latin-1.";
+    const hint = "Header values must not contain line breaks or characters outside Latin-1.";
     return new PlugboardError("config-invalid", message, { server: where.server, cause: error, hint });
   }
   if (code !== undefined && /^(EPROTO$|ERR_SSL_|ERR_TLS_)/.test(code)) {
     const hint =
-      "Check that the URL's scheme and port are right, and whether the server wants `network.cert` and `key`.";
-    return make("unexpected-response", `could not agree on TLS with us at ${host} (${code})`, hint);
+      "Check that the URL's scheme and port are right, and whether the server requires `network.cert` and `network.key`.";
+    return make("unexpected-response", `failed the TLS handshake at ${host} (${code})`, hint);
   }
   if (code === "UND_ERR_HEADERS_OVERFLOW") {
-    return make("unexpected-response", `sent more headers than are read from ${host} (16 kB)`);
+    return make("unexpected-response", `sent more than 16 kB of headers from ${host}`);
   }
   if (error instanceof errors.HTTPParserError && !where.begun) {
     return make("unexpected-response", `sent something that is not HTTP from ${host}${inBrackets(code)}`);
@@ -63,13 +63,14 @@ export function networkError(error: unknown, where: Where): PlugboardError {
   return make("not-responding", `cannot be reached${through}: ${what}`, hint);
 }
 
-const trust = "If you trust its issuer, put the issuer's certificate into a file and set `network.ca` to it.";
+const trust =
+  "If you trust its issuer, save the issuer's certificate to a file and set `network.ca` to its path.";
 const certificateProblems: Partial<Record<string, readonly [problem: string, hint: string]>> = {
   CERT_HAS_EXPIRED: ["has expired", "The server's operator has to renew it; check this machine's clock too."],
   CERT_NOT_YET_VALID: ["is not valid yet", "Check this machine's clock."],
   CERT_REVOKED: ["was revoked", "Ask the server's operator."],
   DEPTH_ZERO_SELF_SIGNED_CERT: ["is self-signed", trust],
-  SELF_SIGNED_CERT_IN_CHAIN: ["comes from an authority nobody here knows (self-signed)", trust],
+  SELF_SIGNED_CERT_IN_CHAIN: ["comes from an unknown authority (self-signed)", trust],
   UNABLE_TO_GET_ISSUER_CERT: ["comes from an unknown authority", trust],
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ["comes from an unknown authority", trust],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: ["comes from an unknown authority", trust],
@@ -90,7 +91,7 @@ function unreachable(
     case "ECONNREFUSED":
       return [
         `nothing accepts connections at ${where.proxy ?? host}`,
-        "Start the server, or check host and port of its `url`.",
+        "Start the server, or check the host and port in its `url`.",
       ];
     case "ENOTFOUND":
     case "EAI_AGAIN":
@@ -101,12 +102,12 @@ function unreachable(
     case "UND_ERR_CONNECT_TIMEOUT":
     case "ETIMEDOUT":
       return [
-        `${where.proxy ?? host} does not accept the connection in time`,
+        `${where.proxy ?? host} did not accept the connection in time`,
         "Check the network, a VPN or a proxy.",
       ];
     case "UND_ERR_ABORTED":
       return [
-        `the proxy refused the way to ${host} (${text(error)})`,
+        `the proxy refused to connect to ${host} (${text(error)})`,
         "Check `network.proxy` and its credentials.",
       ];
     default:
@@ -117,7 +118,7 @@ function unreachable(
   }
 }
 
-/** The code of the error or of what caused it; when several addresses were tried, of the first. */
+/** The code of the error or its cause; if several addresses were tried, the code of the first. */
 function systemCode(error: unknown): string | undefined {
   let current = error;
   for (let depth = 0; depth < 5 && current instanceof Error; depth++) {

@@ -5,10 +5,10 @@ import type { Environment } from "../../../lib/folders.ts";
 import { printable } from "../../../lib/printable.ts";
 import { proxyFor } from "./proxy.ts";
 
-/** The contents of the files that a server's `network` names, and its proxy. */
+/** A server's `network` settings, with the contents of the files they name. */
 export interface HttpNetwork {
   proxy?: string | undefined;
-  /** Certificates to trust besides the ones Node trusts. */
+  /** Certificates to trust in addition to Node's. */
   ca?: string | undefined;
   cert?: string | undefined;
   key?: string | undefined;
@@ -16,21 +16,21 @@ export interface HttpNetwork {
 
 export interface HttpPoolSettings {
   server: string;
-  /** The client certificate is shown to this origin only. */
+  /** The client certificate is sent to this origin only. */
   origin: string;
   network: HttpNetwork;
   env: Environment;
   connectTimeoutMs: number;
 }
 
-/** Where a request goes out: a pool of kept-alive sockets, and the proxy in front of it. */
+/** The route of a request: a pool of keep-alive sockets, and the proxy if there is one. */
 export interface Route {
   dispatcher: Dispatcher;
-  /** Without credentials, for messages. */
+  /** Without credentials, for use in error messages. */
   proxy: string | undefined;
 }
 
-/** One server's sockets. Requests to other hosts, for its logins, may take another way out than its own. */
+/** The sockets for one server. Requests to other hosts, for logins, may use a different proxy. */
 export class HttpPool {
   readonly #settings: HttpPoolSettings;
   readonly #routes = new Map<string, Route>();
@@ -60,7 +60,7 @@ export class HttpPool {
     return route;
   }
 
-  /** Ends every socket, whatever is under way on it. */
+  /** Closes every socket, including those in use. */
   async close(): Promise<void> {
     this.#closed = true;
     const dispatchers = [...this.#dispatchers.values()];
@@ -75,7 +75,7 @@ export class HttpPool {
       const secureContext = this.#secureContext(own);
       return { timeout: connectTimeoutMs, ...(secureContext && { secureContext }) };
     };
-    // Calls are told apart by requests, not streams of one socket, so HTTP/2 would only add a way to fail together.
+    // Each call has its own request, so HTTP/2 would only make calls that share a socket fail together.
     const common = { allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
     if (proxy === undefined) return new Agent({ ...common, connect: secure(isOwn) });
     this.#checkProxy(proxy);
@@ -88,7 +88,7 @@ export class HttpPool {
     });
   }
 
-  /** One context for all sockets: reading the trusted certificates anew for each would cost milliseconds. */
+  /** Shared by all sockets, because loading the trusted certificates takes milliseconds. */
   #secureContext(isOwn: boolean): SecureContext | undefined {
     const { server, network } = this.#settings;
     const { ca, cert, key } = network;

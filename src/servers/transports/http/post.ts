@@ -2,10 +2,10 @@ import type { Authorization, OwnRequest, Sending, SendOptions } from "./authoriz
 import type { Head } from "./exchange.ts";
 import { statusError } from "./status.ts";
 
-/** A message that gets no answer in its own response. */
+/** A message whose HTTP response contains no answer. */
 export interface Posted {
   sending: Sending;
-  /** Rejects when the server refused it, or may not have received it. */
+  /** Rejects if the server refused the message or may not have received it. */
   accepted: Promise<void>;
 }
 

@@ -2,9 +2,8 @@ import { BlockList, isIP } from "node:net";
 import type { Environment } from "../../../lib/folders.ts";
 
 /**
- * The proxy a request goes through, if any. A server's own `network.proxy` wins and `none` means none; otherwise
- * the usual variables count, small letters first. Those never apply to this machine itself: a proxy elsewhere
- * could not reach it.
+ * The proxy for a request, if any. A server's own `network.proxy` takes precedence, and `none` disables the proxy.
+ * Otherwise the usual variables apply, lower case first, but never to this machine, which a remote proxy cannot reach.
  */
 export function proxyFor(url: URL, setting: string | undefined, env: Environment): string | undefined {
   if (setting !== undefined && setting !== "") return setting === "none" ? undefined : setting;

@@ -7,7 +7,7 @@ import { parseMessages } from "./incoming.ts";
 export interface PushStreamSettings {
   authorization: Authorization;
   onMessage(message: Record<string, unknown>): void;
-  /** Those of the session. */
+  /** The headers of the session. */
   headers(): Record<string, string>;
   /** A monotonic clock in milliseconds. */
   now?: (() => number) | undefined;
@@ -16,18 +16,18 @@ export interface PushStreamSettings {
 const firstMs = 1_000;
 const shortestMs = 100;
 const longestMs = 30_000;
-/** A stream that lasted this long, or brought something, was worth opening. */
+/** A stream counts as useful if it lasted this long or brought an event. */
 const healthyMs = 10_000;
 
-/** As the server says, within limits: 0 would be a busy loop, 1e12 overflows a timer, and useless streams get slower. */
+/** The server's delay within limits (0 would be a busy loop, 1e12 overflows a timer). Useless streams increase it. */
 export function reopenDelayMs(retryMs: number | undefined, uselessInARow: number): number {
   const wanted = retryMs ?? firstMs * 1.5 ** uselessInARow;
   return Math.min(Math.max(wanted, shortestMs * 2 ** uselessInARow), longestMs);
 }
 
 /**
- * What a legacy server says outside of any call. Not every server has such a stream; one that has and breaks it is
- * asked again, after its last event, as long as the session lasts.
+ * Receives the messages that a legacy server sends outside of any call. Not every server has such a stream. If it
+ * breaks, it is reopened after the last event for as long as the session lasts.
  */
 export class PushStream implements Receiver {
   readonly #settings: PushStreamSettings;
@@ -59,7 +59,7 @@ export class PushStream implements Receiver {
       method: "GET",
       headers: { ...headers(), accept: "text/event-stream", ...last },
     } as const;
-    // Some servers send nothing, not even headers, before they have something to say.
+    // Some servers send no headers until they have a message to send.
     this.#sending = authorization.send(request, this, { headersTimeoutMs: 0 });
   }
 
@@ -109,7 +109,7 @@ export class PushStream implements Receiver {
   }
 }
 
-/** One event that cannot be read is no reason to give up the others. */
+/** Skips an event that cannot be parsed; the others may still be valid. */
 function readable(data: Buffer, { client }: Authorization): Record<string, unknown>[] {
   try {
     return parseMessages(data, client);

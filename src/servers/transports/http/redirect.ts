@@ -7,14 +7,14 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 const maxHops = 5;
 
 /**
- * An exchange that follows redirects, but only within the origin of the request and only if the request stays what
- * it is. Nothing, neither body nor headers, is ever sent anywhere else.
+ * An exchange that follows redirects, but only within the origin of the request and only if the method and body stay
+ * the same. Neither body nor headers are ever sent anywhere else.
  */
 export class HttpJourney implements Receiver {
   readonly #server: string;
   readonly #pool: HttpPool;
   readonly #receiver: Receiver;
-  /** Gives the answer of a refused redirect to the receiver instead of failing. */
+  /** If a redirect is not followed, passes the response to the receiver instead of failing. */
   readonly #handBack: boolean;
   #request: HttpRequest;
   #exchange: HttpExchange;
@@ -81,7 +81,7 @@ export class HttpJourney implements Receiver {
   }
 }
 
-/** The reason of ending an exchange whose place another one has taken. */
+/** The reason for aborting an exchange that was replaced by the redirected one. */
 const followed = new Error("redirect followed");
 
 function redirectError(server: string, status: number, target: URL, refusal: string): PlugboardError {
@@ -90,11 +90,11 @@ function redirectError(server: string, status: number, target: URL, refusal: str
   });
   return new PlugboardError(
     "unexpected-response",
-    `"${server}" wanted to redirect us to ${location} (HTTP ${status}, ${refusal}); nothing was sent there.`,
+    `"${server}" tried to redirect us to ${location} (HTTP ${status}, ${refusal}); nothing was sent there.`,
     {
       server,
       data: { status, location },
-      hint: "If that is where the server lives now, set its `url` to it.",
+      hint: "If the server has moved there, set its `url` to the new address.",
     },
   );
 }

@@ -3,7 +3,7 @@ import { PlugboardError } from "../../../errors.ts";
 import { shellWord } from "../../../lib/argv.ts";
 import type { Authorization } from "./authorization.ts";
 
-/** 401, after everything that could be renewed was. */
+/** The error for a 401 that remains after renewing the credentials. */
 export function unauthorized(server: string, authorization: Authorization): PlugboardError {
   const data = { status: 401 };
   const canTellMore = authorization.auth === undefined || authorization.auth.renew !== undefined;
@@ -13,7 +13,7 @@ export function unauthorized(server: string, authorization: Authorization): Plug
   return new PlugboardError("auth-failed", message, { server, data, hint: authorization.explain() });
 }
 
-/** 403 that names the rights which the login lacks; undefined for any other. */
+/** The error for a 403 that names the missing scopes; undefined for any other. */
 export function missingRights(
   server: string,
   challenge: string,
@@ -25,12 +25,16 @@ export function missingRights(
   const scopes = redact(scope).split(/\s+/).filter(isScope);
   const more = scopes.map((one) => `+${one}`).join(" ");
   const which = scopes.length > 0 ? `: ${scopes.join(" ")}` : "";
-  return new PlugboardError("auth-failed", `"${server}" wants more rights than this login has${which}.`, {
-    server,
-    data: { reason: "insufficient-scope", scopes, status: 403 },
-    missingScopes: scopes,
-    ...(scopes.length > 0 && {
-      hint: `Run \`plugboard login ${shellWord(server)} --scopes '${more.replaceAll("'", "")}'\`.`,
-    }),
-  });
+  return new PlugboardError(
+    "auth-failed",
+    `"${server}" requires permissions that this login does not have${which}.`,
+    {
+      server,
+      data: { reason: "insufficient-scope", scopes, status: 403 },
+      missingScopes: scopes,
+      ...(scopes.length > 0 && {
+        hint: `Run \`plugboard login ${shellWord(server)} --scopes '${more.replaceAll("'", "")}'\`.`,
+      }),
+    },
+  );
 }

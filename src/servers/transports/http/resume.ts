@@ -7,7 +7,7 @@ const maxFailures = 3;
 const shortestMs = 100;
 const longestMs = 30_000;
 
-/** How long to wait before a stream is opened again: as the server says, within limits that protect both sides. */
+/** How long to wait before reopening a stream: the server's delay, within limits that protect both sides. */
 export function resumeDelayMs(retryMs: number | undefined, failures: number, emptyOpens: number): number {
   const wanted = retryMs ?? 1000 * 1.5 ** failures;
   return Math.min(Math.max(wanted, shortestMs * 1.5 ** emptyOpens), longestMs);
@@ -15,13 +15,13 @@ export function resumeDelayMs(retryMs: number | undefined, failures: number, emp
 
 export interface ResumeWay {
   authorization: Authorization;
-  /** Those of the session. */
+  /** The headers of the session. */
   headers(): Record<string, string>;
 }
 
 /**
- * Continues a legacy answer whose stream broke. A server that gave event ids keeps what it says after a break, and
- * may also break on purpose, to be asked later. The request itself is never repeated.
+ * Resumes a legacy response whose stream broke. A server that sent event ids keeps later events for us, and may also
+ * close the stream on purpose so that we poll. The request itself is never repeated.
  */
 export function resumeCall(call: HttpCall, way: ResumeWay): void {
   if (call.isStopped) return;
@@ -32,7 +32,7 @@ export function resumeCall(call: HttpCall, way: ResumeWay): void {
 
   const giveUp = () => {
     const { server } = client;
-    const message = `"${server}" broke off its answer to ${call.request.method} and could not continue it.`;
+    const message = `"${server}" broke off its response to ${call.request.method} and could not continue it.`;
     call.reject(new PlugboardError("connection-lost", message, { server, data: { sent: true } }));
   };
   const again = () => {

@@ -7,18 +7,18 @@ import { missingRights, unauthorized } from "./refused-credentials.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import { refusesSession, sessionLost } from "./session-lost.ts";
 
-/** A whole answer that is not a success, or not of a type we can read. */
+/** A complete response that is not successful, or of a type we cannot read. */
 export interface Refusal {
   head: Head;
   body: Buffer;
-  /** Whether the request carried a session id. */
+  /** True if the request carried a session id. */
   hadSession: boolean;
 }
 
-/** No message shows more of an answer than the beginning of this. */
+/** How much of a response is read for an error message, which quotes only its start. */
 export const readableLength = 4_000;
 
-/** What an unsuccessful answer means to a caller. */
+/** Turns an unsuccessful response into an error. */
 export function statusError(
   authorization: Authorization,
   { head, body, hadSession }: Refusal,
@@ -71,7 +71,7 @@ interface SaidError {
 const longestError = 65_536;
 const longestMessage = 500;
 
-/** The JSON-RPC error inside a refusal, as far as anybody acts on it. */
+/** The fields we use of the JSON-RPC error in an unsuccessful response. */
 function readRpcError(body: Buffer): SaidError | undefined {
   const parsed = body.length > longestError ? undefined : tryParse(body);
   const error = isRecord(parsed) ? parsed["error"] : undefined;

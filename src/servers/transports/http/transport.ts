@@ -23,7 +23,7 @@ export interface HttpTransportOptions extends HttpClientConfig {
     | undefined;
 }
 
-const goodbyeTimeoutMs = 1_000;
+const deleteSessionTimeoutMs = 1_000;
 const cancelTimeoutMs = 5_000;
 
 /** Streamable HTTP: one POST for each message, and in the legacy era a session with a stream of its own. */
@@ -61,12 +61,13 @@ export class HttpTransport implements Transport {
   cancel(id: string, reason?: string): void {
     const call = this.#calls.get(id);
     if (call === undefined) return;
-    const stop = () => call.stop(new PlugboardError("call-cancelled", reason ?? "Nobody waits for it."));
+    const stop = () =>
+      call.stop(new PlugboardError("call-cancelled", reason ?? "The request was abandoned."));
     const isModern = isModernRevision(envelopeVersion(call.request));
     if (reason === undefined || isModern || !call.wasSent) return stop();
     const params = { requestId: id, reason };
     const message = { jsonrpc: "2.0", method: "notifications/cancelled", params } as const;
-    // A server that cannot be told goes on in vain; nobody waits for its answer.
+    // If the cancellation fails, the server keeps working, but its answer is ignored.
     const options = { headersTimeoutMs: cancelTimeoutMs, renews: false };
     void this.#post(message, toJson(message), options)
       .catch(() => {})
@@ -77,7 +78,7 @@ export class HttpTransport implements Transport {
     this.#version = version;
   }
 
-  /** Says goodbye to a session if the server listens, then ends every request, timer and socket. */
+  /** Deletes the session on the server if possible, then ends every request, timer and socket. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -101,7 +102,7 @@ export class HttpTransport implements Transport {
       headers["mcp-protocol-version"] = version;
     }
     const { url } = this.#client;
-    // Whoever sent the request keeps its deadline.
+    // The caller enforces the deadline.
     const options = { headersTimeoutMs: 0, bodyIdleMs: 0 };
     call.follow(this.#authorization.send({ url, method: "POST", headers, body }, call, options));
   }
@@ -128,8 +129,8 @@ export class HttpTransport implements Transport {
   }
 
   /**
-   * Answers may come on this stream too, to requests that the server only accepted. They are not offered as bytes:
-   * whose they are has to be known here.
+   * Answers to requests that the server only accepted may arrive on this stream too. They are not offered as bytes,
+   * because we need to know which request they belong to.
    */
   #listen(): void {
     const events = this.#events;
@@ -169,7 +170,7 @@ export class HttpTransport implements Transport {
     const receiver = { head() {}, data() {}, end: resolve, failed: () => resolve() };
     const request = { url: this.#client.url, method: "DELETE", headers: this.#sessionHeaders() } as const;
     const sending = this.#authorization.send(request, receiver, { renews: false });
-    await waitAtMost(promise, goodbyeTimeoutMs);
+    await waitAtMost(promise, deleteSessionTimeoutMs);
     sending.abort(this.#lost);
   }
 

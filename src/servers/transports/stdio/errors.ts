@@ -2,25 +2,25 @@ import { PlugboardError } from "../../../errors.ts";
 import type { ExitStatus } from "../../process/server-process.ts";
 import type { StderrTail } from "./stderr-tail.ts";
 
-/** Every way a stdio connection can end, with the server's last words where they explain it. */
+/** The errors for all the ways a stdio connection can end, with the end of stderr if it helps. */
 export function stdioErrors(server: string, stderr: StderrTail, redact = (text: string) => text) {
-  const lastWords = () => redact(stderr.tail(tailBytes));
-  const said = () => {
+  const stderrEnd = () => redact(stderr.tail(tailBytes));
+  const lastLine = () => {
     const line = redact(stderr.lastLine()).trim();
-    return line === "" ? "" : ` Its last words: ${line}`;
+    return line === "" ? "" : ` Last line of its stderr: ${line}`;
   };
   const lost = (what: string) =>
-    new PlugboardError("connection-lost", `"${server}" ${what}.${said()}`, {
+    new PlugboardError("connection-lost", `"${server}" ${what}.${lastLine()}`, {
       server,
-      data: { stderr: lastWords() },
+      data: { stderr: stderrEnd() },
     });
   return {
     exited(exit: ExitStatus | undefined) {
       const { code = null, signal = null } = exit ?? {};
       const how = signal === null ? `exited with code ${code ?? "unknown"}` : `was killed by ${signal}`;
-      return new PlugboardError("server-exited", `The program of "${server}" ${how}.${said()}`, {
+      return new PlugboardError("server-exited", `The program of "${server}" ${how}.${lastLine()}`, {
         server,
-        data: { exitCode: code, signal, stderr: lastWords() },
+        data: { exitCode: code, signal, stderr: stderrEnd() },
       });
     },
     outputClosed: () => lost("closed its output while it was still running"),

@@ -1,21 +1,21 @@
 export interface LineReaderOptions {
   maxLineBytes: number;
-  /** True when a line was taken as it is and need not be parsed. The bytes are the taker's to keep. */
+  /** Returns true if it took the line as bytes, so that it need not be parsed. It may keep the bytes. */
   takes(bytes: Buffer, start: number, end: number): boolean;
   onMessage(message: Record<string, unknown>, bytes: number): void;
-  /** Called once; nothing is read afterwards. */
+  /** Called at most once; nothing is read afterwards. */
   onTooLarge(bytes: number): void;
-  /** A line that is no JSON-RPC message, cut to its beginning. */
+  /** Called with the start of a line that is not a JSON-RPC message. */
   onSkipped(line: string): void;
 }
 
 /**
- * Cuts a byte stream into JSON messages, one per line. Every byte is looked at once and copied at most twice,
- * however small the chunks are, and no more than about twice `maxLineBytes` is ever held.
+ * Splits a byte stream into JSON messages, one per line. Scans every byte once and copies it at most twice, however
+ * small the chunks are, and never buffers more than about twice `maxLineBytes`.
  */
 export class LineReader {
   readonly #options: LineReaderOptions;
-  /** The beginning of a line whose end has not come yet. */
+  /** The start of a line whose end has not arrived yet. */
   #held = empty;
   #heldBytes = 0;
   #stopped = false;
@@ -42,7 +42,7 @@ export class LineReader {
     }
   }
 
-  /** A last message without its line end still counts; half a message does not. */
+  /** A complete last message counts even without a line end; an incomplete one does not. */
   end(): void {
     if (!this.#stopped && this.#heldBytes > 0) this.#releaseHeld();
     this.#stopped = true;
@@ -67,7 +67,7 @@ export class LineReader {
     if (held.length > keptBytes || isTaken) this.#held = empty;
   }
 
-  /** True when somebody keeps these very bytes. */
+  /** True if the receiver keeps these bytes. */
   #line(bytes: Buffer, start: number, end: number): boolean {
     if (end - start <= 1 && (start === end || bytes[start] === carriageReturn)) return false;
     if (this.#options.takes(bytes, start, end)) return true;

@@ -5,14 +5,14 @@ export interface StderrTailOptions {
   onLine?: ((line: string) => void) | undefined;
   maxLinesPerSecond?: number | undefined;
   now?: (() => number) | undefined;
-  /** Applied to everything that is read back. */
+  /** Applied to all text that is read back. */
   redact?: ((text: string) => string) | undefined;
 }
 
-/** The end of what a server wrote to stderr. Takes everything at once, whatever the amount, and keeps a bounded part. */
+/** Keeps the end of a server's stderr, up to a limit. Reads everything immediately, so the server never blocks. */
 export class StderrTail {
   readonly #size: number;
-  /** Made with the first byte: most servers are silent. */
+  /** Allocated with the first byte, because most servers write nothing. */
   #ring = Buffer.alloc(0);
   readonly #onLine: ((line: string) => void) | undefined;
   readonly #maxLinesPerSecond: number;
@@ -44,7 +44,7 @@ export class StderrTail {
     if (this.#onLine) this.#splitLines(chunk, this.#onLine);
   }
 
-  /** Text as the server wrote it, from the beginning of a line where something was dropped before it. */
+  /** The text as the server wrote it. If earlier text was dropped, starts at the beginning of a line. */
   tail(maxBytes = this.#size): string {
     const size = this.#size;
     const length = Math.min(maxBytes, this.#written, size);
@@ -59,7 +59,7 @@ export class StderrTail {
     return lineStart > 0 && lineStart < text.length ? text.slice(lineStart) : text.replace(/^\uFFFD+/, "");
   }
 
-  /** The last line that says something, safe to print. */
+  /** The last non-empty line, safe to print. */
   lastLine(maxCharacters = 300): string {
     const lines = this.tail(4096).trimEnd().split("\n");
     return printable(lines.at(-1) ?? "", { oneLine: true }).slice(0, maxCharacters);

@@ -15,7 +15,7 @@ export interface StdioOptions {
   program: ServerProgram;
   /** The longest message accepted; a longer one ends the connection. */
   maxLineBytes?: number | undefined;
-  /** How much may wait to be read by the server before new requests are refused. */
+  /** How many bytes may be queued for a server that does not read before new requests are rejected. */
   maxQueuedBytes?: number | undefined;
   /** Lines of the server's stderr, rate-limited. */
   onStderr?: ((line: string) => void) | undefined;
@@ -24,11 +24,11 @@ export interface StdioOptions {
   now?: (() => number) | undefined;
 }
 
-/** A server as a child process, JSON messages one per line. */
+/** Runs a server as a child process and exchanges JSON messages with it, one per line. */
 export class StdioTransport implements Transport {
   readonly kind = "stdio";
   readonly stderr: StderrTail;
-  /** What the server wrote to stdout that was no message: how much, and how it began. */
+  /** Lines on stdout that were not messages: how many, and the first of them. */
   readonly skipped = { count: 0, first: [] as string[] };
   /** Why the connection ended, once it did. */
   lost: PlugboardError | undefined;
@@ -73,7 +73,7 @@ export class StdioTransport implements Transport {
     this.#listen(process);
   }
 
-  /** Never waits for a server that does not read. */
+  /** Never blocks on a server that does not read. */
   send(_message: RpcMessage, text: string): void {
     if (this.lost !== undefined) throw this.lost.with({ executed: "no" });
     if (this.#queue === undefined) throw this.#errors.notStarted();
@@ -90,7 +90,7 @@ export class StdioTransport implements Transport {
     this.send(cancelled, JSON.stringify(cancelled));
   }
 
-  /** Settles when the process and everything it started is gone. Calls in flight fail at once. */
+  /** Resolves when the process and its descendants are gone. Pending calls fail immediately. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#lose(this.#errors.closed());
@@ -120,13 +120,13 @@ export class StdioTransport implements Transport {
     stderr.on("data", (chunk: Buffer) => this.stderr.push(chunk));
     stdout.once("end", () => void this.#suspect(process, this.#errors.outputClosed));
     stdin.once("error", () => void this.#suspect(process, this.#errors.inputClosed));
-    // By exit, not by the end of its output: a grandchild may hold that. What was written before is still read.
+    // Watch the exit, not the end of stdout, which a grandchild may hold open. Earlier output is still read.
     void process.exited
       .then(() => waitFor(Promise.all([outputEnded, wordsEnded]), drainMs))
       .then(() => this.#lose(this.#errors.exited(process.exit)));
   }
 
-  /** An exit is the best explanation of a broken pipe, so it gets a moment to show up first. */
+  /** Waits briefly for the exit status, which is the best explanation of a broken pipe. */
   async #suspect(process: ServerProcess, explain: () => PlugboardError): Promise<void> {
     await waitFor(process.exited, exitLagMs);
     if (process.exit === undefined) this.#lose(explain());
@@ -138,7 +138,7 @@ export class StdioTransport implements Transport {
       this.skipped.first.push(printable(this.#options.redact?.(line) ?? line, { oneLine: true }));
   }
 
-  /** The one place where a connection ends, whatever ended it. */
+  /** Every end of the connection goes through here. */
   #lose(error: PlugboardError): void {
     if (this.lost !== undefined) return;
     this.lost = error;
@@ -152,7 +152,7 @@ const maxRemembered = 5;
 const drainMs = 500;
 const exitLagMs = 500;
 
-/** A timer that is late because we were busy comes before the data that arrived meanwhile: that is let in first. */
+/** If the event loop was busy, a late timer fires before data that has already arrived, so let the data in first. */
 async function waitFor(event: Promise<unknown>, ms: number): Promise<void> {
   await waitAtMost(event, ms);
   await new Promise((resolve) => setImmediate(resolve));

@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import { PlugboardError } from "../../../errors.ts";
 
-/** Messages to one server. The first of a turn of the event loop leaves at once, the others of that turn in one write. */
+/** Queues messages to a server. In each turn of the event loop, sends the first at once and the rest in one write. */
 export class WriteQueue {
   readonly #stream: Writable;
   readonly #maxBytes: number;
@@ -20,7 +20,7 @@ export class WriteQueue {
     this.#refuse = refuse;
   }
 
-  /** Throws when the server has stopped reading and enough is waiting for it already. */
+  /** Throws if the server has stopped reading and the queue is full. */
   write(text: string): void {
     const queued = this.#lines.length + this.#stream.writableLength;
     if (queued > this.#maxBytes) throw this.#refuse(queued);
