@@ -3,7 +3,7 @@ import type { ScopeView } from "./scope-view.ts";
 import type { ListKind } from "./known-list.ts";
 import type { ServerLists } from "./server-lists.ts";
 
-/** Templates count as resources. */
+/** `resources` includes resource templates. */
 export type DigestKind = "tools" | "resources" | "prompts";
 
 const listed: Record<DigestKind, readonly ListKind[]> = {
@@ -13,8 +13,8 @@ const listed: Record<DigestKind, readonly ListKind[]> = {
 };
 
 /**
- * One hash over what is known and visible of some servers. Each list brings a hash that was made when it was read, so
- * this costs little when nothing changed. A list without entries counts as much as none.
+ * One hash over the known and visible lists of some servers. Each list has a hash from when it was read, so this is
+ * cheap if nothing changed. An empty list counts the same as no list.
  */
 export async function digestOf(
   view: ScopeView,

@@ -2,24 +2,24 @@ import { PlugboardError } from "../errors.ts";
 import { matchesAny } from "../lib/glob.ts";
 import type { Use } from "../servers/connection-key.ts";
 
-/** What is visible: some servers, tools, or a bundle. */
+/** Restricts a view to some servers, tools, or a bundle. */
 export interface Filter {
   servers?: readonly string[] | undefined;
   exclude?: readonly string[] | undefined;
-  /** Globs over tool ids and the servers' own names. */
+  /** Globs for tool ids and for the servers' own tool names. */
   tools?: readonly string[] | undefined;
   bundle?: string | undefined;
-  /** More globs, each list of which must match too: what the views above this one allow. */
+  /** The globs of the parent views; each list must match too. */
   alsoTools?: readonly (readonly string[])[] | undefined;
 }
 
-/** What is visible, and on whose behalf it is used. One object for each view. */
+/** What is visible, and who uses it. One object per view. */
 export interface Scope {
   readonly filter: Filter;
   readonly use: Use;
 }
 
-/** What both allow. Two bundles have no common meaning, so the second one is refused. */
+/** Combines two filters; only what both allow stays visible. Throws for two bundles, which cannot be combined. */
 export function narrow(outer: Filter, inner: Filter): Filter {
   if (outer.bundle !== undefined && inner.bundle !== undefined && outer.bundle !== inner.bundle) {
     throw new PlugboardError(
@@ -40,7 +40,7 @@ export function narrow(outer: Filter, inner: Filter): Filter {
   };
 }
 
-/** Whether the globs of a filter let a tool through. */
+/** True if a tool matches the globs of a filter. */
 export function matchesTools({ tools, alsoTools = [] }: Filter, id: string, name: string): boolean {
   const matches = (globs: readonly string[]) => matchesAny(globs, id) || matchesAny(globs, name);
   return (tools === undefined || matches(tools)) && alsoTools.every(matches);

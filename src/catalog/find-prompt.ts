@@ -3,12 +3,12 @@ import { nearest } from "../lib/suggest.ts";
 import type { Meant } from "./meant.ts";
 import type { PromptCommand } from "./prompts.ts";
 
-/** Asks a server for its prompts, or says what is known of them. Throws the server's reason. */
+/** Lists a server's prompts, from the server or from what is known. Throws the server's error. */
 export type ListPrompts = (server: string) => Promise<readonly PromptCommand[]>;
 
 /**
- * The prompt that an id, `server.prompt`, `server/prompt`, or a bare name means that only one server has. Only the
- * server that is meant is asked, all of them for a bare name.
+ * Finds a prompt by its id, `server.prompt`, `server/prompt`, or a bare name that only one server has. Asks only the
+ * server in the query, or all servers for a bare name.
  */
 export async function findPrompt(
   query: string,
@@ -46,7 +46,7 @@ async function findByName(
   throw unknownPrompt(query, all);
 }
 
-/** A server that fails has no prompts for now; whoever stopped waiting wants no answer. */
+/** A server that fails counts as having no prompts; a cancelled search still throws. */
 function leftOut(error: unknown): [] {
   if (!isPlugboardError(error) || isPlugboardError(error, "call-cancelled")) throw error;
   return [];

@@ -7,22 +7,22 @@ import type { ToolEntry } from "./tool-entry.ts";
 import type { ToolIndex } from "./tool-index.ts";
 import { suggestTool } from "./suggest-tool.ts";
 
-/** Where tools are looked for. */
+/** The catalog to search. */
 export interface ToolsPlace {
-  /** As of now: a new configuration may come while servers are asked. */
+  /** The current view: the configuration may change while servers are asked. */
   readonly view: ScopeView;
   readonly naming: Naming;
-  /** What is known of a server, however old. */
+  /** The known tools of a server, however old. */
   known(server: string): Promise<ToolIndex | undefined>;
-  /** A fresh enough list; undefined when the server has none and fails. */
+  /** A fresh enough list; undefined if nothing is known and the server fails. */
   read(server: string): Promise<ToolIndex | undefined>;
-  /** A list that the server has confirmed; throws its reason when it does not. */
+  /** A list that the server has confirmed; throws the server's error if it fails. */
   confirmed(server: string): Promise<ToolIndex>;
 }
 
 /**
- * The tool at one of the servers that a query speaks of. What is known is good enough to find it; that there is no
- * such tool is believed only of a list that the server has confirmed.
+ * Finds a tool at one of the servers in the query. A known list is enough to find it, but a tool is only reported as
+ * missing if the server has confirmed its list.
  */
 export async function findMeant(
   query: string,
@@ -47,7 +47,7 @@ export async function findMeant(
   throw failure ?? (await unknownTool(query, meant, place));
 }
 
-/** The tool of a bare name that only one server has. All lists must be known for that, so servers may be asked. */
+/** Finds a tool by a bare name that only one server has. This needs all lists, so servers may be asked. */
 export async function findByName(query: string, place: ToolsPlace, mayAsk: boolean): Promise<ToolEntry> {
   const indexes = await Promise.all(
     place.view.names.map((server) => (mayAsk ? place.read(server) : place.known(server))),
@@ -84,7 +84,7 @@ function namesakes(
   });
 }
 
-/** Says so, and what may have been meant. */
+/** The error for an unknown or ambiguous name, with a suggestion. */
 export async function unknownTool(
   query: string,
   meant: readonly Meant[],

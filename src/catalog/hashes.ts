@@ -1,10 +1,9 @@
-/** A short hash of a text; equal texts have equal hashes. */
 export function hashText(text: string): string {
-  // Taken when needed: loading the module costs a command that hashes nothing a tenth of its time.
+  // Loaded on demand: loading the module takes a tenth of the run time of a command that hashes nothing.
   return process.getBuiltinModule("node:crypto").hash("sha1", text, "base64url");
 }
 
-/** One hash for many, whatever their order. */
+/** Combines hashes into one that does not depend on their order. */
 export function hashAll(hashes: readonly string[]): string {
   return hashText([...hashes].sort().join());
 }
@@ -15,7 +14,7 @@ export function hashEntry(entry: Record<string, unknown>): { hash: string; size:
     const text = JSON.stringify(entry);
     return { hash: hashText(text), size: text.length };
   } catch {
-    // Nested so deeply that it cannot be written. The guard sets it aside, and the list is not kept on disk.
+    // Nested too deeply to serialize. The guard sets the tool aside, and the list is not saved to disk.
     return { hash: hashText(`unwritable ${String(entry["name"])}`), size: Infinity };
   }
 }

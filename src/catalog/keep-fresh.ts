@@ -3,14 +3,14 @@ import type { ServerList } from "./server-list.ts";
 const longestTimerMs = 2 ** 30;
 
 export interface KeepFreshSettings {
-  /** Every list there is. */
+  /** All lists. */
   lists(): Iterable<ServerList>;
   now(): number;
 }
 
 /**
- * Reads lists before anybody asks: when their server has connected, says that they changed, when they expire, and after
- * a failure. When each is due is its own affair (`ServerList.dueAt`); here is the one timer for all of them.
+ * Reads lists in the background: when their server connects or reports a change, when they expire, and after a
+ * failure. Each list decides when it is due (`ServerList.dueAt`); this has the one timer for all of them.
  */
 export class KeepFresh {
   readonly #settings: KeepFreshSettings;
@@ -21,7 +21,7 @@ export class KeepFresh {
     this.#settings = settings;
   }
 
-  /** Something about a list is new. */
+  /** Call after a list changed. */
   look(list: ServerList): void {
     const { dueAt } = list;
     if (dueAt <= this.#settings.now()) list.readBehind();

@@ -7,21 +7,21 @@ export type RawEntry = Record<string, unknown>;
 
 export const listKinds: readonly ListKind[] = ["tools", "resources", "resourceTemplates", "prompts"];
 
-/** A list as a server sent it. */
+/** A list that was read from a server. */
 export interface KnownList extends ListAge {
-  /** The same array as before when a reading found nothing different. */
+  /** The same array as before if nothing changed. */
   entries: readonly RawEntry[];
-  /** One for each entry. */
+  /** One per entry. */
   hashes: readonly string[];
-  /** Of the whole list, whatever its order. */
+  /** The hash of the whole list; does not depend on the order. */
   hash: string;
-  /** As JSON. */
+  /** The size as JSON. */
   size: number;
 }
 
 /**
- * A list that has just been read. Entries that did not change stay the objects they were, and with them what was made of
- * them: validators, verdicts.
+ * Creates a list that was just read. Unchanged entries keep their objects, so validators and verdicts for them stay
+ * cached.
  */
 export function knownList(read: ReadList, age: ListAge, before: KnownList | undefined): KnownList {
   const { entries, hashes, size } = read;

@@ -5,19 +5,19 @@ import type { ListKind } from "./known-list.ts";
 import { readPages } from "./pages.ts";
 import type { ReadList } from "./pages.ts";
 
-/** How one server is asked for its lists. */
+/** Fetches one server's lists. */
 export interface ListSource {
   server: string;
-  /** What a list is good for when the server does not say. */
+  /** How long a list stays valid if the server does not say. */
   ttlMs: number;
-  /** Connects if need be, and says what the server can do. */
+  /** Connects if necessary and returns the server's capabilities. */
   capabilities(signal: AbortSignal): Promise<Record<string, unknown>>;
   ask(method: string, params: Record<string, unknown>, signal: AbortSignal): Promise<JsonRpcAnswer>;
-  /** The number of the running session; undefined while there is none. */
+  /** The number of the current session; undefined if there is none. */
   session(): number | undefined;
-  /** Why the server has not come up in this run, once it has failed to. */
+  /** Why the server has not started in this run, if it has failed. */
   trouble(): PlugboardError | undefined;
-  /** True when asking again is another matter than the time that failed: the server was reset or has connected anew. */
+  /** True if the server was reset or has reconnected since the failure, so that asking again makes sense. */
   isAnew(failedSession: number | undefined): boolean;
   now(): number;
 }
@@ -32,8 +32,8 @@ const methods: Record<ListKind, { method: string; capability: string }> = {
 const none: ReadList = { entries: [], hashes: [], size: 0 };
 
 /**
- * Asks for a list, page by page; `onAsked` is called whenever the question is about to be sent. Reading harms nobody, so
- * it is done once more when the connection breaks in the middle of it.
+ * Reads a list page by page. Calls `onAsked` before each attempt. Reading has no side effects, so it is repeated once
+ * if the connection breaks.
  */
 export async function requestList(
   kind: ListKind,
@@ -50,7 +50,7 @@ export async function requestList(
     try {
       return await readPages(source.server, kind, (params) => source.ask(method, params, signal));
     } catch (error) {
-      // Templates are optional even where resources are not.
+      // Servers with resources need not support templates.
       if (kind === "resourceTemplates" && isPlugboardError(error, "protocol-error")) return none;
       if (attempt > 0 || signal.aborted || !isLost(error)) throw error;
     }

@@ -12,7 +12,7 @@ const defaultTtlMs = 3_600_000;
 
 type Asking = Omit<ListsSettings, "rules" | "onRead" | "onUnread">;
 
-/** How the lists of one connection are asked for, and kept between runs. `use` is whoever it is made for. */
+/** Fetches the lists of one connection and stores them between runs. `use` is who the connection is for. */
 export function listSource(key: ConnectionKey, use: Use | undefined, settings: CatalogSettings): Asking {
   const { servers, snapshots, now, ask } = settings;
   const { connections } = servers;
@@ -22,7 +22,7 @@ export function listSource(key: ConnectionKey, use: Use | undefined, settings: C
     server,
     ttlMs: servers.entry(server).config?.cacheTtlMs ?? defaultTtlMs,
     now,
-    // Lists are read over a lasting connection, also where every call has one of its own.
+    // Lists are read over a persistent connection, even if every call gets its own.
     capabilities: async (signal) => (await connections.get(key, use).ready(signal)).greeting.capabilities,
     ask: (method, params, signal) => ask(key, method, params, signal),
     session: () => sessionOf(connections.peek(key)),
@@ -35,12 +35,12 @@ export function listSource(key: ConnectionKey, use: Use | undefined, settings: C
   };
 }
 
-/** Every session has a start of its own, so their count names it. */
+/** Every session has exactly one start, so the number of starts identifies it. */
 function sessionOf(connection: Connection | undefined): number | undefined {
   return connection?.session && connection.counts.starts;
 }
 
-/** Waiting for a server that has never come up means waiting for its next failure. One that was up is another matter. */
+/** A server that has never connected will probably fail again, so do not wait for it. One that was up may return. */
 function troubleOf(connection: Connection | undefined): PlugboardError | undefined {
   if (!connection || connection.startMs !== undefined) return undefined;
   const { state } = connection;
@@ -57,13 +57,13 @@ function isAnew(connection: Connection | undefined, failedSession: number | unde
     case "connected":
     case "degraded":
       return sessionOf(connection) !== failedSession;
-    // Somebody has reset it, or it says at once what is missing.
+    // It was reset, or it reports immediately what is missing.
     default:
       return true;
   }
 }
 
-/** Another account or folder may be shown something else, so what is remembered is remembered for each. */
+/** Lists are stored per account and folder, because they may differ. */
 function fingerprintOf({ server, account, project }: ConnectionKey, servers: ServerSet): string {
   const entry = servers.entry(server);
   const plain = entryFingerprint(entry);

@@ -1,17 +1,17 @@
 import { shownServer } from "./names.ts";
 import type { Naming } from "./names.ts";
 
-/** A server that a query speaks of, and what it calls the tool or prompt there; no name when the query is an id. */
+/** A server that a query may refer to, and the name of the tool or prompt there; no name if the query is an id. */
 export interface Meant {
   server: string;
   name?: string;
 }
 
-/** Finds the servers that queries speak of, without walking all of them. */
+/** Finds the servers that a query may refer to, without iterating over all of them. */
 export class ServersMeant {
   readonly #naming: Naming;
   readonly #isServer: (name: string) => boolean;
-  /** By what ids call them: their name, or for unusual ones what is legal of it, which several may share. */
+  /** By their name in ids: the legal characters of their own name, which several servers may share. */
   readonly #byShown = new Map<string, string[]>();
 
   constructor(servers: ReadonlyMap<string, unknown>, naming: Naming) {
@@ -22,7 +22,7 @@ export class ServersMeant {
         this.#byShown.set(shown, [...(this.#byShown.get(shown) ?? []), server]);
   }
 
-  /** The servers that can have the id. Nearly always there is one. */
+  /** The servers that may have this id; nearly always one. */
   byId(id: string): readonly string[] {
     const { style } = this.#naming;
     if (style === "mcp" && !id.startsWith("mcp__")) return none;
@@ -31,7 +31,7 @@ export class ServersMeant {
     return end === -1 ? none : (this.#byShown.get(id.slice(start, end)) ?? none);
   }
 
-  /** Those that an id, `server.name` or `server/name` can mean; none for a bare name. */
+  /** The servers that an id, `server.name` or `server/name` may refer to; none for a bare name. */
   by(query: string): Meant[] {
     const byPrefix = [...query.matchAll(/[./]/g)].flatMap(({ index }) => {
       const server = query.slice(0, index);

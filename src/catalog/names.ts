@@ -8,10 +8,10 @@ export interface Naming {
 export const defaultNaming: Naming = { style: "mcp", maxLength: 64 };
 
 /**
- * What the model sees. Ids are stored in snapshots, pins and approvals, so the rule looks at one server and one name
- * only: two plain parts joined by `__`, or, where a part is not plain or the whole is too long, both made legal and
- * cut, with a hash of the originals behind a further `__`. A plain id never contains that third part, so the two
- * kinds cannot meet.
+ * The id that the model sees. Ids are stored in snapshots, pins and approvals, so an id depends on one server and one
+ * name only: two plain parts joined by `__`. If a part is not plain or the id is too long, both parts are made legal
+ * and cut, and a hash of the originals follows another `__`. A plain id never has that third part, so the two forms
+ * cannot collide.
  */
 export function toolId(server: string, name: string, { style, maxLength }: Naming = defaultNaming): string {
   const prefix = style === "mcp" ? "mcp__" : "";
@@ -24,14 +24,14 @@ export function toolId(server: string, name: string, { style, maxLength }: Namin
   return `${prefix}${trim(cutServer)}__${trim(shownName)}__${hash}`;
 }
 
-/** How a server is called in ids with a hash. */
+/** A server's name in ids with a hash. */
 export function shownServer(server: string, naming: Naming): string {
   return trim(cut(server, roomFor(naming)));
 }
 
 const hashLength = 8;
 
-/** What is left for server and name beside prefix, separators and hash. */
+/** The length left for server and name after prefix, separators and hash. */
 function roomFor({ style, maxLength }: Naming): number {
   return maxLength - (style === "mcp" ? 5 : 0) - hashLength - 4;
 }
@@ -40,7 +40,7 @@ function cut(server: string, room: number): string {
   return legal(server).slice(0, Math.max(4, Math.floor(room / 3)));
 }
 
-/** No `__` inside and no `_` at the ends: then the separators are the only double underscores there are. */
+/** No `__` inside and no `_` at the ends, so that only separators are double underscores. */
 function isPlain(part: string): boolean {
   return /^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$/.test(part);
 }

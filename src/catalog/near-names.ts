@@ -1,9 +1,9 @@
-/** More than these nobody takes for a slip. */
+/** Names with more typing mistakes than this are not suggested. */
 const mistakes = 3;
 
 /**
- * Finds the few things whose names may be a word with typing mistakes. Every name is kept as the set of its letters in
- * one number: a mistake changes at most two of them, so nearly all names drop out without being compared.
+ * Finds entries whose names are similar to a misspelt word. Stores the letters of each name as a bit set: a typing
+ * mistake changes at most two bits, so nearly all names are ruled out without being compared.
  */
 export class NearNames<T> {
   readonly #items: T[] = [];
@@ -16,7 +16,7 @@ export class NearNames<T> {
     this.#letters.push(lettersOf(name));
   }
 
-  /** Those with the fewest different letters first, and no more than `most`. */
+  /** Returns at most `most` entries, those with the fewest different letters first. */
   like(word: string, most: number): T[] {
     const letters = lettersOf(word);
     const found: T[][] = Array.from({ length: 2 * mistakes + 1 }, () => []);
@@ -33,7 +33,7 @@ export class NearNames<T> {
   }
 }
 
-/** The letters of a name, whatever their case, as bits: 26 for letters, five for digits, one for the rest. */
+/** The letters of a name as bits, ignoring case: 26 for letters, five for digits, one for the rest. */
 function lettersOf(name: string): number {
   let letters = 0;
   for (let at = 0; at < name.length; at++) {

@@ -19,19 +19,19 @@ export const defaultPageLimits: PageLimits = {
 };
 
 export interface ReadList {
-  /** The server's own objects, unknown fields and all. */
+  /** The objects as the server sent them, including unknown fields. */
   entries: Record<string, unknown>[];
-  /** One for each entry. */
+  /** One per entry. */
   hashes: string[];
-  /** As JSON. */
+  /** The size as JSON. */
   size: number;
-  /** How long the server says the list is good for. */
+  /** How long the list stays valid, according to the server. */
   ttlMs?: number;
-  /** Which cap ended the reading before the list did. */
+  /** The limit that cut the list short. */
   cutBy?: keyof PageLimits;
 }
 
-/** Walks a paginated list. An empty cursor is a cursor; a repeated one is a loop. */
+/** Reads a paginated list. An empty cursor is a valid cursor; a repeated one is a loop. */
 export async function readPages(
   server: string,
   member: string,
@@ -81,11 +81,13 @@ export async function readPages(
 function readPage(server: string, member: string, answer: JsonRpcAnswer): Record<string, unknown> {
   if ("error" in answer) {
     const { code, message } = answer.error;
-    const text = `"${server}" did not list its ${member}: ${message} (${code}).`;
+    const text = `"${server}" could not list its ${member}: ${message} (${code}).`;
     throw new PlugboardError("protocol-error", text, { server, data: { rpcCode: code } });
   }
   if (Array.isArray(answer.result[member])) return answer.result;
-  throw new PlugboardError("protocol-error", `"${server}" answered without a list of ${member}.`, { server });
+  throw new PlugboardError("protocol-error", `"${server}" sent a result without a list of ${member}.`, {
+    server,
+  });
 }
 
 function shorter(known: number | undefined, said: unknown): number | undefined {

@@ -1,21 +1,21 @@
 import { isRecord } from "../lib/record.ts";
 
-/** A parameter that a modern HTTP server wants repeated in a header (`x-mcp-header`). */
+/** A parameter that a modern HTTP server also requires as a header (`x-mcp-header`). */
 interface ParamHeader {
   path: string[];
   header: string;
 }
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-// `number` is not among them: two sides may write the same one differently.
+// Not `number`: client and server may format the same number differently.
 const primitives = new Set(["string", "integer", "boolean"]);
 
-/** The declarations of a tool; only parameters that are always at the same place can be repeated. */
+/** The header declarations of a tool. Only parameters with a fixed path can be headers. */
 function paramHeaders(schema: unknown): ParamHeader[] {
   return scan(schema, []).flatMap((found) => ("header" in found ? [found] : []));
 }
 
-/** Why a tool with such declarations must not be used, or nothing. */
+/** Why the header declarations make a tool unusable; undefined if they are valid. */
 export function paramHeaderProblem(schema: unknown): string | undefined {
   const found = scan(schema, []);
   const wrong = found.find((one) => "problem" in one);
@@ -43,11 +43,11 @@ function judge(schema: Record<string, unknown>, path: string[]): Found {
   if (typeof header !== "string" || !token.test(header))
     return { problem: `\`x-mcp-header\` of ${at} is not a header name` };
   if (path.length === 0 || !primitives.has(String(schema["type"])))
-    return { problem: `\`x-mcp-header\` of ${at || "the root"} is not on a plain value` };
+    return { problem: `\`x-mcp-header\` of ${at || "the root"} is not on a string, integer or boolean` };
   return { path, header };
 }
 
-/** Declarations inside lists and alternatives have no fixed place in the arguments. */
+/** Finds declarations inside arrays and alternatives, which have no fixed path in the arguments. */
 function misplaced(schema: Record<string, unknown>): Found[] {
   const places = [
     "items",
@@ -65,10 +65,10 @@ function misplaced(schema: Record<string, unknown>): Found[] {
   const isHidden = places.some(
     (place) => schema[place] !== undefined && JSON.stringify(schema[place]).includes('"x-mcp-header"'),
   );
-  return isHidden ? [{ problem: "`x-mcp-header` stands where a parameter has no fixed place" }] : [];
+  return isHidden ? [{ problem: "`x-mcp-header` is on a parameter without a fixed path" }] : [];
 }
 
-/** The headers of one call, values as they are; a parameter that is absent has none. */
+/** The headers for one call, with unencoded values; an absent parameter has no header. */
 export function paramHeaderValues(schema: unknown, args: unknown): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const { path, header } of paramHeaders(schema)) {

@@ -2,7 +2,7 @@ import { toolId } from "./names.ts";
 import type { Naming } from "./names.ts";
 import type { RawEntry } from "./known-list.ts";
 
-/** A prompt as something that a person types: `/mcp__server__prompt`. */
+/** A prompt as a slash command: `/mcp__server__prompt`. */
 export interface PromptCommand {
   command: string;
   id: string;
@@ -13,7 +13,7 @@ export interface PromptCommand {
   arguments: { name: string; description?: string; required: boolean }[];
 }
 
-/** The prompts of one list that can be used, in the server's order. */
+/** The usable prompts of a list, in the server's order. */
 export function promptCommands(
   server: string,
   entries: readonly RawEntry[],

@@ -7,7 +7,7 @@ import type { Rules } from "./tool-index.ts";
 
 const noConfig: ServerConfig = {};
 
-/** What the tools of each server are judged by: the same object until the configuration says something else. */
+/** The rules for each server's tools. Returns the same object until the configuration changes. */
 export class JudgingRules {
   readonly #servers: ServerSet;
   readonly #rules = new WeakMap<ServerConfig, Rules>();

@@ -11,19 +11,19 @@ export type ToolFilter = (tool: ToolEntry) => boolean;
 type Sum = Pick<ToolIndex, "available" | "digest">;
 
 interface Verdicts {
-  /** `null` for what is not visible. */
+  /** `null` for tools that are not visible. */
   tools: WeakMap<ToolEntry, ToolEntry | null>;
   indexes: WeakMap<ToolIndex, Sum>;
 }
 
-/** What a filter shows of each index under one configuration. Every verdict is made once. */
+/** Applies a filter to each tool index under one configuration. Judges every tool once. */
 export class ScopeView {
   readonly config: LoadedConfig;
   readonly #filter: Filter;
   readonly #toolFilter: ToolFilter | undefined;
-  /** Absent in a view that shows every tool of its servers as it is; there may be thousands of those. */
+  /** Absent if the view shows every tool of its servers unchanged, because there may be thousands of such views. */
   readonly #verdicts: Verdicts | undefined;
-  /** Absent where every server is visible. */
+  /** Absent if every server is visible. */
   readonly #visible: Map<string, boolean> | undefined;
   #names: readonly string[] | undefined;
 
@@ -45,7 +45,7 @@ export class ScopeView {
       .sort());
   }
 
-  /** Whether a server belongs to it, usable or not. */
+  /** True if the view includes the server, usable or not. */
   isVisible(server: string): boolean {
     if (!this.#visible) return true;
     let isVisible = this.#visible.get(server);
@@ -56,7 +56,7 @@ export class ScopeView {
     return isVisible;
   }
 
-  /** A tool of a visible server as this view has it; undefined when it is not visible. */
+  /** A tool of a visible server as this view shows it; undefined if it is not visible. */
   shown(entry: ToolEntry): ToolEntry | undefined {
     if (!this.#verdicts) return entry;
     let verdict = this.#verdicts.tools.get(entry);
@@ -72,7 +72,7 @@ export class ScopeView {
     return entries.flatMap((entry) => this.shown(entry) ?? []);
   }
 
-  /** How many tools can be called, and the digest of those. */
+  /** The number of callable tools, and their digest. */
   sumUp(index: ToolIndex): Sum {
     if (!this.#verdicts) return index;
     let sum = this.#verdicts.indexes.get(index);
@@ -90,7 +90,7 @@ export class ScopeView {
     const config = this.config.servers.get(entry.server)?.config ?? {};
     const judged = bundle === undefined ? entry : inBundle(entry, config, bundleOf(bundle, this.config));
     if (judged.status !== "available" || !this.#toolFilter || this.#toolFilter(judged)) return judged;
-    return { ...judged, status: "hidden", because: "the host program's filter hides it" };
+    return { ...judged, status: "hidden", because: "the host program's filter excludes it" };
   }
 }
 

@@ -12,9 +12,9 @@ export interface ListedEntry {
 }
 
 export interface ListOptions {
-  /** `false` answers at once with what is known, and starts nothing. */
+  /** `false` returns what is known immediately and starts no server. */
   wait?: boolean | undefined;
-  /** Ends the wait; an aborted one starts nothing. */
+  /** Ends the wait. If it is already aborted, no server is started. */
   signal?: AbortSignal | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface CatalogSettings {
   snapshots: Snapshots;
   emit: Emit;
   now(): number;
-  /** Asks over the lasting connection of a key. */
+  /** Sends a request over the persistent connection for a key. */
   ask(
     key: ConnectionKey,
     method: string,
@@ -31,6 +31,6 @@ export interface CatalogSettings {
     signal?: AbortSignal,
   ): Promise<JsonRpcAnswer>;
   toolFilter?: ToolFilter | undefined;
-  /** Read lists before anybody asks, and tell of changes when the new list is there. */
+  /** Read lists in the background, and report changes once the new list is available. */
   keepFresh?: boolean | undefined;
 }

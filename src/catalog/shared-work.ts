@@ -1,6 +1,6 @@
 import { abortable, waitCancelled } from "../lib/abortable.ts";
 
-/** Work that several wait for. It is given up when the last of them has left, and not before. */
+/** Work that several callers wait for. It is cancelled only when the last of them stops waiting. */
 export class SharedWork<T> {
   readonly #promise: Promise<T>;
   readonly #stop = new AbortController();
@@ -13,7 +13,7 @@ export class SharedWork<T> {
     this.#promise.catch(() => undefined);
   }
 
-  /** Nobody waits for it any more. */
+  /** True if no caller waits for it any more. */
   get isGivenUp(): boolean {
     return this.#stop.signal.aborted;
   }

@@ -1,8 +1,8 @@
 const sliceMs = 5;
 
 /**
- * Keeps long work from blocking the loop: `if (slices.isOver()) await slices.next()` between two pieces of it lets
- * everybody else have a turn every few milliseconds.
+ * Keeps long work from blocking the event loop: call `if (slices.isOver()) await slices.next()` between two steps to
+ * yield every few milliseconds.
  */
 export class Slices {
   #endsAt = performance.now() + sliceMs;

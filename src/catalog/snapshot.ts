@@ -9,12 +9,12 @@ export type SavedLists = Partial<Record<ListKind, KnownList>>;
 type Written = Pick<KnownList, "entries" | "at" | "ttlMs">;
 
 const keepMs = 30 * 86_400_000;
-/** Larger lists are asked for anew each time rather than kept: writing them would block everything else for too long. */
+/** Larger lists are not saved, because writing them would block the event loop for too long. */
 const maxSize = 8_000_000;
 
 /**
- * Lists on disk, so that tools are there before a server has started. Keyed by what the server is, not by its name,
- * and by who asked where that matters: what one caller may see is nobody else's business.
+ * Stores lists on disk, so that tools are available before a server has started. The key depends on the program or
+ * URL, not the server's name, and on the caller where it matters: a list must not be shown to another caller.
  */
 export class Snapshots {
   readonly #store: Store;
@@ -45,7 +45,7 @@ export class Snapshots {
       if (size > maxSize) await this.#store.delete(key(fingerprint, caller));
       else await this.#store.set(key(fingerprint, caller), written(known), { ttlMs: keepMs });
     } catch {
-      // A snapshot is a convenience.
+      // Snapshots are optional.
     }
   }
 }

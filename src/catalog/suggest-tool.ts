@@ -6,7 +6,7 @@ import type { ToolIndex } from "./tool-index.ts";
 
 const mostCompared = 100;
 
-/** The tool that can be called and is nearest to a query, written the way the query is. `indexes` are those of the view. */
+/** Suggests the callable tool closest to a query, in the notation of the query. `indexes` are those of the view. */
 export function suggestTool(
   query: string,
   meant: readonly Meant[],
@@ -32,7 +32,7 @@ function nearestTool(
   return nearest(query, tools.map(write));
 }
 
-/** The few whose names have about the letters of a word. */
+/** The tools whose names have about the same letters as a word. */
 function pick(word: string, indexes: readonly (ToolIndex | undefined)[], view: ScopeView): ToolEntry[] {
   const most = Math.ceil(mostCompared / Math.max(1, indexes.length));
   return indexes

@@ -9,31 +9,31 @@ import { paramHeaderProblem } from "./param-headers.ts";
 import { guardSchema } from "./schema/guard.ts";
 import type { RawEntry } from "./known-list.ts";
 
-/** One tool of one server, named and judged. */
+/** One tool of one server, with its id and status. */
 export interface ToolEntry {
-  /** What the model sees and calls. */
+  /** The name that the model sees and calls. */
   id: string;
   server: string;
   /** The server's own name for it. */
   name: string;
-  /** Another name from config, which the id is built from. */
+  /** The name from config, if the tool is renamed; the id is built from it. */
   renamedTo?: string;
   title?: string;
   description?: string;
   inputSchema: Record<string, unknown>;
   outputSchema?: Record<string, unknown>;
-  /** With the corrections from config; empty for a server that is not believed. */
+  /** Includes the overrides from config; empty for an `untrusted` server. */
   annotations: Record<string, unknown>;
-  /** Exactly what the server sent. */
+  /** The entry as the server sent it. */
   raw: RawEntry;
-  /** `hidden` by a rule of yours, `set-aside` because something is wrong with it. */
+  /** `hidden` by a rule in your configuration, `set-aside` because the tool is invalid. */
   status: "available" | "hidden" | "set-aside";
   because?: string;
 }
 
 const maxDescription = 32_000;
 
-/** A tool as a server sent it, with its id and its status. */
+/** Gives a tool that a server sent its id and status. */
 export function judgeTool(
   server: string,
   config: ServerConfig,
@@ -62,7 +62,7 @@ export function judgeTool(
   };
 }
 
-/** The same with a bundle's rules on top. */
+/** Applies a bundle's rules in addition. */
 export function inBundle(entry: ToolEntry, config: ServerConfig, bundle: BundleConfig): ToolEntry {
   if (entry.status === "set-aside") return entry;
   const verdict = toolVerdict(config, entry.name, bundle);

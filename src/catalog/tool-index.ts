@@ -8,23 +8,23 @@ import { Slices } from "./slices.ts";
 import { judgeTool } from "./tool-entry.ts";
 import type { ToolEntry } from "./tool-entry.ts";
 
-/** What tools are judged by. The same object as long as nothing of it changes. */
+/** The rules that decide a tool's status. The same object as long as nothing changes. */
 export interface Rules {
   readonly config: ServerConfig;
   readonly naming: Naming;
 }
 
-/** The tools of one list, judged by one set of rules. Made once; a new list or new rules make a new one. */
+/** The tools of one list, judged by one set of rules. Never modified; a new list or new rules need a new index. */
 export class ToolIndex {
   readonly rules: Rules;
   readonly byId = new Map<string, ToolEntry>();
-  /** By the server's own names, and by those that config gives where they are free. */
+  /** By the server's own names, and by names from config that are not taken. */
   readonly byName = new Map<string, ToolEntry>();
   readonly near = new NearNames<ToolEntry>();
-  /** In the order of their ids. */
+  /** Sorted by id. */
   entries: readonly ToolEntry[] = [];
   available = 0;
-  /** What was made of each entry before looking at the others, for the index after this one. */
+  /** The verdict on each entry by itself, for reuse by the next index. */
   readonly judged = new Map<RawEntry, ToolEntry>();
   readonly #hashes = new Map<string, string>();
   #digest: string | undefined;
@@ -55,12 +55,12 @@ export class ToolIndex {
     this.entries = [...this.byId.keys()].sort().map((id) => this.byId.get(id) as ToolEntry);
   }
 
-  /** Changes with the ids and definitions of the tools that can be called. */
+  /** Changes with the ids and definitions of the callable tools. */
   get digest(): string {
     return (this.#digest ??= this.digestOf(this.entries));
   }
 
-  /** The same for some of them. */
+  /** The same for some of the tools. */
   digestOf(entries: readonly ToolEntry[]): string {
     const available = entries.filter(({ status }) => status === "available");
     if (available.length === 0) return "";
@@ -68,7 +68,7 @@ export class ToolIndex {
   }
 }
 
-/** Judges a list, a slice at a time. What the index before judged by the same rules is not judged again. */
+/** Judges a list in time slices. Reuses the verdicts of the previous index if the rules are the same. */
 export async function indexTools(
   server: string,
   list: { entries: readonly RawEntry[]; hashes: readonly string[] },
@@ -86,15 +86,15 @@ export async function indexTools(
     const entry = kept ?? judgeTool(server, config, name, raw, naming);
     index.judged.set(raw, entry);
     const isTwin = index.byId.has(entry.id);
-    index.add(isTwin ? asTwin(entry, index.byId.size, naming) : entry, list.hashes[at] ?? "");
+    index.add(isTwin ? asDuplicate(entry, index.byId.size, naming) : entry, list.hashes[at] ?? "");
   }
   if (slices.isOver()) await slices.next();
   index.seal();
   return index;
 }
 
-/** The first tool of a name keeps it. */
-function asTwin(entry: ToolEntry, count: number, naming: Naming): ToolEntry {
+/** Sets aside a tool whose name is taken, with an id of its own. The first tool with a name keeps it. */
+function asDuplicate(entry: ToolEntry, count: number, naming: Naming): ToolEntry {
   const { server, name, renamedTo = name } = entry;
   const id = toolId(server, `${name}#${count}`, naming);
   return {

@@ -1,7 +1,7 @@
 import type { Mistake, Validator } from "./schema/validate.ts";
 import { createValidator } from "./schema/validate.ts";
 
-/** Validators by schema object: made when first needed, kept as long as the list that holds the schema. */
+/** Validators by schema object: created when first needed, and kept as long as the list that contains the schema. */
 export class Validators {
   readonly #made = new WeakMap<object, Validator>();
 

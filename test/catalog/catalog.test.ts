@@ -15,7 +15,7 @@ const object = { type: "object" };
 const named = (...names: string[]) => names.map((name) => ({ name, inputSchema: object }));
 
 describe("M41 lists", () => {
-  it("are walked page by page, keep unknown fields, and come in an order that depends on nobody", async () => {
+  it("are read page by page, keep unknown fields, and have a stable order", async () => {
     const tools = [
       { name: "b", inputSchema: object, "x-extra": 1, _meta: { k: 1 }, icons: [{ src: "i" }] },
       ...named("a", "c"),
@@ -28,7 +28,7 @@ describe("M41 lists", () => {
     expect((await second.tools()).map(({ id }) => id)).toEqual(ids);
   });
 
-  it("follow an empty cursor and refuse to walk in circles", async () => {
+  it("follow an empty cursor and reject a repeated one", async () => {
     const page = (cursor: string | undefined) => ({
       answer: { tools: named(`t${cursor ?? "end"}`), ...(cursor !== undefined && { nextCursor: cursor }) },
     });
@@ -55,7 +55,7 @@ describe("M41 lists", () => {
     });
   });
 
-  it("are asked for again after the server says they changed, and the last good one is kept when that fails", async () => {
+  it("are read again after the server reports a change, and the last good one is kept if that fails", async () => {
     const http = await startFakeHttp({ tools: named("one") });
     onTestFinished(() => http.close());
     const hub = await hubOf({ it: { url: http.url } });
@@ -74,7 +74,7 @@ describe("M41 lists", () => {
     expect(hub.status()[0]).toMatchObject({ state: "degraded" });
   });
 
-  it("keep the first of two tools with one name, and say so about the second", async () => {
+  it("keep the first of two tools with the same name, and explain why the second is set aside", async () => {
     const hub = await hubOf({
       it: fakeStdio({
         tools: [
@@ -89,7 +89,7 @@ describe("M41 lists", () => {
 });
 
 describe("M29 snapshots", () => {
-  it("list tools before any server has started, and again without starting it", async () => {
+  it("list tools without starting any server", async () => {
     const box = createSandbox();
     const log = box.path("log.jsonl");
     const store = createMemoryStore();
@@ -106,7 +106,7 @@ describe("M29 snapshots", () => {
     expect(starts()).toBe(before);
   });
 
-  it("belong to what is started, not to its name", async () => {
+  it("depend on the program, not on the server's name", async () => {
     const store = createMemoryStore();
     const first = await createHub({ servers: { it: fakeStdio({ tools: named("one") }) } }, { store });
     await first.tools();
@@ -150,7 +150,7 @@ describe.each(["legacy", "modern"] as const)("M47 resources and M48 prompts of a
   });
 });
 
-describe("M12 explain for tools", () => {
+describe("M12 explaining a tool", () => {
   it("names the rule, its file and its line", async () => {
     const box = createSandbox();
     const entry = { ...fakeStdio({}), tools: { deny: ["add"] }, approval: { tools: { echo: "prompt" } } };

@@ -10,8 +10,8 @@ const typed = (type: string) => [
 const number = { a: 1 };
 const invalid = { code: "arguments-invalid" };
 
-describe("what calls are checked against", () => {
-  it("is the new list as soon as it was refreshed", async () => {
+describe("the list that calls are checked against", () => {
+  it("is the new list right after a refresh", async () => {
     const server = new ListServer({ tools: typed("number") });
     const hub = await hubOf({ it: server.entry });
     await hub.callTool("it.t", number);
@@ -22,7 +22,7 @@ describe("what calls are checked against", () => {
     expect(server.count("tools/call")).toBe(2);
   });
 
-  it("is read again when the server said that it changed, and when it expired", async () => {
+  it("is read again after the server reported a change, and after it expired", async () => {
     let now = 1_000_000;
     const server = new ListServer({ tools: typed("number") });
     const hub = await hubOf({ it: server.entry }, { clock: () => now });
@@ -40,7 +40,7 @@ describe("what calls are checked against", () => {
     expect(server.count("tools/list")).toBe(3);
   });
 
-  it("is confirmed by the server when it is remembered from an earlier run", async () => {
+  it("is confirmed by the server if it comes from an earlier run", async () => {
     const store = createMemoryStore();
     const script = { tools: typed("number").map((tool) => ({ ...tool, name: "echo" })) };
     const servers = { it: fakeStdio(script) };
@@ -54,7 +54,7 @@ describe("what calls are checked against", () => {
     expect(second.status()[0]?.counts.requests).toBe(2);
   });
 
-  it("a tool that is new since an earlier run is found by asking its server", async () => {
+  it("includes a tool that is new since an earlier run", async () => {
     const store = createMemoryStore();
     const server = new ListServer({ tools: named("old") });
     const first = await hubOf({ it: server.entry }, { store });
@@ -66,7 +66,7 @@ describe("what calls are checked against", () => {
     expect((await second.findTool("mcp__it__new")).name).toBe("new");
   });
 
-  it("a rule or a naming that a reload brings holds for the next call, in every view", async () => {
+  it("follows rules and naming from a reload with the next call, in every view", async () => {
     const server = fakeStdio({});
     const bundles = { some: { servers: ["it"], tools: { deny: ["add"] } } };
     const hub = await hubOf({ it: server }, {}, { bundles });
@@ -89,7 +89,7 @@ describe("what calls are checked against", () => {
       await expect(view.callTool("mcp__it__echo")).rejects.toMatchObject({ code: "tool-hidden" });
   });
 
-  it("is shown by the rules of a configuration that came while the list was read", async () => {
+  it("follows the rules of a configuration that was loaded while the list was read", async () => {
     const server = new ListServer({ tools: named("a", "b") });
     const list = Promise.withResolvers<Record<string, unknown>>();
     const asked = Promise.withResolvers<void>();
@@ -109,7 +109,7 @@ describe("what calls are checked against", () => {
     expect(server.count("tools/call")).toBe(0);
   });
 
-  it("is the list of the new server while the old one of that name still takes its time to leave", async () => {
+  it("is the list of the new server while the old one with the same name is still shutting down", async () => {
     await using old = await openLogged({ tools: named("echo"), ignores: ["eof"] });
     await using other = await openLogged({ tools: [{ ...typed("number")[0], name: "echo" }] });
     const hub = await hubOf({ it: old.entry });
@@ -121,7 +121,7 @@ describe("what calls are checked against", () => {
     expect(other.heard().filter(({ method }) => method === "tools/list")).toHaveLength(1);
   });
 
-  it("what did not change keeps its objects, so nothing is judged or compiled again", async () => {
+  it("keeps the objects of unchanged entries, so nothing is judged or compiled again", async () => {
     const server = new ListServer({ tools: named("a", "b") });
     const hub = await hubOf({ it: server.entry });
     const [a, b] = await hub.tools();
@@ -135,7 +135,7 @@ describe("what calls are checked against", () => {
 });
 
 describe.each(["legacy", "modern"] as const)("a %s server that was restarted", (versions) => {
-  it("is asked for its tools again before a call is checked against them", async () => {
+  it("is asked for its tools again before the next call", async () => {
     const hub = await hubOf({
       it: fakeStdio({
         versions,
@@ -158,13 +158,13 @@ describe.each(["legacy", "modern"] as const)("a %s server that was restarted", (
     const lost = reached(hub, "it", "waiting", "failed");
     await hub.callTool("mcp__it__die").catch(() => undefined);
     await lost;
-    // The new process is its old self again.
+    // The new process behaves like the first one.
     expect((await hub.callTool("mcp__it__echo", number)).structuredContent).toEqual(number);
   });
 });
 
-describe("a server that keeps saying that its list changed", () => {
-  it("is not asked for its list again for every call when nothing is different", async () => {
+describe("a server that keeps reporting changes of its list", () => {
+  it("is not asked for its list for every call if nothing really changed", async () => {
     const server = new ListServer({ tools: named("t") });
     const hub = await hubOf({ it: server.entry }, { clock: () => 1_000_000 });
     await hub.tools();
@@ -176,7 +176,7 @@ describe("a server that keeps saying that its list changed", () => {
     expect(server.count("tools/list")).toBeLessThan(6);
   });
 
-  it("is asked again for every call as long as the list really changes", async () => {
+  it("is asked for every call as long as the list really changes", async () => {
     const server = new ListServer({ tools: named("t") });
     const hub = await hubOf({ it: server.entry }, { clock: () => 1_000_000 });
     await hub.tools();
@@ -190,7 +190,7 @@ describe("a server that keeps saying that its list changed", () => {
     }
   });
 
-  it("gets its calls through although every list is out of date when it arrives", async () => {
+  it("can still be called although every list is outdated when it arrives", async () => {
     const server = new ListServer({ tools: named("t") });
     server.answers.set("tools/list", () => {
       server.changed("tools");
@@ -203,7 +203,7 @@ describe("a server that keeps saying that its list changed", () => {
     expect(server.count("tools/call")).toBe(2);
   });
 
-  it("makes readers and calls wait for a reading that began after the change, not for the one before it", async () => {
+  it("makes listings and calls wait for a read that started after the change", async () => {
     const server = new ListServer({ tools: typed("number") });
     const hub = await hubOf({ it: server.entry });
     await hub.connect("it");

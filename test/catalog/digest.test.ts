@@ -3,7 +3,7 @@ import { fakeStdio } from "../fixtures/fake/index.ts";
 import { ListServer, hubOf, named, object } from "./list-server.ts";
 
 describe("the digest of a view", () => {
-  it("changes exactly when what the view shows changes", async () => {
+  it("changes exactly when the visible catalog changes", async () => {
     const server = new ListServer({ tools: named("a", "b"), prompts: [{ name: "p" }], resources: [] });
     const hub = await hubOf({ it: server.entry });
     const view = hub.view({ caller: "me", tools: ["a*"] });
@@ -35,7 +35,7 @@ describe("the digest of a view", () => {
     expect(await hub.digest("resources")).not.toBe(resources);
   });
 
-  it("follows the rules of config: what is hidden is not in it, and corrected annotations are", async () => {
+  it("follows the configured rules: excludes hidden tools, includes overridden annotations", async () => {
     const server = fakeStdio({ tools: named("a", "b") });
     const hub = await hubOf({ it: server });
     await hub.tools();
@@ -51,7 +51,7 @@ describe("the digest of a view", () => {
     expect(await under({})).toBe(plain);
   });
 
-  it("is the same in another process that sees the same, and starts nothing", async () => {
+  it("is the same in another process with the same catalog, and starts no server", async () => {
     const [one, two] = [new ListServer({ tools: named("a") }), new ListServer({ tools: named("a") })];
     const hubs = [await hubOf({ it: one.entry }), await hubOf({ it: two.entry })];
     await Promise.all(hubs.map((hub) => hub.digest()));

@@ -5,7 +5,7 @@ import { ListServer, hubOf, named } from "./list-server.ts";
 const names = (tools: { name: string }[]) => tools.map(({ name }) => name);
 
 describe("a server that failed once in this run", () => {
-  it("no longer delays listing: what is known is the answer, and it is asked behind it", async () => {
+  it("no longer delays listing: the known tools are returned and it is asked in the background", async () => {
     const [good, slow] = [new ListServer({ tools: named("g") }), new ListServer({ tools: named("s") })];
     let now = 1_000_000;
     slow.answers.set("tools/list", () => new Error("not now"));
@@ -14,7 +14,7 @@ describe("a server that failed once in this run", () => {
     const held = Promise.withResolvers<Record<string, unknown>>();
     slow.answers.set("tools/list", () => held.promise);
     now += 60_000;
-    // Would wait for ever if it waited.
+    // This would never return if it waited.
     expect(names(await hub.tools())).toEqual(["g"]);
     expect(names(await hub.tools())).toEqual(["g"]);
     const told = new Promise<void>((resolve) => hub.on("catalog-changed", () => resolve()));
@@ -32,7 +32,7 @@ describe("a server that failed once in this run", () => {
     expect(server.count("tools/list")).toBe(1);
   });
 
-  it("is waited for by whoever wants that very server, and its reason is the error", async () => {
+  it("is waited for by a request for that server, and its error is reported", async () => {
     const server = new ListServer({ tools: named("t") });
     server.answers.set("tools/list", () => new Error("out of order"));
     const hub = await hubOf({ it: server.entry });
@@ -47,18 +47,18 @@ describe("a server that failed once in this run", () => {
     expect(names(await hub.tools())).toEqual(["t"]);
   });
 
-  it("while it was started does not delay the first listing either", async () => {
+  it("during its start does not delay the first listing either", async () => {
     const [good, hanging] = [new ListServer({ tools: named("g") }), new ListServer({ tools: named("h") })];
     hanging.isDown = true;
     const hub = await hubOf({ good: good.entry, hanging: hanging.entry }, { eager: true });
     await reached(hub, "hanging", "waiting", "failed");
     hanging.isDown = false;
     hanging.answers.set("initialize", () => new Promise(() => {}));
-    // Would wait for ever if it waited.
+    // This would never return if it waited.
     expect(names(await hub.tools())).toEqual(["g"]);
   });
 
-  it("is waited for again after somebody has reconnected it", async () => {
+  it("is waited for again after a reconnect", async () => {
     const server = new ListServer({ tools: named("t") });
     server.isDown = true;
     const hub = await hubOf({ it: server.entry });
@@ -70,12 +70,12 @@ describe("a server that failed once in this run", () => {
 });
 
 describe("a list that failed", () => {
-  it("for a passing reason is asked for again at once when the connection broke", async () => {
+  it("because the connection broke is requested again immediately", async () => {
     await using server = await openLogged({
       on: [{ when: { method: "tools/list", nth: 1 }, do: [{ exit: 1 }] }],
       tools: named("t"),
     });
-    // The second process has not counted the first one's requests, so the rule takes it down as well.
+    // The second process starts counting requests again, so the rule ends it as well.
     const hub = await hubOf({ it: server.entry });
     expect(await hub.tools()).toEqual([]);
     expect(server.starts()).toBe(2);
@@ -90,7 +90,7 @@ describe("a list that failed", () => {
     expect(dropped.connects).toBe(2);
   });
 
-  it("says that the call it was read for has not been executed", async () => {
+  it("reports that the call it was needed for was not executed", async () => {
     const server = new ListServer({ tools: named("t") });
     server.answers.set("tools/list", async () => {
       await server.drop();
@@ -100,7 +100,7 @@ describe("a list that failed", () => {
     await expect(hub.callTool("it.t")).rejects.toMatchObject({ code: "connection-lost", executed: "no" });
   });
 
-  it("leaves the last good one in place", async () => {
+  it("does not replace the last good one", async () => {
     const server = new ListServer({ tools: named("t"), resources: [{ uri: "x://a", name: "a" }] });
     const hub = await hubOf({ it: server.entry });
     await Promise.all([hub.tools(), hub.resources()]);
@@ -112,7 +112,7 @@ describe("a list that failed", () => {
     expect((await hub.callTool("it.t")).isError).toBeFalsy();
   });
 
-  it("keeps its connection degraded until that very list is good again", async () => {
+  it("keeps its connection degraded until that list is read successfully", async () => {
     const server = new ListServer({ tools: named("t") });
     const hub = await hubOf({ it: server.entry });
     server.answers.set("tools/list", () => new Error("broken"));

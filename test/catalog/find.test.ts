@@ -7,7 +7,7 @@ import { ListServer, hubOf, named, object } from "./list-server.ts";
 describe("a tool is found", () => {
   const odd = "a server with a very long name, spaces and dots. like this one";
 
-  it("by its id in every kind of view, also when its server or name is unusual", async () => {
+  it("by its id in every kind of view, even if its server or name has unusual characters", async () => {
     const server = new ListServer({ tools: named("plain", "with space", "n".repeat(100)) });
     const bundles = { all: { servers: [odd, "it"] } };
     const hub = await hubOf(
@@ -50,16 +50,16 @@ describe("a tool is found", () => {
     expect(await hub.findTool("a.b.d")).toMatchObject({ server: "a.b", name: "d" });
   });
 
-  it("by the name that config gives it and by the server's own", async () => {
+  it("by its configured name and by the server's own name", async () => {
     await using server = await openLogged({ tools: named("echo", "say") });
     const hub = await hubOf({ it: { ...server.entry, tools: { rename: { echo: "say" } } } });
-    // The first of two tools that want one name keeps it.
+    // The first of two tools with the same name keeps it.
     expect(await hub.findTool("it.say")).toMatchObject({ id: "mcp__it__say", name: "echo" });
     expect(await hub.findTool("it.echo")).toMatchObject({ id: "mcp__it__say" });
     expect((await hub.allTools()).find(({ name }) => name === "say")?.status).toBe("set-aside");
   });
 
-  it("by a bare name only when all lists are known, so that nothing is guessed", async () => {
+  it("by a bare name only if all lists are known", async () => {
     const [one, two] = [new ListServer({ tools: named("t") }), new ListServer({ tools: named("t", "u") })];
     const hub = await hubOf({ one: one.entry, two: two.entry });
     await hub.refresh("one");
@@ -70,14 +70,14 @@ describe("a tool is found", () => {
     expect(await hub.findTool("u")).toMatchObject({ server: "two" });
   });
 
-  it("by a bare name that only one server offers, although another one hides its own", async () => {
+  it("by a bare name if the tools of other servers with that name are hidden", async () => {
     const [one, two] = [new ListServer({ tools: named("t") }), new ListServer({ tools: named("t") })];
     const toolFilter = ({ server }: { server: string }) => server === "one";
     const hub = await hubOf({ one: one.entry, two: two.entry }, { toolFilter });
     expect(await hub.findTool("t")).toMatchObject({ server: "one" });
   });
 
-  it("only by views that show it", async () => {
+  it("only in views that show it", async () => {
     const server = new ListServer({ tools: named("read", "write") });
     const hub = await hubOf(
       { it: server.entry, other: server.entry },
@@ -121,7 +121,7 @@ describe("a caller who must not share", () => {
 describe("an unknown tool", () => {
   const many = Array.from({ length: 10_000 }, (_, index) => `tool_${index}`);
 
-  it("is answered with the nearest one, written the way it was asked for, however many there are", async () => {
+  it("gets a suggestion in the notation of the query, however many tools there are", async () => {
     const server = new ListServer({
       tools: [...named(...many), { name: "search_issues", inputSchema: object }],
     });
@@ -136,7 +136,7 @@ describe("an unknown tool", () => {
     expect(await hint("nothing like it at all")).not.toContain("Did you mean");
   });
 
-  it("is not answered with one that the view does not offer", async () => {
+  it("never gets a suggestion that the view does not show", async () => {
     const hub = await hubOf({ it: new ListServer({ tools: named("secret", "public") }).entry });
     await hub.tools();
     const view = hub.view({ tools: ["public"] });
@@ -159,7 +159,7 @@ describe("a prompt is found", () => {
     expect(other.connects).toBe(1);
   });
 
-  it("and its server's reason is the error when that cannot be asked", async () => {
+  it("or the error of its server is reported", async () => {
     const server = new ListServer();
     server.answers.set("prompts/list", () => new Error("broken"));
     const hub = await hubOf({ it: server.entry });
@@ -169,7 +169,7 @@ describe("a prompt is found", () => {
 });
 
 describe("a summary", () => {
-  it("counts what each view can call, and starts nothing", async () => {
+  it("counts the callable tools of each view, and starts no server", async () => {
     const server = new ListServer({ tools: named("a1", "a2", "b") });
     const hub = await hubOf({ it: server.entry, unused: server.entry });
     await hub.refresh("it");

@@ -5,7 +5,7 @@ import type { ListAge, Moment } from "../../src/catalog/freshness.ts";
 const read: ListAge = { at: 1_000, ttlMs: 500, isSnapshot: false, session: 1, changes: 2 };
 const soon: Moment = { now: 1_100, session: 1, changes: 2 };
 
-describe("how good a list still is", () => {
+describe("the freshness of a list", () => {
   it.each<[why: string, list: Partial<ListAge>, moment: Partial<Moment>, is: string]>([
     ["read in the running session", {}, {}, "confirmed"],
     ["the server said that it changed", {}, { changes: 3 }, "changed"],
@@ -25,8 +25,8 @@ describe("how good a list still is", () => {
   });
 });
 
-describe("a list that its server keeps calling changed", () => {
-  it("is read at once the first time, then after pauses that grow from 1 s to 30 s", () => {
+describe("a list that its server keeps reporting as changed", () => {
+  it("is read immediately the first time, then after delays that grow from 1 s to 30 s", () => {
     const pace = new Pace();
     expect(pace.nextAt).toBe(-Infinity);
     const pauses: number[] = [];
@@ -37,7 +37,7 @@ describe("a list that its server keeps calling changed", () => {
     expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
   });
 
-  it("is read at once again after it was quiet for a while", () => {
+  it("is read immediately again after a quiet period", () => {
     const pace = new Pace();
     for (let time = 0; time < 8; time++) pace.reread(time, true);
     pace.reread(1_000_000, true);
@@ -56,7 +56,7 @@ describe("a list that its server keeps calling changed", () => {
     expect(pace.mayReadToCall(1_013)).toBe(true);
   });
 
-  it("does not wait for a clock that was put back", () => {
+  it("is not delayed by a clock that was set back", () => {
     const pace = new Pace();
     for (let time = 0; time < 5; time++) pace.reread(1_000_000, false);
     expect(pace.mayReadToCall(1_000_001)).toBe(false);

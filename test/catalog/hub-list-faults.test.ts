@@ -12,7 +12,7 @@ const listing = (step: object): Script => ({
   on: [{ when: { method: "tools/list" }, do: [step as never] }],
 });
 
-/** Names of what is offered by the server under test. */
+/** The names of the available tools of the server under test. */
 const offered = async (hub: Hub) =>
   (await hub.tools()).filter(({ server }) => server === "it").map(({ name }) => name);
 const aside = async (hub: Hub) =>
@@ -181,7 +181,7 @@ const rows: Row[] = [
     async (hub) => {
       expect(await offered(hub)).toContain("good");
       expect((await aside(hub)).join()).toContain("deep");
-      // Whatever the verdict on the doubling one is, it is reached and a call of it comes to an end.
+      // The doubling schema may be accepted or rejected, but judging it and calling the tool must end.
       await hub
         .callTool("it.echo", { a: 1 })
         .catch((error: unknown) =>
@@ -227,7 +227,7 @@ const rows: Row[] = [
     async (hub) => {
       await expect(hub.callTool("it.echo")).rejects.toMatchObject({
         code: "arguments-invalid",
-        message: expect.stringContaining("no longer there"),
+        message: expect.stringContaining("no longer has this tool"),
       });
     },
   ],
@@ -275,7 +275,7 @@ const rows: Row[] = [
 ];
 
 describe("M41 M43 faults in lists and schemas", () => {
-  it.each(rows)("%s, and the neighbour never notices", async (_, script, check) => {
+  it.each(rows)("%s, and the other server is not affected", async (_, script, check) => {
     await using hub = await createHub({ servers: { it: inProcessFake(script), neighbour: fakeStdio({}) } });
     const neighbour = async () =>
       expect((await hub.callTool("mcp__neighbour__add", { a: 1, b: 2 })).structuredContent).toEqual({

@@ -19,7 +19,7 @@ const toolsChanged = (hub: Hub) =>
 describe("lists that are kept fresh", () => {
   afterEach(() => void vi.useRealTimers());
 
-  it("are read when a server connects, and told of when they are there", async () => {
+  it("are read when a server connects, with an event once they are available", async () => {
     const server = new ListServer({ tools: named("t"), prompts: [{ name: "p" }] });
     const hub = await hubOf({ it: server.entry }, kept);
     const changed = toolsChanged(hub).then(() => names(hub));
@@ -29,7 +29,7 @@ describe("lists that are kept fresh", () => {
     expect(server.count("resources/list")).toBe(1);
   });
 
-  it("are read again when the server says that they changed; the event comes with the new list", async () => {
+  it("are read again when the server reports a change; the event comes with the new list", async () => {
     const server = new ListServer({ tools: named("one") });
     const hub = await hubOf({ it: server.entry }, kept);
     const first = toolsChanged(hub);
@@ -41,7 +41,7 @@ describe("lists that are kept fresh", () => {
     expect(await changed).toEqual(["two"]);
   });
 
-  it("cause no event when the server says so and nothing is different", async () => {
+  it("cause no event if the server reports a change but nothing is different", async () => {
     const server = new ListServer({ tools: named("t") });
     const hub = await hubOf({ it: server.entry }, kept);
     const first = toolsChanged(hub);
@@ -55,7 +55,7 @@ describe("lists that are kept fresh", () => {
     expect(told).toBe(0);
   });
 
-  it("are read at most once in a while, however often the server says so", async () => {
+  it("are read at a limited rate, however often the server reports changes", async () => {
     const server = new ListServer({ tools: named("t") });
     const hub = await hubOf({ it: server.entry }, { ...kept, clock: () => 1_000_000 });
     await hub.connect("it");
@@ -67,7 +67,7 @@ describe("lists that are kept fresh", () => {
     expect(server.count("tools/list")).toBeLessThanOrEqual(3);
   });
 
-  it("are read again after the server was lost and found again", async () => {
+  it("are read again after a reconnect", async () => {
     const server = new ListServer({ tools: named("one") });
     const hub = await hubOf({ it: server.entry }, { ...kept, eager: true });
     await expect.poll(() => names(hub)).toEqual(["one"]);
@@ -91,7 +91,7 @@ describe("lists that are kept fresh", () => {
     expect(await changed).toEqual(["two"]);
   });
 
-  it("start no server again that was stopped because nobody used it", async () => {
+  it("do not restart a server that was stopped because it was idle", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
     const entry = fakeStdio({ tools: named("t") });
     const hub = await hubOf({ it: { ...entry, idleStopMs: 60_000, cacheTtlMs: 600_000 } }, kept);
@@ -109,7 +109,7 @@ describe("lists that are kept fresh", () => {
     expect(await names(hub)).toEqual(["t"]);
   });
 
-  it("do not keep a server up that nobody uses, however often they expire", async () => {
+  it("do not keep an idle server running, however often they expire", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
     const entry = fakeStdio({ tools: named("t") });
     const hub = await hubOf({ it: { ...entry, idleStopMs: 60_000, cacheTtlMs: 20_000 } }, kept);
@@ -128,7 +128,7 @@ describe("lists that are kept fresh", () => {
     expect(isStopped()).toBe(true);
   });
 
-  it("are asked for again after a failure, without anybody asking", async () => {
+  it("are read again after a failure, without a request", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
     const server = new ListServer({ tools: named("t") });
     server.answers.set("tools/list", () => new Error("not yet"));
@@ -143,7 +143,7 @@ describe("lists that are kept fresh", () => {
 });
 
 describe("lists that are not kept fresh", () => {
-  it("are read when somebody asks; the event comes at once", async () => {
+  it("are read on request; the event comes immediately", async () => {
     const server = new ListServer({ tools: named("one") });
     const hub = await hubOf({ it: server.entry });
     await hub.connect("it");

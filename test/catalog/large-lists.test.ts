@@ -21,7 +21,7 @@ describe("ten thousand tools on one server", () => {
     expect((await hub.callTool("it.echo", { x: 1 })).structuredContent).toEqual({ x: 1 });
   });
 
-  it("let others have their turn while they are judged, and nobody sees half of them", async () => {
+  it("do not block other work while they are judged, and are never visible in part", async () => {
     const server = new ListServer({ tools: many });
     const hub = await hubOf({ it: server.entry });
     await hub.connect("it");
@@ -43,7 +43,7 @@ describe("ten thousand tools on one server", () => {
     expect(server.count("tools/list")).toBe(1);
   });
 
-  it("too large to be remembered are asked for in the next run", async () => {
+  it("are read again in the next run if they are too large to save", async () => {
     const store = createMemoryStore();
     const large = many.slice(0, 100).map((tool) => ({ ...tool, description: "d".repeat(100_000) }));
     const server = new ListServer({ tools: large });

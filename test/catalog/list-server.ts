@@ -24,17 +24,17 @@ export async function hubOf(
   return hub;
 }
 
-/** A legacy server in this process whose lists a test changes under the hub's feet. */
+/** A legacy in-process server whose lists a test can change while the hub uses it. */
 export class ListServer {
   tools: Fields[] = [];
   prompts: Fields[] = [];
   resources: Fields[] = [];
-  /** Instead of the default answer: a result, an error, or nothing until the promise ends. */
+  /** Replaces the default answer with a result or an error, once the promise settles. */
   readonly answers = new Map<string, (params: Fields) => Fields | Error | Promise<Fields | Error>>();
   /** The methods of all requests, in order. */
   readonly heard: string[] = [];
   connects = 0;
-  /** Refuses to be connected to. */
+  /** Rejects connections. */
   isDown = false;
   #transport: Transport | undefined;
 
@@ -63,7 +63,7 @@ export class ListServer {
     void this.#transport?.send({ jsonrpc: "2.0", method: `notifications/${kind}/list_changed` });
   }
 
-  /** The connection breaks. */
+  /** Breaks the connection. */
   async drop(): Promise<void> {
     await this.#transport?.close();
   }

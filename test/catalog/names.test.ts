@@ -20,12 +20,12 @@ const anyName = fc.oneof(
 );
 
 describe("M40 tool ids", () => {
-  it("are plain where both parts are plain", () => {
+  it("are plain if both parts are plain", () => {
     expect(toolId("github", "search_issues")).toBe("mcp__github__search_issues");
     expect(toolId("a-b", "Get_Thing", { style: "server", maxLength: 48 })).toBe("a-b__Get_Thing");
   });
 
-  it("keep apart what a naive join would mix up", () => {
+  it("differ where simply joining the names would collide", () => {
     const pairs = [
       ["a_b", "c"],
       ["a", "b_c"],

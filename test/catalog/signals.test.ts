@@ -30,7 +30,7 @@ describe.each(waits)("%s", (_, wait) => {
     expect(it.connects).toBe(0);
   });
 
-  it("with an aborted signal sends nothing, also when everything is known", async () => {
+  it("with an aborted signal sends nothing, even if everything is known", async () => {
     const it = server();
     const hub = await hubOf({ it: it.entry });
     await hub.refresh("it");
@@ -39,7 +39,7 @@ describe.each(waits)("%s", (_, wait) => {
     expect(it.heard.length).toBe(before);
   });
 
-  it("ends at once when the signal comes while the server starts, and asks nothing afterwards", async () => {
+  it("ends immediately if aborted while the server starts, and sends nothing afterwards", async () => {
     const it = server();
     const greeted = Promise.withResolvers<Record<string, unknown>>();
     const asked = Promise.withResolvers<void>();
@@ -64,8 +64,8 @@ describe.each(waits)("%s", (_, wait) => {
   });
 });
 
-describe("somebody who stops waiting", () => {
-  it("does not end the reading that others wait for", async () => {
+describe("a caller that stops waiting", () => {
+  it("does not cancel a read that others wait for", async () => {
     const it = new ListServer({ tools: named("t") });
     const list = Promise.withResolvers<Record<string, unknown>>();
     const asked = Promise.withResolvers<void>();
@@ -85,7 +85,7 @@ describe("somebody who stops waiting", () => {
     expect(it.count("tools/list")).toBe(1);
   });
 
-  it("leaves nothing behind that the next one would fail by", async () => {
+  it("does not make the next request fail", async () => {
     const it = new ListServer({ tools: named("t") });
     const asked = Promise.withResolvers<void>();
     it.answers.set("tools/list", () => {

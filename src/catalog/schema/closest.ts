@@ -2,8 +2,8 @@ import { wrongType, type Finding, type Run } from "./run.ts";
 import { orList, withArticle } from "./wording.ts";
 
 /**
- * A value that fits no alternative was probably meant for one of them. The alternative with the least serious
- * complaints speaks; when several are equally close, they speak together.
+ * A value that matches no alternative was probably meant for one of them. Reports the findings of the closest
+ * alternative, or of several if they are equally close.
  */
 export function reportClosest(complaints: readonly Finding[][], run: Run): false {
   const level = run.path.length;
@@ -18,17 +18,17 @@ export function reportClosest(complaints: readonly Finding[][], run: Run): false
     return false;
   }
   const reasons = closest.slice(0, 4).flatMap(([finding]) => (finding ? [inWords(finding, level)] : []));
-  return run.fail(`fits none of ${complaints.length} alternatives: ${orList([...new Set(reasons)])}`);
+  return run.fail(`matches none of ${complaints.length} alternatives: ${orList([...new Set(reasons)])}`);
 }
 
-/** The wrong type of the value itself rules an alternative out, the wrong constant inside nearly does. */
+/** A wrong type of the value itself rules an alternative out; a wrong constant inside it nearly does. */
 function score(list: readonly Finding[], level: number): number {
   let sum = 0;
   for (const { weight, at } of list) sum += weight === wrongType && at.length > level ? 3 : weight;
   return sum;
 }
 
-/** One finding for alternatives that all want something else at the same place. */
+/** One finding for alternatives that all fail at the same place. */
 function merge(closest: readonly Finding[][]): Finding[] | undefined {
   const firsts = closest.flatMap((list) => (list.length === 1 ? list : []));
   const [finding] = firsts;

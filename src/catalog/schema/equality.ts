@@ -1,8 +1,8 @@
 import type { Run } from "./run.ts";
 
 /**
- * A text that is the same for equal JSON values and different for others, whatever the order of their members.
- * Comparing texts in a set is what keeps `uniqueItems` and large enums from going quadratic.
+ * A string that is the same for equal JSON values and different for others, whatever the order of their members.
+ * Looking these strings up in a set keeps `uniqueItems` and large enums from taking quadratic time.
  */
 export function equalityKey(value: unknown, run?: Run): string {
   if (typeof value !== "object" || value === null) {
@@ -22,7 +22,7 @@ export function equalityKey(value: unknown, run?: Run): string {
   return key;
 }
 
-/** Membership in a fixed list of JSON values. */
+/** Returns a test for membership in a fixed list of JSON values. */
 export function membership(values: readonly unknown[]): (value: unknown, run: Run) => boolean {
   const scalars = new Set(values.filter((value) => typeof value !== "object" || value === null));
   const others = values.filter((value) => typeof value === "object" && value !== null);

@@ -4,10 +4,10 @@ import type { Work } from "./compile/work.ts";
 import { annotationsOf, type Schema } from "./compile/tidy.ts";
 import { typeName } from "./wording.ts";
 
-/** What a schema comes down to for targets that know neither `allOf` nor keywords beside a union or a reference. */
+/** A simplified schema, for targets that support neither `allOf` nor keywords beside a union or reference. */
 export type Form = {
   annotations: Schema;
-  /** What was written out on the way. */ expanded: ReadonlySet<object>;
+  /** The references that were expanded. */ expanded: ReadonlySet<object>;
 } & (
   | { kind: "any" }
   | { kind: "never" }
@@ -32,7 +32,7 @@ export function formOf(schema: unknown, path: Path, work: Work, expanded: Readon
   if (!isRecord(tidied)) return { kind: tidied ? "any" : "never", annotations: {}, expanded };
   const { allOf, ...beside } = tidied;
   const annotations = annotated(tidied);
-  // `allOf: [{ $ref }]` is how some generators attach a description to a reference.
+  // Some generators use `allOf: [{ $ref }]` to add a description to a reference.
   if (Array.isArray(allOf) && allOf.length === 1 && isHarmless(beside)) {
     const inner = formOf(allOf[0], [...path, "allOf", 0], work, expanded);
     return { ...inner, annotations: { ...inner.annotations, ...annotations } };
@@ -41,7 +41,7 @@ export function formOf(schema: unknown, path: Path, work: Work, expanded: Readon
     const { $ref, ...siblings } = tidied;
     const target = work.target(schema as Schema);
     const isBare = isHarmless(siblings) || !isRecord(target) || expanded.has(target);
-    if (!isHarmless(siblings) && isBare) work.note(path, "What stands beside the reference was left out.");
+    if (!isHarmless(siblings) && isBare) work.note(path, "The keywords beside the reference were left out.");
     if (isBare)
       return {
         kind: "reference",
@@ -79,7 +79,7 @@ function settle(node: Schema, expanded: ReadonlySet<object>, path: Path, work: W
     : { kind: "typed", types, node, annotations, expanded };
 }
 
-/** The node with its `$ref` and `allOf` merged in; a reference that was already written out is left out, with a note. */
+/** Merges `$ref` and `allOf` into the node. A reference that was already expanded is left out, with a note. */
 function writeOut(
   node: Schema,
   original: unknown,
@@ -109,7 +109,7 @@ function writeOut(
   return { node: merged, expanded: seen };
 }
 
-/** Descriptions survive everywhere; a default survives as a sentence in them. */
+/** Every target supports descriptions, so a default becomes a sentence in the description. */
 function annotated(node: Schema): Schema {
   const annotations = annotationsOf(node);
   if (node["default"] === undefined) return annotations;
@@ -134,7 +134,7 @@ const telling: [type: string, keywords: string[]][] = [
   ["number", ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]],
 ];
 
-/** The types a schema names, or those its values or keywords give away. */
+/** The types that a schema names, or those implied by its values or keywords. */
 export function typesOf(node: Schema): string[] {
   const { type } = node;
   if (type !== undefined) return [type].flat() as string[];

@@ -4,26 +4,26 @@ import { referenceIn } from "./parts.ts";
 import { createReferences, type References } from "./references.ts";
 import { holdingOf, type Holding } from "./subschemas.ts";
 
-/** Roomy for every honest tool seen so far; what is beyond sets that one tool aside. */
+/** Generous for all real tools seen so far. A tool that exceeds a limit is set aside. */
 export const schemaLimits = {
-  /** Of the schema as compact JSON, in UTF-8. */
+  /** The size of the schema as compact JSON in UTF-8. */
   bytes: 256 * 1024,
   /** Levels of objects and arrays in the JSON, so a nested property takes two. */
   depth: 64,
-  /** Values of any kind, the schema itself included. */
+  /** Values of any type, including the schema itself. */
   nodes: 20_000,
   references: 2_000,
   patterns: 500,
   patternLength: 2_000,
-  /** Named under all `properties` together. */
+  /** The total number of names in all `properties`. */
   properties: 5_000,
 } as const;
 
 export type Verdict = { ok: true } | { ok: false; path: string; reason: string };
 
 /**
- * Whether a tool's schema may be used at all. One pass without recursion, that stops at the first limit, so that it
- * costs little however hostile the schema is. References must point into the schema itself; nothing is fetched.
+ * Decides if a tool's schema may be used. Takes one pass without recursion and stops at the first limit, so it is cheap
+ * even for a hostile schema. References must point into the schema itself; nothing is fetched.
  */
 export function guardSchema(schema: unknown): Verdict {
   const root = rootProblem(schema);
@@ -42,7 +42,7 @@ export function guardSchema(schema: unknown): Verdict {
     if (!openInside(place, open, schemaLimits.nodes - tally.nodes))
       return refused(place, tooMany("nodes", "values"));
   }
-  // Only now is the document known to be small enough to be indexed.
+  // Index the document only now that it is known to be small enough.
   const fine = new Set<object>();
   for (const { schema: holder, place } of written) {
     const reason = referenceProblem(holder, references, fine);
@@ -51,15 +51,15 @@ export function guardSchema(schema: unknown): Verdict {
   return { ok: true };
 }
 
-/** A value on its way through the guard; its path is spelt out only when it is needed. */
+/** A value that the guard visits; its path is only built when needed. */
 interface Place {
   value: unknown;
   holding: Holding;
   depth: number;
   parent: Place | undefined;
-  /** The name or index under which it stands in its parent. */
+  /** Its name or index in the parent. */
   member: string | number | undefined;
-  /** For one of several schemas: the keyword that holds them. */
+  /** For one of several schemas: the keyword that contains them. */
   keyword: string | undefined;
 }
 
@@ -84,16 +84,16 @@ const objectKeywords = [
   "if",
 ];
 
-/** Tools take named arguments, so their schema describes an object. */
+/** Tools take named arguments, so their schema must describe an object. */
 function rootProblem(schema: unknown): string | undefined {
-  if (schema === undefined) return "there is no schema";
+  if (schema === undefined) return "it has no schema";
   if (schema === null || typeof schema !== "object")
-    return `a schema is an object, not ${JSON.stringify(schema)}`;
-  if (!isRecord(schema)) return "a schema is an object, not an array";
+    return `a schema must be an object, not ${JSON.stringify(schema)}`;
+  if (!isRecord(schema)) return "a schema must be an object, not an array";
   const { type } = schema;
   if (type === "object" || (Array.isArray(type) && type.includes("object"))) return undefined;
   if (type !== undefined)
-    return `arguments are an object, but the schema's type is ${JSON.stringify(type).slice(0, 80)}`;
+    return `arguments must be an object, but the schema's type is ${JSON.stringify(type).slice(0, 80)}`;
   const isObjectLike =
     Object.keys(schema).length === 0 || objectKeywords.some((keyword) => keyword in schema);
   return isObjectLike ? undefined : "the schema does not describe an object";
@@ -145,7 +145,7 @@ function placeOf(
   return { value, holding, depth: parent === undefined ? 1 : parent.depth + 1, parent, member, keyword };
 }
 
-/** Puts what stands inside a place on the list; false when the list would grow beyond `room`. */
+/** Adds the values inside a place to the list; false if the list would exceed `room`. */
 function openInside(place: Place, open: Place[], room: number): boolean {
   const { value, holding } = place;
   if (typeof value !== "object" || value === null) return true;
@@ -171,7 +171,7 @@ function openInside(place: Place, open: Place[], room: number): boolean {
   return true;
 }
 
-/** A reference has to lead, through however many others, to a schema in this document. */
+/** A reference must lead, directly or through others, to a schema in this document. */
 function referenceProblem(
   holder: Record<string, unknown>,
   references: References,
@@ -182,13 +182,13 @@ function referenceProblem(
   while (!fine.has(here)) {
     const reference = referenceIn(here);
     if (reference === undefined) break;
-    if (seen.has(here)) return `the reference ${reference.slice(0, 200)} only leads back to itself`;
+    if (seen.has(here)) return `the reference ${reference.slice(0, 200)} only refers back to itself`;
     seen.add(here);
     const target = references.resolve(reference, here);
     if (target === undefined)
       return /^[a-z][a-z\d+.-]*:/i.test(reference)
-        ? `it refers to ${reference.slice(0, 200)}, and schemas are never fetched`
-        : `it refers to ${reference.slice(0, 200)}, which is not there`;
+        ? `it refers to ${reference.slice(0, 200)}, but schemas are never fetched`
+        : `it refers to ${reference.slice(0, 200)}, which does not exist`;
     if (typeof target === "boolean") break;
     if (!isRecord(target)) return `it refers to ${reference.slice(0, 200)}, which is not a schema`;
     here = target;

@@ -1,8 +1,8 @@
 import type { Run } from "./run.ts";
 
 /**
- * Whether a text has so many characters. One outside the basic plane is one character but two code units; they are
- * counted only when that makes a difference, and counting is paid for.
+ * True if the number of characters is within the bounds. A character outside the basic plane has two code units, so
+ * characters are counted only if that matters, and counting costs steps.
  */
 export function lengthFits(text: string, least: number, most: number, run: Run): boolean {
   const { length } = text;
@@ -13,7 +13,7 @@ export function lengthFits(text: string, least: number, most: number, run: Run):
   return count >= least && count <= most;
 }
 
-/** Length as JSON Schema means it. */
+/** Length as JSON Schema defines it. */
 export function codePoints(text: string): number {
   let count = 0;
   for (let i = 0; i < text.length; i++) {
@@ -24,7 +24,7 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** Decimal fractions are not exact in binary, so a quotient may miss a whole number by a rounding error. */
+/** Tolerates rounding errors, because decimal fractions are not exact in binary. */
 export function isMultiple(value: number, divisor: number): boolean {
   if (!(divisor > 0)) return true;
   const quotient = value / divisor;

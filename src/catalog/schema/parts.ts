@@ -1,21 +1,21 @@
 import type { Plan } from "./match/plan.ts";
 import type { Check } from "./run.ts";
 
-/** What the checks of one keyword need to know about the rest of the document. */
+/** Access to the rest of the document for the checks of one keyword. */
 export interface Parts {
-  /** The check for a schema; made when a value first reaches it, so recursion is no problem. */
+  /** The check for a schema; created when a value first reaches it, so recursive schemas work. */
   check(schema: unknown): Check;
-  /** The plan for a schema that others refer to; the same one whenever it is asked for. */
+  /** The plan for a referenced schema; always the same object. */
   plan(schema: unknown): Plan;
-  /** What a schema's `$ref` (or its dynamic and recursive cousins) points at. */
+  /** The target of a schema's `$ref`, `$dynamicRef` or `$recursiveRef`. */
   target(schema: Record<string, unknown>): unknown;
-  /** The schema that stands behind references without anything beside them; most schemas stand for themselves. */
+  /** Follows references that have no keywords beside them; returns any other schema unchanged. */
   follow(schema: unknown): unknown;
-  /** True if the draft lets a reference stand for the whole schema, whatever is written beside it. */
+  /** True if, in this draft, a reference overrides all keywords beside it. */
   isReplaced(schema: Record<string, unknown>): boolean;
 }
 
-/** Keywords that may stand in a schema without asking anything of a value. */
+/** Keywords that do not restrict a value. */
 export const annotations: ReadonlySet<string> = new Set(
   (
     "title description default examples format deprecated readOnly writeOnly " +

@@ -3,16 +3,16 @@ import type * as Re2 from "re2js";
 import type { Run } from "./run.ts";
 import { simplePattern } from "./simple-pattern.ts";
 
-/** Whether a text contains a match. True also when that cannot be found out cheaply: a doubt is not a mistake. */
+/** True if a text contains a match, or if that is too expensive to find out. */
 export type PatternTest = (text: string, run: Run) => boolean;
 
-/** One pattern on one text may spend this much; longer texts are taken as matching. */
+/** The budget for one pattern on one text; texts that would exceed it count as matching. */
 const patternSteps = 250_000;
 
 /**
- * Patterns come from servers, so a backtracking engine never sees one that could make it backtrack. The plain ones
- * that most tools write go to the built-in engine, the others to RE2, which takes linear time; what RE2 cannot
- * express (look-around, back references) cannot be checked and therefore matches.
+ * Patterns come from servers, so none that could backtrack is run by the built-in engine. Simple patterns, which most
+ * tools use, run in the built-in engine; the others run in RE2, which takes linear time. Patterns that RE2 does not
+ * support (look-around, back references) cannot be checked, so they always match.
  */
 export function compilePattern(source: string): PatternTest {
   const simple = simplePattern(source);
@@ -43,7 +43,7 @@ const longestLinearPattern = 2_000;
 
 function compileLinear(source: string): Re2.RE2JS | undefined {
   if (source.length > longestLinearPattern) return undefined;
-  // Loaded only when a schema needs it: most tools have no pattern that does, and it takes 15 ms.
+  // Loaded on demand, because it takes 15 ms and most tools do not need it.
   const { RE2JS } = createRequire(import.meta.url)("re2js") as typeof Re2;
   try {
     const translated = RE2JS.translateRegExp(source.replaceAll(/\\p\{(?:Script|sc)=(\w+)\}/gi, "\\p{$1}"));

@@ -4,7 +4,7 @@ import { setMember } from "./compile/merge-schemas.ts";
 import { subschemasOf } from "./subschemas.ts";
 import type { Schema } from "./compile/tidy.ts";
 
-/** The definitions that the root needs, directly or through others. */
+/** The definitions that the root uses, directly or indirectly. */
 export function reachable(
   root: Schema,
   byName: ReadonlyMap<string, Schema | Inexpressible | undefined>,

@@ -2,16 +2,16 @@ import { isRecord } from "../../lib/record.ts";
 import { subschemasOf } from "./subschemas.ts";
 
 export interface References {
-  /** The schema a `$ref` written in `from` points at, or undefined when the document does not contain it. */
+  /** The target of a `$ref` in `from`; undefined if the document does not contain it. */
   resolve(reference: string, from: object): unknown;
 }
 
-/** Stands for a document without `$id`; no real schema has it, and nothing is ever fetched. */
+/** The base URI of a document without `$id`. No real schema uses it, and nothing is ever fetched. */
 const nowhere = "plugboard:/schema";
 
 /**
- * Finds what `$ref` means within one document: JSON pointers, anchors, and `$id`s of the document itself.
- * The document is indexed when the first reference is followed.
+ * Resolves `$ref` within one document: JSON pointers, anchors, and the document's own `$id`s. Indexes the document when
+ * the first reference is resolved.
  */
 export function createReferences(root: unknown): References {
   let index: Index | undefined;
@@ -35,7 +35,7 @@ interface Index {
   base: string;
   resources: Map<string, unknown>;
   anchors: Map<string, unknown>;
-  /** Only for schemas whose base differs from the document's. */
+  /** Only schemas whose base differs from the document's. */
   bases: Map<object, string>;
 }
 

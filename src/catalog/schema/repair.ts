@@ -6,17 +6,17 @@ import { orList, typeName, withArticle } from "./wording.ts";
 
 export interface Repair {
   args: unknown;
-  /** One sentence for each change; none when nothing was changed. */
+  /** One sentence per change. */
   notes: string[];
 }
 
-/** Parsed texts may hold further texts to parse; deeper than this nobody writes by accident. */
+/** Parsed strings may contain more strings to parse; deeper nesting is not an accident. */
 const rounds = 4;
 
 /**
- * Models write `"[1,2]"` where a list belongs, `"5"` for a number, and `null` for an argument they leave out.
- * Where the schema allows no text (or no null) at that place and there is only one way to read it, it is read that
- * way. Everything else stays as it was given: a guess is worse than a clear mistake.
+ * Models write `"[1,2]"` for an array, `"5"` for a number, and `null` for an argument they omit. If the schema does not
+ * allow a string (or null) there and only one reading is possible, the value is converted. Everything else is left
+ * unchanged, because a clear error is better than a guess.
  */
 export function repairArguments(schema: unknown, args: unknown): Repair {
   const find = createFinder(schema);
@@ -28,7 +28,7 @@ export function repairArguments(schema: unknown, args: unknown): Repair {
     if (changes.length === 0) break;
     const candidate = changes.reduce(apply, repaired);
     const after = find(candidate);
-    // A change that leaves its place wrong was a misreading; only the others are made.
+    // Discard changes that leave their place invalid; they were misreadings.
     const good = changes.filter((change) => !after.some((finding) => isSamePlace(finding.at, change.at)));
     if (good.length === 0) break;
     repaired = good.length === changes.length ? candidate : good.reduce(apply, repaired);
@@ -40,7 +40,7 @@ export function repairArguments(schema: unknown, args: unknown): Repair {
 
 interface Change {
   at: readonly (string | number)[];
-  /** Absent when the member is to be left out. */
+  /** Absent if the member is to be removed. */
   value?: unknown;
   note: string;
 }
@@ -51,7 +51,7 @@ function changeFor({ mistake, at, weight }: Finding, args: unknown): Change | un
   const given = at.length === 0 ? args : valueAt(args, at);
   const place = at.length === 0 ? "The arguments were" : `${formatPath(at)} was`;
   if (given === null && typeof at.at(-1) === "string")
-    return { at, note: `${place} null, which is not allowed there, and was left out.` };
+    return { at, note: `${place} null, which is not allowed there, so it was left out.` };
   if (typeof given !== "string") return undefined;
   const value = read(given, wanted);
   if (value === undefined) return undefined;
@@ -59,11 +59,11 @@ function changeFor({ mistake, at, weight }: Finding, args: unknown): Change | un
   return {
     at,
     value,
-    note: `${place} a string that holds ${type}; ${orList(wanted)} was expected, so it was read as that.`,
+    note: `${place} a string that contains ${type}; ${orList(wanted)} was expected, so the string was parsed.`,
   };
 }
 
-/** The one value that a text can mean where only these types are allowed. */
+/** The only value that a string can mean if just these types are allowed. */
 function read(text: string, wanted: readonly string[]): unknown {
   const value = parse(text.trim());
   if (value === undefined || typeof value === "string") return undefined;
@@ -83,7 +83,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** A copy with one place changed; what is not on the way there is shared. */
+/** A copy with one place changed; shares everything that is not on the path. */
 function apply(value: unknown, change: Change): unknown {
   return edit(value, change.at, change);
 }

@@ -1,6 +1,6 @@
 import { formatPath } from "../../config/documents/document.ts";
 
-/** One thing that is wrong with a value, told to the person or the model that wrote it. */
+/** One mistake in a value, described for the person or model that wrote it. */
 export interface Mistake {
   /** `filters.since`, `items[2].name`; empty for the value as a whole. */
   path: string;
@@ -11,11 +11,11 @@ export interface Mistake {
   suggestion?: string;
 }
 
-/** A mistake with what the code needs to know about it. */
+/** A mistake with details for code. */
 export interface Finding {
   mistake: Mistake;
   at: readonly (string | number)[];
-  /** How surely the value was meant for another schema: `wrongType`, `wrongConstant`, or a slip. */
+  /** How likely it is that the value was meant for another schema: `wrongType`, `wrongConstant`, or less. */
   weight: number;
 }
 
@@ -23,16 +23,16 @@ export const wrongType = 100;
 export const wrongConstant = 10;
 
 /**
- * What one validation may cost. A step is about a tenth of a microsecond, so that even a hostile schema holds the
- * event loop for some fifty milliseconds at most. Depth counts schemas inside schemas, with references followed.
+ * The budget of one validation. A step takes about a tenth of a microsecond, so even a hostile schema blocks the event
+ * loop for at most about fifty milliseconds. Depth counts nested schemas, following references.
  */
 export const validationLimits = { steps: 400_000, depth: 400, mistakes: 20 } as const;
 
-/** One validation under way: what is left to spend, where we are, and what was found so far. */
+/** The state of one validation: the remaining budget, the current path, and the findings so far. */
 export class Run {
   steps: number;
   depth = 0;
-  /** Quiet runs only want to know whether the value is valid, and stop at the first mistake. */
+  /** Quiet runs only decide if the value is valid, and stop at the first mistake. */
   quiet: boolean;
   readonly path: (string | number)[] = [];
   findings: Finding[] = [];
@@ -52,7 +52,7 @@ export class Run {
     if (++this.depth > validationLimits.depth) throw new Exhausted("deep");
   }
 
-  /** Quiet runs have enough after one failure, loud ones after twenty mistakes. */
+  /** True after one failure in a quiet run, or after twenty mistakes otherwise. */
   get hasEnough(): boolean {
     return this.quiet || this.findings.length >= validationLimits.mistakes;
   }
@@ -66,7 +66,7 @@ export class Run {
     return false;
   }
 
-  /** What `look` finds, without a word about mistakes. */
+  /** Runs `look` without recording mistakes. */
   silently<T>(look: () => T): T {
     const before = this.quiet;
     this.quiet = true;
@@ -77,7 +77,7 @@ export class Run {
     }
   }
 
-  /** What `check` complains about, kept apart from what was found so far. */
+  /** Runs `check` and returns its findings, without adding them to those of the run. */
   apart(check: () => boolean): Finding[] {
     const before = this.findings;
     this.findings = [];
@@ -91,12 +91,12 @@ export class Run {
 }
 
 interface Details extends Omit<Mistake, "path" | "message"> {
-  /** The property or item that is meant, when it is not the value itself. */
+  /** The property or item that is wrong, if it is not the value itself. */
   member?: string | number;
   weight?: number;
 }
 
-/** Thrown inside a validation and caught by its validator; nobody else sees it. */
+/** Thrown inside a validation and always caught by its validator. */
 export class Exhausted extends Error {
   readonly kind: "costly" | "deep";
   constructor(kind: "costly" | "deep") {
@@ -105,10 +105,10 @@ export class Exhausted extends Error {
   }
 }
 
-/** Whether a value satisfies one schema, or one keyword of it. */
+/** Returns true if a value satisfies a schema or one of its keywords. */
 export type Check = (value: unknown, run: Run) => boolean;
 
-/** Quiet runs stop at the first failure, loud ones collect every mistake. */
+/** Quiet runs stop at the first failure; others collect every mistake. */
 export function every(checks: readonly Check[]): Check {
   const [only] = checks;
   if (only !== undefined && checks.length === 1) return only;

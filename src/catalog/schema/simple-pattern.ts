@@ -1,16 +1,16 @@
 export interface SimplePattern {
   test(text: string): boolean;
-  /** How often, at most, each character of a text is looked at. */
+  /** The maximum number of times that each character is read. */
   tries: number;
 }
 
-/** A character, an escape, a class or a dot; then perhaps how often. Groups, alternatives and `\1` are not simple. */
+/** A character, escape, class or dot, with an optional quantifier. Groups, alternatives and `\1` are not simple. */
 const token =
   /(?:\\(?:u[\da-fA-F]{4}|u\{[\da-fA-F]+\}|x[\da-fA-F]{2}|[pP]\{[\w=]+\}|[^upPxkbB1-9])|\[(?:\\.|[^\\\]])*\]|[^\\[\](){}|*+?^$])(?:(\?)|([*+])|\{(\d+)(?:(,)(\d*))?\})?\??/y;
 
 /**
- * The patterns that the built-in engine runs in linear time by construction: characters in a row, anchored at the
- * start, of which at most one may repeat a variable number of times. Undefined for all others.
+ * Accepts patterns that the built-in engine is certain to run in linear time: a sequence of characters, anchored at the
+ * start, of which at most one may repeat a variable number of times. Returns undefined for all others.
  */
 export function simplePattern(source: string): SimplePattern | undefined {
   if (source.length > 500) return undefined;
@@ -19,7 +19,7 @@ export function simplePattern(source: string): SimplePattern | undefined {
   const scan = new RegExp(token);
   let variable = 0;
   let branches = 1;
-  /** What is matched again whenever the variable part, or the start, moves by one. */
+  /** What is matched again whenever the variable part or the start moves by one. */
   let repeated = isAnchored ? 0 : 1;
   while (scan.lastIndex < body.length) {
     const part = scan.exec(body);
@@ -39,7 +39,7 @@ export function simplePattern(source: string): SimplePattern | undefined {
 function compile(source: string, flags: string): RegExp | undefined {
   try {
     const expression = new RegExp(source, flags);
-    // The engine compiles on first use; what it cannot compile should show here.
+    // The engine compiles on first use, so trigger its errors here.
     expression.test("");
     return expression;
   } catch {

@@ -1,6 +1,6 @@
 import { isRecord } from "../../lib/record.ts";
 
-/** What stands under a keyword: one schema, a list of schemas, schemas by name, or plain data. */
+/** The content of a keyword: one schema, a list of schemas, schemas by name, or plain data. */
 export type Holding = "schema" | "list" | "map" | "data";
 
 const holdings = new Map<string, Holding>([
@@ -24,7 +24,7 @@ const holdings = new Map<string, Holding>([
   ].map((keyword) => [keyword, "schema"] as const),
 ]);
 
-/** `items` of older drafts may be a list; `dependencies` mixes schemas with lists of names. */
+/** In older drafts `items` may be a list, and `dependencies` mixes schemas with lists of names. */
 export function holdingOf(keyword: string, content: unknown): Holding {
   if (keyword === "items" && Array.isArray(content)) return "list";
   if (keyword === "dependencies") return "map";
@@ -34,11 +34,11 @@ export function holdingOf(keyword: string, content: unknown): Holding {
 export interface Subschema {
   schema: unknown;
   keyword: string;
-  /** The name or index under the keyword, when it holds several. */
+  /** The name or index under the keyword, if it contains several schemas. */
   member?: string | number;
 }
 
-/** The schemas directly inside a schema, in the order they are written. */
+/** The schemas directly inside a schema, in order. */
 export function subschemasOf(schema: Record<string, unknown>): Subschema[] {
   const found: Subschema[] = [];
   for (const [keyword, content] of Object.entries(schema)) {

@@ -4,10 +4,10 @@ import { patternsOf } from "./check/objects.ts";
 import { referenceIn, type Parts } from "./parts.ts";
 import type { Check, Run } from "./run.ts";
 
-/** Names or indexes that some schema has looked at; undefined when all of them were. */
+/** The evaluated names or indexes; undefined if all of them were. */
 type Seen = Set<string | number> | undefined;
 
-/** `unevaluatedProperties` and `unevaluatedItems`: rare, so they look again at what applied instead of keeping score. */
+/** `unevaluatedProperties` and `unevaluatedItems` are rare, so they evaluate again instead of slowing every run. */
 export function unevaluatedChecks(schema: Record<string, unknown>, parts: Parts): Check[] {
   const { unevaluatedProperties, unevaluatedItems } = schema;
   const checks: Check[] = [];
@@ -46,7 +46,7 @@ function restCheck(
   };
 }
 
-/** What `schema` and every schema that applies to the same value have seen of it. `written` is where `$ref` stands. */
+/** What `schema` and all other schemas for the same value have evaluated. `written` is the schema with the `$ref`. */
 function collect(
   schema: Record<string, unknown>,
   written: Record<string, unknown>,
@@ -70,7 +70,7 @@ function collect(
   return seen;
 }
 
-/** The schemas that apply to the same value as this one, and that it satisfies. */
+/** The other schemas that apply to the same value and that it satisfies. */
 function inPlace(
   schema: Record<string, unknown>,
   written: Record<string, unknown>,

@@ -3,12 +3,12 @@ import { Exhausted, Run, validationLimits, type Check, type Finding, type Mistak
 
 export type { Mistake } from "./run.ts";
 
-/** Empty means valid. Never throws, never runs longer than its budget, and never names more than twenty mistakes. */
+/** Returns no mistakes for a valid value. Never throws, exceeds its budget, or reports more than twenty mistakes. */
 export type Validator = (value: unknown) => Mistake[];
 
 /**
- * Nothing happens here but a closure: the schema is read when the first value comes, and each part of it when a value
- * first reaches that part. Give it only schemas that `guardSchema` let through; others are checked as far as they go.
+ * Cheap to call: the schema is compiled with the first value, and each part of it when a value first reaches it. Pass
+ * only schemas that `guardSchema` accepted; others are checked as far as possible.
  */
 export function createValidator(schema: unknown): Validator {
   const find = createFinder(schema);
@@ -18,7 +18,7 @@ export function createValidator(schema: unknown): Validator {
   };
 }
 
-/** Like a validator, but for code that acts on what was found instead of showing it. */
+/** Like a validator, but for code that acts on the findings instead of showing them. */
 export function createFinder(schema: unknown): (value: unknown) => Finding[] {
   let check: Check | undefined;
   return (value) => {
@@ -33,7 +33,7 @@ export function createFinder(schema: unknown): (value: unknown) => Finding[] {
   };
 }
 
-/** The quick answer was no; a second run says why, with what the first one left of the budget. */
+/** After the quick check failed, a second run finds out why, with the rest of the budget. */
 function explain(check: Check, value: unknown, steps: number): Finding[] {
   const run = new Run(false, steps);
   try {
@@ -42,12 +42,12 @@ function explain(check: Check, value: unknown, steps: number): Finding[] {
     if (!(error instanceof Exhausted)) return [tooMuch(error)];
   }
   if (run.findings.length > 0) return run.findings;
-  return [whole("does not match the schema, and saying why would take too long")];
+  return [whole("does not match the schema (finding out why would take too long)")];
 }
 
 function tooMuch(error: unknown): Finding {
   const isDeep = error instanceof RangeError || (error instanceof Exhausted && error.kind === "deep");
-  if (isDeep) return whole("is nested too deeply to be checked against this schema");
+  if (isDeep) return whole("is nested too deeply to check against this schema");
   if (error instanceof Exhausted) return whole("cannot be checked: the schema is too costly for this value");
   throw error;
 }

@@ -1,6 +1,6 @@
 import { isRecord } from "../../lib/record.ts";
 
-/** The JSON type of a value, as a schema would name it. */
+/** The JSON type of a value, as named in a schema. */
 export function typeName(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
@@ -19,7 +19,7 @@ export function orList(words: readonly string[]): string {
   return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} or ${last}`;
 }
 
-/** A value short enough for a sentence. */
+/** A value, shortened to fit in a sentence. */
 export function preview(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "[]" : "an array";
   if (isRecord(value)) return "an object";
@@ -27,7 +27,7 @@ export function preview(value: unknown): string {
   return JSON.stringify(value) ?? "undefined";
 }
 
-/** The first few of a list, and how many more there are. */
+/** The first values of a list, and the number of the others. */
 export function previewList(values: readonly unknown[]): string {
   const shown = values.slice(0, 12).map(preview);
   return values.length > 12 ? `${shown.join(", ")} or ${values.length - 12} others` : orList(shown);
@@ -37,7 +37,7 @@ export function plural(count: number, word: string, words = `${word}s`): string 
   return `${count} ${count === 1 ? word : words}`;
 }
 
-/** What a schema expects, in a word or two; undefined when it says nothing short. */
+/** What a schema expects, in a word or two; undefined if there is no short description. */
 export function expectation(schema: unknown): string | undefined {
   if (!isRecord(schema)) return undefined;
   const { type } = schema;

@@ -5,7 +5,7 @@ export type Schema = Record<string, unknown>;
 const names = ["a", "b", "c", "kind"] as const;
 const words = ["", "x", "xy", "long word", "é😀"] as const;
 
-/** Values small enough to hit and to miss what the schemas below ask for. */
+/** Values small enough to often match, and often not match, the schemas below. */
 export const anyValue: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -25,7 +25,7 @@ interface Grammar {
   definitions?: readonly string[];
 }
 
-/** Schemas as tools write them, in the words of one draft. */
+/** Typical tool schemas, with the keywords of one draft. */
 export function anySchema({ draft, definitions = [] }: Grammar): fc.Arbitrary<unknown> {
   const isOld = draft === "draft-07";
   return fc.letrec((tie) => {
@@ -79,7 +79,7 @@ export function anySchema({ draft, definitions = [] }: Grammar): fc.Arbitrary<un
           maxItems: partly(few),
           uniqueItems: partly(fc.boolean()),
         }),
-        // Apart from tuples: ajv lets an empty list pass where both are asked for.
+        // Not together with tuples: ajv accepts an empty array if both are required.
         record({ contains: inner, maxItems: partly(few) }),
         record({
           type: partly(fc.constant("object")),
@@ -118,7 +118,7 @@ export function anySchema({ draft, definitions = [] }: Grammar): fc.Arbitrary<un
   }).schema;
 }
 
-/** Schemas of arguments, with definitions that refer to each other and to the root. */
+/** Argument schemas with definitions that refer to each other and to the root. */
 export const anyToolSchema: fc.Arbitrary<Schema> = fc
   .record({
     properties: fc.dictionary(

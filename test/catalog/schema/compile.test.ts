@@ -85,7 +85,7 @@ describe("M51 OpenAI strict mode", () => {
     });
   });
 
-  it("keeps references and cycles, wherever they pointed", () => {
+  it("keeps references and cycles, wherever they point", () => {
     const { schema } = compiled(
       tool(
         { tree: { $ref: "#/definitions/node" }, again: { $ref: "#/properties/tree" } },
@@ -125,16 +125,16 @@ describe("M51 OpenAI strict mode", () => {
       {
         path: "properties.map",
         message:
-          "The optional property was left out: an object with free-form properties cannot be given in strict mode.",
+          "The optional property was left out: strict mode does not allow objects with free-form properties.",
       },
     ]);
   });
 
-  it("refuses a tool that needs what strict mode cannot say", () => {
+  it("rejects a tool that strict mode cannot express", () => {
     expect(compileSchema(tool({ map: { type: "object" } }, { required: ["map"] }), "openai-strict")).toEqual({
       ok: false,
       path: "properties.map",
-      reason: "an object with free-form properties cannot be given in strict mode",
+      reason: "strict mode does not allow objects with free-form properties",
     });
     let deep: Schema = tool({ x: { type: "string" } });
     for (let i = 0; i < 11; i++) deep = tool({ deep }, { required: ["deep"] });
@@ -170,7 +170,7 @@ describe("M51 roots that are unions become plain objects", () => {
     expect(notes).toMatchObject([{ path: "anyOf" }]);
   });
 
-  it("tells alternatives by their constants and enumerates those", () => {
+  it("identifies alternatives by their constants and lists those as an enum", () => {
     const { schema } = compiled(
       {
         oneOf: [
@@ -197,7 +197,7 @@ describe("M51 roots that are unions become plain objects", () => {
     expect(after({ d: 1 })).not.toEqual([]);
   });
 
-  it("leaves out alternatives that no arguments can fit", () => {
+  it("leaves out alternatives that no arguments can match", () => {
     const schema = { anyOf: [false, { type: "string" }, { $ref: "#" }, tool({ a: { type: "string" } })] };
     expect(compiled(schema, "anthropic").schema).toEqual(tool({ a: { type: "string" } }));
     expect(compileSchema({ anyOf: [{ type: "string" }] }, "openai")).toMatchObject({
@@ -206,7 +206,7 @@ describe("M51 roots that are unions become plain objects", () => {
     });
   });
 
-  it("writes a reference at the root out", () => {
+  it("expands a reference at the root", () => {
     const schema = {
       $ref: "#/definitions/Args",
       definitions: { Args: tool({ self: { $ref: "#/definitions/Args" } }) },
@@ -217,7 +217,7 @@ describe("M51 roots that are unions become plain objects", () => {
 });
 
 describe("M51 Anthropic", () => {
-  it("leaves out an optional argument with an illegal name and refuses a required one", () => {
+  it("leaves out an optional argument with an illegal name, and rejects a required one", () => {
     const schema = tool({ "filter[id]": { type: "string" }, ok: {} });
     const { schema: written, notes } = compiled(schema, "anthropic");
     expect(Object.keys(written["properties"] as object)).toEqual(["ok"]);
@@ -228,7 +228,7 @@ describe("M51 Anthropic", () => {
     });
   });
 
-  it("speaks draft 2020-12", () => {
+  it("uses draft 2020-12", () => {
     const { schema } = compiled(
       tool(
         {
@@ -330,7 +330,7 @@ describe("M51 Gemini", () => {
     ]);
   });
 
-  it("names what an alternative beside properties needs", () => {
+  it("says which arguments belong to an alternative", () => {
     const { schema } = compiled(
       tool({
         q: {
@@ -351,7 +351,7 @@ describe("M51 one bad tool is set aside and named", () => {
     expect(compileSchema(null, target)).toEqual({
       ok: false,
       path: "",
-      reason: "a schema is an object, not null",
+      reason: "a schema must be an object, not null",
     });
     expect(compileSchema(tool({ a: { $ref: "https://example.com/a" } }), target)).toMatchObject({
       ok: false,
@@ -360,7 +360,7 @@ describe("M51 one bad tool is set aside and named", () => {
     expect(compiled({}, target).schema).toMatchObject({ type: "object", properties: {} });
   });
 
-  it("refuses references that double at every level instead of writing them out", () => {
+  it("rejects references that double at every level instead of expanding them", () => {
     const $defs: Schema = { d0: { type: "string" } };
     for (let i = 1; i <= 20; i++)
       $defs[`d${i}`] = tool({ a: { $ref: `#/$defs/d${i - 1}` }, b: { $ref: `#/$defs/d${i - 1}` } });
@@ -378,12 +378,12 @@ describe("M51 one bad tool is set aside and named", () => {
       const allOf = Array.from({ length: 3_000 }, (_, index) => ({ properties: { [`p${index}`]: {} } }));
       expect(compileSchema({ type: "object", allOf }, target)).toMatchObject({
         ok: false,
-        reason: "it grows beyond 10000 parts when it is written out",
+        reason: "it grows beyond 10000 parts when references are expanded",
       });
     },
   );
 
-  it("keeps __proto__ a name", () => {
+  it("treats __proto__ as an ordinary name", () => {
     const schema: unknown = JSON.parse(
       '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"number"}}}',
     );

@@ -5,15 +5,15 @@ const withProperty = (schema: unknown) => ({ type: "object", properties: { a: sc
 
 describe("M43 the schema guard sets a hostile tool aside and says why", () => {
   it.each([
-    [undefined, "there is no schema"],
-    [null, "a schema is an object, not null"],
-    [true, "a schema is an object, not true"],
-    ["object", 'a schema is an object, not "object"'],
-    [[], "a schema is an object, not an array"],
-    [{ type: "array" }, `arguments are an object, but the schema's type is "array"`],
-    [{ type: ["string", "null"] }, `arguments are an object, but the schema's type is ["string","null"]`],
+    [undefined, "it has no schema"],
+    [null, "a schema must be an object, not null"],
+    [true, "a schema must be an object, not true"],
+    ["object", 'a schema must be an object, not "object"'],
+    [[], "a schema must be an object, not an array"],
+    [{ type: "array" }, `arguments must be an object, but the schema's type is "array"`],
+    [{ type: ["string", "null"] }, `arguments must be an object, but the schema's type is ["string","null"]`],
     [{ minLength: 3 }, "the schema does not describe an object"],
-  ])("refuses %j as the schema of arguments", (schema, reason) => {
+  ])("rejects %j as the schema of arguments", (schema, reason) => {
     expect(guardSchema(schema)).toEqual({ ok: false, path: "", reason });
   });
 
@@ -35,16 +35,16 @@ describe("M43 the schema guard sets a hostile tool aside and says why", () => {
   it.each([
     [
       "https://example.com/schema.json",
-      "it refers to https://example.com/schema.json, and schemas are never fetched",
+      "it refers to https://example.com/schema.json, but schemas are never fetched",
     ],
-    ["file:///etc/passwd", "it refers to file:///etc/passwd, and schemas are never fetched"],
-    ["#/$defs/nope", "it refers to #/$defs/nope, which is not there"],
-    ["other.json#/a", "it refers to other.json#/a, which is not there"],
-    ["#nope", "it refers to #nope, which is not there"],
+    ["file:///etc/passwd", "it refers to file:///etc/passwd, but schemas are never fetched"],
+    ["#/$defs/nope", "it refers to #/$defs/nope, which does not exist"],
+    ["other.json#/a", "it refers to other.json#/a, which does not exist"],
+    ["#nope", "it refers to #nope, which does not exist"],
     ["#/type", "it refers to #/type, which is not a schema"],
-    ["#/properties/a", "the reference #/properties/a only leads back to itself"],
-    ["#/toString", "it refers to #/toString, which is not there"],
-  ])("refuses the reference %s", ($ref, reason) => {
+    ["#/properties/a", "the reference #/properties/a only refers back to itself"],
+    ["#/toString", "it refers to #/toString, which does not exist"],
+  ])("rejects the reference %s", ($ref, reason) => {
     expect(guardSchema(withProperty({ $ref }))).toEqual({ ok: false, path: "properties.a", reason });
   });
 
@@ -111,7 +111,7 @@ describe("M43 the schema guard sets a hostile tool aside and says why", () => {
     expect(guardSchema(make())).toMatchObject({ ok: false, reason });
   });
 
-  it("lets a schema just inside its limits through", () => {
+  it("accepts a schema just within the limits", () => {
     expect(guardSchema(chain(schemaLimits.depth - 1))).toEqual({ ok: true });
     expect(guardSchema({ type: "object", properties: many(schemaLimits.properties, () => true) })).toEqual({
       ok: true,

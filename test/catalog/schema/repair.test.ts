@@ -19,7 +19,7 @@ const schema = {
   required: ["text"],
 };
 
-describe("M43 arguments written as JSON text are repaired when there is one way to read them", () => {
+describe("M43 arguments written as JSON text are repaired if there is only one reading", () => {
   it.each([
     [{ ids: "[1,2]" }, { ids: [1, 2] }],
     [{ filter: '{"since":"x"}' }, { filter: { since: "x" } }],
@@ -61,19 +61,19 @@ describe("M43 arguments written as JSON text are repaired when there is one way 
     expect(repairArguments(schema, args)).toEqual({ args, notes: [] });
   });
 
-  it("reads arguments that are one JSON text as a whole", () => {
+  it("parses arguments that are one JSON string", () => {
     expect(repairArguments(schema, '{"text":"t","count":"1"}').args).toEqual({ text: "t", count: 1 });
   });
 
-  it("says what it changed and does not touch what it was given", () => {
+  it("reports its changes and does not modify its input", () => {
     const args = Object.freeze({ text: "t", ids: "[1]" });
     expect(repairArguments(schema, args).notes).toEqual([
-      "ids was a string that holds an array; array was expected, so it was read as that.",
+      "ids was a string that contains an array; array was expected, so the string was parsed.",
     ]);
     expect(args.ids).toBe("[1]");
   });
 
-  it("keeps __proto__ a name", () => {
+  it("treats __proto__ as an ordinary name", () => {
     const args: unknown = JSON.parse('{"text":"t","__proto__":"x","count":"1"}');
     const { args: repaired } = repairArguments(schema, args);
     expect(Object.keys(repaired as object)).toEqual(["text", "__proto__", "count"]);

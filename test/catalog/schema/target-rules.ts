@@ -5,7 +5,7 @@ import type { Schema } from "./arbitraries.ts";
 
 const metaschema = new Ajv2020({ strict: false, validateFormats: false, logger: false });
 
-/** What breaks a target's rules in a compiled schema; written from the APIs' documents and error messages. */
+/** Finds violations of a target's rules in a compiled schema, based on the APIs' documentation and error messages. */
 export function brokenRules(root: Schema, target: SchemaTarget): string[] {
   const problems: string[] = [];
   const say = (problem: string, node: unknown) => problems.push(`${problem}: ${JSON.stringify(node)}`);
@@ -100,7 +100,7 @@ function nodesOf(root: Schema): unknown[] {
   while (open.length > 0) {
     const node = open.pop();
     found.push(node);
-    // `additionalProperties: false` is a keyword of its object, not a schema of its own.
+    // `additionalProperties: false` is a keyword of its object, not a separate schema.
     if (isObject(node))
       for (const inner of subschemasOf(node))
         if (inner.keyword !== "additionalProperties" || isObject(inner.schema)) open.push(inner.schema);

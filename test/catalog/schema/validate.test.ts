@@ -160,7 +160,7 @@ describe("M43 arguments are checked against the tool's schema before they are se
     );
   });
 
-  it("does nothing when a schema is only listed", () => {
+  it("does no work for a schema that is never used", () => {
     const trap = new Proxy(
       {},
       {
@@ -173,7 +173,7 @@ describe("M43 arguments are checked against the tool's schema before they are se
   });
 });
 
-describe("M43 a mistake tells a person where, what was expected and what was found", () => {
+describe("M43 a mistake says where it is, what was expected and what was found", () => {
   const say = (schema: unknown, value: unknown) => createValidator(schema)(value);
   const filters = {
     type: "object",
@@ -227,7 +227,7 @@ describe("M43 a mistake tells a person where, what was expected and what was fou
     ]);
   });
 
-  it("speaks of the alternative that the discriminator chose", () => {
+  it("reports mistakes in the alternative that the discriminator selects", () => {
     const shape = (kind: string, size: string) => ({
       type: "object",
       properties: { kind: { const: kind }, [size]: { type: "number" } },
@@ -255,14 +255,14 @@ describe("M43 a mistake tells a person where, what was expected and what was fou
       },
     ]);
     expect(say({ anyOf: [{ required: ["a"] }, { required: ["b"] }] }, {})).toMatchObject([
-      { message: "fits none of 2 alternatives: a is required or b is required" },
+      { message: "matches none of 2 alternatives: a is required or b is required" },
     ]);
     expect(say({ oneOf: [{ required: ["a"] }, { required: ["b"] }] }, { a: 1, b: 1 })).toMatchObject([
       { message: "must match exactly one of 2 alternatives, but matches numbers 1 and 2" },
     ]);
   });
 
-  it("names twenty mistakes at most", () => {
+  it("reports at most twenty mistakes", () => {
     expect(
       say(
         { items: { type: "string" } },
@@ -271,7 +271,7 @@ describe("M43 a mistake tells a person where, what was expected and what was fou
     ).toHaveLength(20);
   });
 
-  it("writes odd names so that the path stays readable", () => {
+  it("quotes unusual names so that the path stays readable", () => {
     expect(say({ properties: { "a b": { type: "string" } } }, { "a b": 1 })).toMatchObject([
       { path: '["a b"]' },
     ]);

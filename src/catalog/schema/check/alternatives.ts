@@ -13,7 +13,7 @@ export function alternativeChecks(schema: Record<string, unknown>, parts: Parts)
   return [...checks, ...rareAlternativeChecks(schema, parts)];
 }
 
-/** The keywords that plans leave to checks. */
+/** The checks for keywords that plans do not cover. */
 export function rareAlternativeChecks(schema: Record<string, unknown>, parts: Parts): Check[] {
   const checks: Check[] = [];
   if (schema["not"] !== undefined) checks.push(notCheck(parts.check(schema["not"])));
@@ -41,7 +41,7 @@ function oneOfCheck(branches: Check[]): Check {
   };
 }
 
-/** What each branch has against the value; undefined for those that accept it. */
+/** The findings of each branch; undefined for branches that accept the value. */
 function attempts(branches: Check[], value: unknown, run: Run): (Finding[] | undefined)[] {
   return branches.map((branch) => {
     let holds = true;
@@ -52,7 +52,7 @@ function attempts(branches: Check[], value: unknown, run: Run): (Finding[] | und
 
 function notCheck(check: Check): Check {
   return (value, run) =>
-    !run.silently(() => check(value, run)) || run.fail("is just what the schema rules out here");
+    !run.silently(() => check(value, run)) || run.fail("is a value that the schema does not allow here");
 }
 
 function conditionCheck(schema: Record<string, unknown>, parts: Parts): Check {

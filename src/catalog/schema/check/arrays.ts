@@ -14,7 +14,7 @@ export function arrayChecks(schema: Record<string, unknown>, parts: Parts): Chec
   ];
 }
 
-/** The keywords that plans leave to checks. */
+/** The checks for keywords that plans do not cover. */
 export function rareArrayChecks(schema: Record<string, unknown>, parts: Parts): Check[] {
   return [
     ...(schema["contains"] === undefined ? [] : [containsCheck(schema, parts)]),
@@ -22,7 +22,7 @@ export function rareArrayChecks(schema: Record<string, unknown>, parts: Parts): 
   ];
 }
 
-/** Bounds on how many items or properties there are; `count` says undefined for values that have none. */
+/** Limits the number of items or properties; `count` returns undefined for values that have neither. */
 export function countChecks(
   schema: Record<string, unknown>,
   least: string,
@@ -97,13 +97,13 @@ function containsCheck(schema: Record<string, unknown>, parts: Parts): Check {
     if (found < least)
       return run.fail(
         least === 1
-          ? "must contain an item of the required kind"
-          : `must contain at least ${least} items of the required kind`,
+          ? "must contain an item that matches the `contains` schema"
+          : `must contain at least ${least} items that match the \`contains\` schema`,
         { expected: `at least ${least}`, found: String(found) },
       );
     return (
       found <= most ||
-      run.fail(`must contain at most ${plural(most, "item")} of that kind`, {
+      run.fail(`must contain at most ${plural(most, "item")} that match the \`contains\` schema`, {
         expected: `at most ${most}`,
         found: String(found),
       })

@@ -10,7 +10,7 @@ import { createReferences } from "../references.ts";
 import { every, type Check } from "../run.ts";
 import { unevaluatedChecks } from "../unevaluated.ts";
 
-/** Turns a schema into one function. Keywords that are malformed or unknown check nothing. */
+/** Compiles a schema to one function. Malformed and unknown keywords are ignored. */
 export function createChecks(root: unknown): Check {
   const references = createReferences(root);
   const refOverrides = isRecord(root) && /draft-0[3-7]/.test(String(root["$schema"]));
@@ -56,7 +56,7 @@ export function createChecks(root: unknown): Check {
     );
   }
 
-  /** A quiet run goes by the plan; the closures that can say what is wrong are made when something is. */
+  /** A quiet run uses the plan. The closures that report mistakes are created when there is one. */
   function lazily(schema: Record<string, unknown>): Check {
     let plan: Plan | undefined;
     let built: Check | undefined;
@@ -90,20 +90,20 @@ export function createChecks(root: unknown): Check {
     const type = typeCheck(schema);
     if (type === undefined) return checks.length === 0 ? always : rest;
     if (checks.length === 0) return type;
-    // A value of the wrong type is one mistake; what else its schema says would only be noise.
+    // A wrong type is one mistake; further findings about the value would only be noise.
     return (value, run) => type(value, run) && rest(value, run);
   }
 
   return parts.check(root);
 }
 
-/** References that lead to references are followed this far at once, and then step by step. */
+/** Chains of references are followed this far at once, then step by step. */
 const mostHops = 32;
 
 const never: Check = (_, run) => run.fail("is not allowed here", { expected: "nothing" });
 
 function unresolved(reference: string): Check {
-  return (_, run) => run.fail(`cannot be checked: its schema refers to ${reference}, which is not there`);
+  return (_, run) => run.fail(`cannot be checked: its schema refers to ${reference}, which does not exist`);
 }
 
 function isEmpty(schema: Record<string, unknown>): boolean {

@@ -10,7 +10,7 @@ export function objectChecks(schema: Record<string, unknown>, parts: Parts): Che
   return [...requiredChecks(schema), ...memberChecks(schema, parts), ...rareObjectChecks(schema, parts)];
 }
 
-/** The keywords that plans leave to checks. */
+/** The checks for keywords that plans do not cover. */
 export function rareObjectChecks(schema: Record<string, unknown>, parts: Parts): Check[] {
   const size = (value: unknown) => (isRecord(value) ? Object.keys(value).length : undefined);
   return [
@@ -57,7 +57,7 @@ function missing(value: object, name: string, known: Record<string, unknown>, ru
   );
 }
 
-/** `properties`, `patternProperties` and `additionalProperties`: every member has to satisfy what applies to it. */
+/** `properties`, `patternProperties` and `additionalProperties`: every member must satisfy all that apply to it. */
 export function memberChecks(schema: Record<string, unknown>, parts: Parts): Check[] {
   const { additionalProperties } = schema;
   const properties = isRecord(schema["properties"]) ? schema["properties"] : undefined;
@@ -65,7 +65,7 @@ export function memberChecks(schema: Record<string, unknown>, parts: Parts): Che
   if (properties === undefined && patterns.length === 0 && additionalProperties === undefined) return [];
   const isClosed = additionalProperties === false;
   const rest = isClosed ? always : parts.check(additionalProperties ?? true);
-  // A schema may name thousands of properties; a value pays only for those that it has.
+  // A schema may name thousands of properties; only create checks for those that values have.
   const checks = new Map<string, Check>();
   const checkFor = (name: string): Check | undefined => {
     let check = checks.get(name);
@@ -123,7 +123,7 @@ function unknownMember(name: string, properties: Record<string, unknown> | undef
   if (run.hasEnough) return false;
   const names = Object.keys(properties ?? {});
   const suggestion = name.length < 100 ? nearest(name, names.slice(0, 500)) : undefined;
-  const few = names.length <= 12 && names.length > 0 ? `; the known ones are ${names.join(", ")}` : "";
+  const few = names.length <= 12 && names.length > 0 ? `; known properties: ${names.join(", ")}` : "";
   return run.fail(`is not a known property${suggestion === undefined ? few : ""}`, {
     expected: "no such property",
     ...(suggestion === undefined ? {} : { suggestion }),

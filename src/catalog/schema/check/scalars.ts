@@ -15,7 +15,7 @@ const typeTests: Record<string, (value: unknown) => boolean> = {
   object: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
 };
 
-/** The types that a schema allows; undefined when it allows all, or names one that JSON Schema does not know. */
+/** The types that a schema allows; undefined if it allows all or names a type that JSON Schema does not define. */
 export function typeNames(schema: Record<string, unknown>): string[] | undefined {
   const { type, nullable } = schema;
   const names = (Array.isArray(type) ? type : [type]).filter((name) => name !== undefined) as string[];
@@ -23,7 +23,7 @@ export function typeNames(schema: Record<string, unknown>): string[] | undefined
   return nullable === true ? [...names, "null"] : names;
 }
 
-/** Nothing to check when a type is missing or is a word that JSON Schema does not know. */
+/** Undefined if the type is missing or not defined by JSON Schema. */
 export function typeCheck(schema: Record<string, unknown>): Check | undefined {
   const names = typeNames(schema);
   if (names === undefined) return undefined;
@@ -39,7 +39,7 @@ export function typeCheck(schema: Record<string, unknown>): Check | undefined {
   };
 }
 
-/** `enum`, `const`, and what strings and numbers are bounded by. `format` is an annotation and checks nothing. */
+/** `enum`, `const`, and the limits of strings and numbers. `format` is only an annotation and is not checked. */
 export function scalarChecks(schema: Record<string, unknown>): Check[] {
   const checks = [...enumChecks(schema), ...numberChecks(schema), ...lengthChecks(schema)];
   if (typeof schema["pattern"] === "string") checks.push(patternCheck(schema["pattern"]));
@@ -83,7 +83,7 @@ function numberChecks(schema: Record<string, unknown>): Check[] {
         run.fail(`must be ${words} ${limit}`, { expected: `${words} ${limit}`, found: String(value) }),
     );
   };
-  // Draft 4 wrote `exclusiveMinimum: true` beside `minimum`.
+  // Draft 4 uses `exclusiveMinimum: true` together with `minimum`.
   const aboveOnly = schema["exclusiveMinimum"] === true;
   const belowOnly = schema["exclusiveMaximum"] === true;
   bound("minimum", aboveOnly ? "more than" : "at least", (value, limit) =>

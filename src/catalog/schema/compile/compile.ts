@@ -17,13 +17,14 @@ const compilers: Record<SchemaTarget, (work: Work) => Schema> = {
   openai: compileForOpenAi,
   anthropic: compileForAnthropic,
   gemini: compileForGemini,
-  "json-schema": plainly,
+  "json-schema": withObjectRoot,
 };
 
 /**
- * Rewrites a tool's schema into what a model's API accepts. Meaning is kept where the API has words for it; each loss
- * is a note with the path in the original schema. What cannot be said at all is an answer with `ok: false`, so that
- * one tool is set aside and not the whole request refused. Arguments are always checked against the original.
+ * Rewrites a tool's schema to a form that a model's API accepts. Keeps the meaning where the API can express it; every
+ * loss is a note with the path in the original schema. Returns `ok: false` for a schema that cannot be expressed, so
+ * that one tool is set aside instead of the API rejecting the whole request. Arguments are always checked against the
+ * original.
  */
 export function compileSchema(schema: unknown, target: SchemaTarget): CompiledSchema {
   const verdict = guardSchema(schema);
@@ -37,8 +38,8 @@ export function compileSchema(schema: unknown, target: SchemaTarget): CompiledSc
   }
 }
 
-/** For consumers that speak JSON Schema themselves: the original, with what MCP asks of its root. */
-function plainly({ root }: Work): Schema {
+/** For consumers of plain JSON Schema: the original, with the root that MCP requires. */
+function withObjectRoot({ root }: Work): Schema {
   const { properties } = tidy(root, false) as Schema;
   return { ...root, type: "object", ...(root["$ref"] === undefined ? { properties: properties ?? {} } : {}) };
 }

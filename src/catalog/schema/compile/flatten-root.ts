@@ -8,8 +8,8 @@ import { orList, preview } from "../wording.ts";
 const sentenceLength = 1_000;
 
 /**
- * APIs want plain named arguments at the root, so references and unions there are written out: the properties of all
- * alternatives together, required only what all require, and a sentence that says which of them belong together.
+ * APIs require plain named arguments at the root, so references and unions there are expanded: the root gets the
+ * properties of all alternatives, requires only what all require, and its description says which belong together.
  */
 export function flattenRoot(work: Work): Schema {
   const flat = flatten(work.root, [], work, new Set([work.root]));
@@ -22,7 +22,7 @@ export function flattenRoot(work: Work): Schema {
   return { ...flat, type: "object", properties };
 }
 
-/** One schema for objects without `$ref`, `allOf`, `anyOf` and `oneOf` at its top. */
+/** An object schema without `$ref`, `allOf`, `anyOf` and `oneOf` at the top level. */
 function flatten(schema: unknown, path: Path, work: Work, seen: ReadonlySet<object>): Schema {
   const node = work.tidy(schema, path);
   if (!isRecord(node)) {
@@ -61,7 +61,7 @@ function withAlternatives(
   const [only] = alternatives;
   if (only !== undefined && alternatives.length === 1) return work.both(base, only, path);
   const union = anyOfObjects(alternatives);
-  // What only some alternatives say about a property that is described anyway would be too strict for the others.
+  // If the base describes a property, drop what single alternatives add: it would be too strict for the others.
   const described = propertiesOf(base);
   const everywhere = ([name]: [string, unknown]) =>
     !Object.hasOwn(described, name) || alternatives.every((one) => Object.hasOwn(propertiesOf(one), name));

@@ -9,8 +9,8 @@ import type { Schema } from "./tidy.ts";
 import { preview, previewList, typeName } from "../wording.ts";
 
 /**
- * Function declarations take a subset of OpenAPI 3.0: no references, no tuples, one type each, enumerations of texts
- * only, every list with its items, and `anyOf` with nothing beside it.
+ * Function declarations accept a subset of OpenAPI 3.0: no references, no tuples, one type per schema, enums of strings
+ * only, `items` for every array, and no keywords beside `anyOf`.
  */
 export function compileForGemini(work: Work): Schema {
   const write: Write = (schema, path, expanded) =>
@@ -41,7 +41,7 @@ function writeForm(form: Form, path: Path, work: Work, write: Write): Schema {
     case "never":
       throw new Inexpressible(path, "it allows no value");
     case "any":
-      work.note(path, "It allows any value; objects and lists cannot be given.");
+      work.note(path, "It allows any value, but objects and arrays are excluded here.");
       return besides(annotations, { anyOf: [{ type: "string" }, { type: "number" }, { type: "boolean" }] });
     case "reference": {
       const { target, expanded } = form;
@@ -86,7 +86,7 @@ function writeUnion(form: Form & { kind: "union" }, path: Path, work: Work, writ
   return besides(annotations, together(written, branches.some(isNull)));
 }
 
-/** Several schemas as one, unions inside them dissolved; `anyOf` stands alone, so null moves into a branch. */
+/** Combines schemas and flattens nested unions. `anyOf` allows no other keywords, so `nullable` moves to a branch. */
 function together(schemas: readonly Schema[], isNullable: boolean): Schema {
   const flat = schemas.flatMap((schema) =>
     Array.isArray(schema["anyOf"]) ? (schema["anyOf"] as Schema[]) : [schema],
@@ -96,7 +96,7 @@ function together(schemas: readonly Schema[], isNullable: boolean): Schema {
   return others.length === 0 ? head : { anyOf: [head, ...others] };
 }
 
-/** Title and description beside the schema, or in its branches when it is a union. */
+/** Adds title and description to the schema, or to its branches if it is a union. */
 function besides(annotations: Schema, schema: Schema): Schema {
   if (Object.keys(annotations).length === 0) return schema;
   const { anyOf } = schema;
@@ -128,7 +128,7 @@ function writeType(
   return { ...kept, ...writeValues(type, node, path, work) };
 }
 
-/** Only texts can be enumerated; other values are told in the description. */
+/** Only strings can be enumerated; other values are listed in the description. */
 function writeValues(type: string, node: Schema, path: Path, work: Work): Schema {
   const all = Array.isArray(node["enum"]) ? node["enum"] : "const" in node ? [node["const"]] : undefined;
   if (all === undefined) return {};
@@ -138,11 +138,11 @@ function writeValues(type: string, node: Schema, path: Path, work: Work): Schema
   if (type === "string" && values.length > 0) {
     const named = values.filter((value) => value !== "");
     if (named.length < values.length)
-      work.note([...path, "enum"], "The empty text cannot be one of the values.");
+      work.note([...path, "enum"], "The empty string cannot be one of the values.");
     return named.length === 0 ? {} : { enum: named };
   }
   if (values.length === 0) return {};
-  work.note([...path, "enum"], "Only texts can be enumerated; the description names the values.");
+  work.note([...path, "enum"], "Only strings can be enumerated; the description lists the values.");
   return { description: `Must be ${previewList(values)}.` };
 }
 
@@ -157,7 +157,7 @@ function writeMembers(
   const required = requiredOf(node);
   const properties: Schema = {};
   if (isRecord(node["additionalProperties"]))
-    work.note([...path, "additionalProperties"], "The schema of properties that are not named was left out.");
+    work.note([...path, "additionalProperties"], "The schema for unnamed properties was left out.");
   for (const name of new Set([...Object.keys(described), ...required])) {
     const schema = Object.hasOwn(described, name) ? described[name] : true;
     const here = [...path, "properties", name];
@@ -184,7 +184,7 @@ function writeItems(
 ): Schema {
   const { prefixItems, items } = node;
   if (!Array.isArray(prefixItems)) return { items: write(items ?? true, [...path, "items"], expanded) };
-  work.note([...path, "prefixItems"], "Items by position became items of any of these kinds.");
+  work.note([...path, "prefixItems"], "Items by position became items that may match any of these schemas.");
   const kinds = prefixItems.map((item, index) => write(item, [...path, "prefixItems", index], expanded));
   if (items !== undefined && items !== false) kinds.push(write(items, [...path, "items"], expanded));
   return { items: together(kinds, false), ...(items === false ? { maxItems: prefixItems.length } : {}) };

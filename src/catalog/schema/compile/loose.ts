@@ -6,17 +6,17 @@ import { propertiesOf, requiredOf, setMember } from "./merge-schemas.ts";
 import { holdingOf } from "../subschemas.ts";
 import type { Schema } from "./tidy.ts";
 
-/** Function calling without strict mode takes any JSON Schema, if its root is a plain object and lists have items. */
+/** Non-strict function calling accepts any JSON Schema whose root is a plain object and whose arrays have `items`. */
 export function compileForOpenAi(work: Work): Schema {
   return write(flattenRoot(work), work, (node) =>
     [node["type"]].flat().includes("array") && node["items"] === undefined ? { ...node, items: {} } : node,
   );
 }
 
-/** What the Messages API accepts as a name of an argument. */
+/** The argument names that the Messages API accepts. */
 const argumentName = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-/** Tools take any JSON Schema of draft 2020-12, if its root is a plain object whose properties have plain names. */
+/** Tools accept any draft 2020-12 schema whose root is a plain object with plain property names. */
 export function compileForAnthropic(work: Work): Schema {
   const root = flattenRoot(work);
   const required = requiredOf(root);
@@ -37,7 +37,7 @@ export function compileForAnthropic(work: Work): Schema {
   return write({ ...root, properties: kept }, work, (node) => node);
 }
 
-/** Writes the schema anew with every reference pointing into `$defs`, because rewriting may have moved its target. */
+/** Rewrites the schema so that every reference points into `$defs`, because its target may have moved. */
 function write(root: Schema, work: Work, adjust: (node: Schema) => Schema): Schema {
   const rewrite = (schema: unknown, path: Path): unknown => {
     const node = work.tidy(schema, path);
@@ -65,7 +65,7 @@ function write(root: Schema, work: Work, adjust: (node: Schema) => Schema): Sche
   return { ...written, ...definitions(work, rewrite) };
 }
 
-/** The reference as it has to be after rewriting. */
+/** The reference in the rewritten schema. */
 export function reference(written: Schema, wish: string, work: Work): Schema {
   const target = work.target(written);
   if (target === work.root) return { $ref: "#" };

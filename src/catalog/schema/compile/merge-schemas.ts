@@ -3,7 +3,7 @@ import { equalityKey } from "../equality.ts";
 import { annotationsOf, type Schema } from "./tidy.ts";
 import { typeName } from "../wording.ts";
 
-/** Both schemas at once, as one schema. What cannot be combined is kept from the first; `lost` hears its keyword. */
+/** Merges two schemas that both apply. If a keyword cannot be combined, keeps the first and calls `lost`. */
 export function bothOf(a: Schema, b: Schema, lost: (keyword: string) => void): Schema {
   const merged: Schema = { ...a };
   for (const [keyword, theirs] of Object.entries(b)) {
@@ -18,7 +18,7 @@ export function bothOf(a: Schema, b: Schema, lost: (keyword: string) => void): S
   return merged;
 }
 
-/** Anything that one of the alternatives accepts, as one object schema: the more, the looser. */
+/** One object schema that accepts everything that any of the alternatives accepts. */
 export function anyOfObjects(alternatives: readonly Schema[]): Schema {
   const properties: Schema = {};
   const names = new Set(alternatives.flatMap((one) => Object.keys(propertiesOf(one))));
@@ -33,7 +33,7 @@ export function anyOfObjects(alternatives: readonly Schema[]): Schema {
   return { properties, required, ...(isClosed ? { additionalProperties: false } : {}) };
 }
 
-/** One schema for several, without repeating equal ones; constants become one enumeration. */
+/** Combines schemas without repeating equal ones; constants become one enum. */
 export function anyOf(schemas: readonly unknown[]): unknown {
   const distinct = [...new Map(schemas.map((schema) => [equalityKey(schema), schema])).values()];
   if (distinct.length === 1) return distinct[0];
@@ -54,7 +54,7 @@ export function requiredOf(schema: Schema): string[] {
   return Array.isArray(schema["required"]) ? (schema["required"] as string[]) : [];
 }
 
-/** Sets a member even when its name is `__proto__`. */
+/** Sets a member even if its name is `__proto__`. */
 export function setMember(object: Schema, name: string, value: unknown): void {
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }

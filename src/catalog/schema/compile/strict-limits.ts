@@ -4,7 +4,7 @@ import { propertiesOf } from "./merge-schemas.ts";
 import { subschemasOf } from "../subschemas.ts";
 import type { Schema } from "./tidy.ts";
 
-/** What strict mode accepts as a whole. */
+/** The limits of strict mode for a whole schema. */
 export const strictLimits = {
   properties: 5_000,
   levels: 10,
@@ -34,7 +34,7 @@ export function refuseLargeStrict(root: Schema): void {
     if (level > strictLimits.levels)
       throw new Inexpressible(
         [],
-        `strict mode allows ${strictLimits.levels} levels of objects, and it has more`,
+        `strict mode allows ${strictLimits.levels} levels of objects, but it has more`,
       );
     for (const inner of subschemasOf(schema))
       open.push({ schema: inner.schema, level: inner.keyword === "$defs" ? 0 : level });
@@ -47,6 +47,6 @@ export function refuseLargeStrict(root: Schema): void {
     if (tally[what] > strictLimits[what])
       throw new Inexpressible(
         [],
-        `strict mode allows ${strictLimits[what]} ${words}, and it has ${tally[what]}`,
+        `strict mode allows ${strictLimits[what]} ${words}, but it has ${tally[what]}`,
       );
 }

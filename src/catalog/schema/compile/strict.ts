@@ -12,8 +12,8 @@ import type { Schema } from "./tidy.ts";
 import { preview } from "../wording.ts";
 
 /**
- * Strict mode of function calling: every object closed, every property required and optional ones nullable instead,
- * `anyOf`, `$ref` and `$defs` (cycles too), and few other keywords. `repairArguments` takes the nulls out again.
+ * Strict function calling: every object is closed, every property is required, and optional ones are nullable instead.
+ * `anyOf`, `$ref` and `$defs` (cycles too) are allowed, and few other keywords. `repairArguments` removes the nulls.
  */
 export function compileForOpenAiStrict(work: Work): Schema {
   const definitions = new Map<object, Schema | Inexpressible | undefined>();
@@ -22,7 +22,7 @@ export function compileForOpenAiStrict(work: Work): Schema {
     if (form.kind === "reference" && isRecord(form.target)) define(form.target, form.reference);
     return writeForm(form, path, work, write);
   };
-  /** Written when first referred to, so that an optional property can do without what cannot be expressed. */
+  /** Defined on the first reference, so that an optional property can be dropped if its schema cannot be expressed. */
   const define = (target: object, wish: string): void => {
     const known = definitions.get(target);
     if (known instanceof Inexpressible) throw known;
@@ -66,7 +66,7 @@ function writeForm(form: Form, path: Path, work: Work, write: Write): Schema {
       throw new Inexpressible(path, "it allows no value");
     case "any":
       if (path.length > 0)
-        work.note(path, "It allows any value; objects and lists cannot be given in strict mode.");
+        work.note(path, "It allows any value, but strict mode excludes objects and arrays.");
       return { ...annotations, type: ["string", "number", "boolean", "null"] };
     case "reference": {
       if (!isRecord(form.target))
@@ -139,12 +139,9 @@ function writeObject(
   const names = [...new Set([...Object.keys(described), ...required])];
   const isOpen = node["additionalProperties"] !== undefined && node["additionalProperties"] !== false;
   if (names.length === 0 && path.length > 0 && node["additionalProperties"] !== false)
-    throw new Inexpressible(path, "an object with free-form properties cannot be given in strict mode");
+    throw new Inexpressible(path, "strict mode does not allow objects with free-form properties");
   if (isOpen)
-    work.note(
-      [...path, "additionalProperties"],
-      "Properties that are not named cannot be given in strict mode.",
-    );
+    work.note([...path, "additionalProperties"], "Unnamed properties cannot be used in strict mode.");
   const properties: Schema = {};
   for (const name of names) {
     const schema = Object.hasOwn(described, name) ? described[name] : true;
@@ -175,7 +172,7 @@ function writeArray(
   if (typeof maxItems === "number") bounds["maxItems"] = maxItems;
   if (!Array.isArray(prefixItems))
     return { type: "array", items: write(items ?? true, [...path, "items"], expanded), ...bounds };
-  work.note([...path, "prefixItems"], "Items by position became items of any of these kinds.");
+  work.note([...path, "prefixItems"], "Items by position became items that may match any of these schemas.");
   const isClosed = items === false;
   const kinds = prefixItems.map((item, index) => write(item, [...path, "prefixItems", index], expanded));
   if (!isClosed && items !== undefined) kinds.push(write(items, [...path, "items"], expanded));
@@ -187,7 +184,7 @@ function writeArray(
   };
 }
 
-/** The same schema, with null for "not given". */
+/** Also allows null, which stands for an omitted property. */
 function nullable(schema: Schema): Schema {
   const { type, anyOf: branches, enum: allowed, const: constant, $ref } = schema;
   if ($ref !== undefined) return { anyOf: [schema, { type: "null" }] };

@@ -23,8 +23,8 @@ const housekeeping = [
 ];
 
 /**
- * One schema, not those inside it, in the words of draft 2020-12: older idioms translated, malformed keywords and
- * housekeeping left out. References stay `$ref`; the document around them is the caller's business.
+ * Converts one schema, not those inside it, to draft 2020-12: translates older keywords and drops malformed ones and
+ * housekeeping. Keeps `$ref`; the caller resolves references.
  */
 export function tidy(schema: unknown, refOverrides: boolean): Schema | boolean {
   if (typeof schema === "boolean") return schema;

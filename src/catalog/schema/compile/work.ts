@@ -4,23 +4,23 @@ import { referenceIn } from "../parts.ts";
 import { createReferences, type References } from "../references.ts";
 import { tidy, type Schema } from "./tidy.ts";
 
-/** What a target could not keep, and where it stood in the original schema. */
+/** What was lost for a target, and its path in the original schema. */
 export interface CompileNote {
   path: string;
   message: string;
 }
 
-/** Keywords that hardly any model API knows. */
+/** Keywords that hardly any model API supports. */
 export const rareKeywords =
   "patternProperties propertyNames unevaluatedProperties unevaluatedItems uniqueItems contains not if dependentRequired dependentSchemas".split(
     " ",
   );
 
-/** Inlining may multiply a schema; what grows beyond this is not worth a model's attention. */
+/** Inlining may multiply a schema; larger ones are too big to be useful to a model. */
 const compiledParts = 10_000;
 const mostNotes = 100;
 
-/** One schema being rewritten: where its references lead, what was lost, how much it has grown. */
+/** The state of one rewrite: the targets of references, what was lost, how much the schema has grown. */
 export class Work {
   readonly root: Schema;
   readonly notes: CompileNote[] = [];
@@ -41,19 +41,19 @@ export class Work {
     if (!isKnown && this.notes.length < mostNotes) this.notes.push(note);
   }
 
-  /** A note for each of these keywords that the node has. */
+  /** Adds a note for each of these keywords that the node has. */
   noteLost(node: Schema, keywords: readonly string[], path: Path): void {
     for (const keyword of keywords)
       if (keyword in node) this.note([...path, keyword], `${keyword} is not supported and was left out.`);
   }
 
-  /** The node in today's words; called once for every node that is written. */
+  /** Converts the node to draft 2020-12. Called once for every node that is written. */
   tidy(schema: unknown, path: Path): Schema | boolean {
     this.#grow(1, path);
     return tidy(schema, this.#refOverrides);
   }
 
-  /** Both schemas as one. Merging looks at every property again, so it counts for growth too. */
+  /** Merges two schemas. Merging visits every property again, so it counts towards growth too. */
   both(a: Schema, b: Schema, path: Path): Schema {
     this.#grow((Object.keys(propertiesOf(a)).length + Object.keys(propertiesOf(b)).length) / 8, path);
     return bothOf(a, b, (keyword) =>
@@ -64,14 +64,18 @@ export class Work {
   #grow(parts: number, path: Path): void {
     this.#parts += parts;
     if (this.#parts > compiledParts)
-      throw new Inexpressible(path, `it grows beyond ${compiledParts} parts when it is written out`, true);
+      throw new Inexpressible(
+        path,
+        `it grows beyond ${compiledParts} parts when references are expanded`,
+        true,
+      );
   }
 
   target(schema: Schema): unknown {
     return this.#references.resolve(referenceIn(schema) ?? "#", schema);
   }
 
-  /** The name under which a referenced schema stands in `$defs`. */
+  /** The name of a referenced schema in `$defs`. */
   nameOf(target: object, reference: string): string {
     const known = this.#names.get(target);
     if (known !== undefined) return known;
@@ -87,16 +91,16 @@ export class Work {
     return name;
   }
 
-  /** Schemas that references point at, in the order they were met. */
+  /** The referenced schemas, in the order of the references. */
   get named(): ReadonlyMap<object, string> {
     return this.#names;
   }
 }
 
-/** The target has no words for this schema. */
+/** The target cannot express this schema. */
 export class Inexpressible extends Error {
   readonly path: Path;
-  /** Whether leaving out the optional part around it would not help. */
+  /** True if leaving out the optional part around it would not help. */
   readonly isFinal: boolean;
   constructor(path: Path, reason: string, isFinal = false) {
     super(reason);
@@ -105,7 +109,7 @@ export class Inexpressible extends Error {
   }
 }
 
-/** What `write` makes, or undefined after `otherwise` heard why the target has no words for it. */
+/** Returns the result of `write`, or undefined after calling `otherwise` if the schema cannot be expressed. */
 export function orLeaveOut<T>(write: () => T, otherwise: (reason: string) => void): T | undefined {
   try {
     return write();
@@ -116,7 +120,7 @@ export function orLeaveOut<T>(write: () => T, otherwise: (reason: string) => voi
   }
 }
 
-/** `$defs` for every schema that was referred to, and that those in turn refer to. */
+/** `$defs` for every referenced schema, including indirect references. */
 export function definitions(work: Work, write: (schema: unknown, path: Path) => unknown): Schema {
   const written: Schema = {};
   const done = new Set<object>();

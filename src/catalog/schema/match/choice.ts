@@ -7,10 +7,10 @@ export function alternativesOf(schemas: readonly unknown[], parts: Parts): Alter
   return { branches, choice: schemas.length < 2 ? undefined : choiceOf(schemas, branches, parts) };
 }
 
-/** Each of these has to be tried for every tag, so with more of them tags decide little. */
+/** Untagged branches have to be tried for every tag, so with more of them the tags are of little use. */
 const mostUntagged = 5;
 
-/** Finds a member that most branches require to be one of a few texts, such as `kind` or `type`. */
+/** Finds a member, such as `kind` or `type`, that most branches require to be one of a few strings. */
 function choiceOf(schemas: readonly unknown[], branches: readonly Plan[], parts: Parts): Choice | undefined {
   const resolved = schemas.map((schema) => parts.follow(schema));
   const name = tagName(resolved.find((schema) => tagName(schema) !== undefined));
@@ -43,12 +43,12 @@ function requiredNames(schema: unknown): string[] {
   return schema["required"].slice(0, 20).filter((name) => typeof name === "string");
 }
 
-/** The texts that a schema allows in a member that it requires; undefined when it allows others. */
+/** The strings that a schema allows in a required member; undefined if it allows other values. */
 function tagsOf(schema: unknown, name: string): ReadonlySet<string> | undefined {
   if (!isRecord(schema) || !isRecord(schema["properties"])) return undefined;
   if (!requiredNames(schema).includes(name) || !Object.hasOwn(schema["properties"], name)) return undefined;
   const member = schema["properties"][name];
-  // Old drafts ignore what stands beside a reference.
+  // Old drafts ignore keywords beside a reference.
   if (!isRecord(member) || referenceIn(member) !== undefined) return undefined;
   const allowed: unknown = "const" in member ? [member["const"]] : member["enum"];
   if (!Array.isArray(allowed) || !allowed.every((tag) => typeof tag === "string")) return undefined;

@@ -23,7 +23,7 @@ import {
 } from "./plan.ts";
 import { fewScalars, numberBounds, textBounds } from "./scalars.ts";
 
-/** Reads a schema into its plan. Keywords that are malformed or unknown ask for nothing. */
+/** Fills in a plan from its schema. Malformed and unknown keywords are ignored. */
 export function layOut(plan: Plan, { schema: written, parts }: Source): void {
   const target = parts.follow(written);
   if (target !== written) {

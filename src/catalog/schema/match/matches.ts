@@ -19,8 +19,8 @@ import {
 import { numberFits, textFits } from "./scalars.ts";
 
 /**
- * Whether a value matches a plan, without a word about why not. Objects, arrays and alternatives spend steps for what
- * is in them and count as a level of depth; scalars are free. Small, so that the engine puts it into the loops.
+ * True if a value matches a plan; does not report why not. Objects, arrays and alternatives cost steps for their
+ * content and count as a level of depth; scalars are free. Kept small so that the engine inlines it in loops.
  */
 export function matches(plan: Plan, value: unknown, run: Run): boolean {
   const bit = bitOf(value);
@@ -58,7 +58,7 @@ function matchesFully(plan: Plan, value: unknown, bit: number, run: Run): boolea
   return plan.further === undefined || furtherMatches(plan.further, value, run);
 }
 
-/** A type that the plan does not allow, unless the plan allows none because nothing needed it before. */
+/** Called if the plan does not allow the type. A plan that is not laid out yet allows none, so lay it out and retry. */
 function onceLaidOut(plan: Plan, value: unknown, run: Run): boolean {
   if (plan.source === undefined) return false;
   layOut(plan, plan.source);
@@ -90,7 +90,7 @@ function restMatches(start: number, plan: Plan, value: readonly unknown[], run: 
   return true;
 }
 
-/** Whether an object has what is required, and all its members match. */
+/** True if an object has the required members and all its members match. */
 function objectMatches(plan: ObjectPlan, value: Record<string, unknown>, run: Run): boolean {
   run.enter();
   const holds = plan.isLarge
@@ -100,21 +100,21 @@ function objectMatches(plan: ObjectPlan, value: Record<string, unknown>, run: Ru
   return holds;
 }
 
-/** To list the names of a large object takes its time even if the first one decides, and here they are listed again. */
+/** Charges for the names of a large object: listing them takes time even if the first one decides. */
 function refuse(value: object, run: Run): false {
   const { length } = Object.keys(value);
   if (length > 100) run.spend(4 * length);
   return false;
 }
 
-/** Most values have their members in the order of the schema, so the next one is nearly always the expected one. */
+/** Most values have their members in the order of the schema, so the next name is nearly always the expected one. */
 function matchesInOrder(plan: ObjectPlan, value: Record<string, unknown>, run: Run): boolean {
   const row = (plan.row ??= rowOf(plan));
   const { members } = row;
   const { rest } = plan;
   let position = 0;
   let missing = plan.required.length;
-  // `for in` is the one way to go through members that the engine does not turn into a lookup for each.
+  // `for in` is the only loop over members that needs no separate lookup for each.
   for (const name in value) {
     run.steps -= 2;
     const member =
@@ -133,11 +133,11 @@ function matchesInOrder(plan: ObjectPlan, value: Record<string, unknown>, run: R
 }
 
 /**
- * To list the names of a large object costs several times what it costs to look for a name. So a value is asked for
- * each member that the schema names, as long as values turn out to have most of them.
+ * Listing the names of a large object costs several times as much as looking up a name. So this looks up each name in
+ * the schema, as long as values turn out to have most of them.
  */
 function largeObjectMatches(plan: ObjectPlan, value: Record<string, unknown>, run: Run): boolean {
-  // The prototype says whether a member that is found is the value's own.
+  // With the standard prototype, a member that is found is known to be the value's own.
   return plan.isDense && Object.getPrototypeOf(value) === Object.prototype
     ? matchesByName(plan, value, run)
     : matchesByKey(plan, value, run);
@@ -229,7 +229,7 @@ function oneMatches(alternatives: Alternatives, value: unknown, run: Run): boole
   return isMatched;
 }
 
-/** The branches that are worth trying: an object can only match those that allow its tag. */
+/** The branches to try: an object can only match branches that allow its tag. */
 function candidates({ branches, choice }: Alternatives, value: unknown): readonly Plan[] {
   if (choice === undefined || typeof value !== "object" || value === null || Array.isArray(value))
     return branches;

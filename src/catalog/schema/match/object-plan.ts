@@ -3,8 +3,8 @@ import type { Parts } from "../parts.ts";
 import { alwaysPlan, createPlan, type Member, type ObjectPlan, type Plan, type Row } from "./plan.ts";
 
 /**
- * Parsed objects with more members than about this are hash tables, whose names are slow to list; and a schema may
- * name thousands of properties, of which a value should pay only for those that it has.
+ * The engine stores parsed objects with more members than about this as hash tables, whose names are slow to list. A
+ * schema may also name thousands of properties, and a value should only pay for those that it has.
  */
 const mostInOrder = 100;
 
@@ -39,7 +39,7 @@ export function rowOf(plan: ObjectPlan): Row {
   return { members, byName: new Map(members.map((member) => [member.name, member])) };
 }
 
-/** What the schema asks of a property that it names; undefined for other names. */
+/** The plan for a property that the schema names; undefined for other names. */
 export function propertyPlan(
   { properties, plans, parts, isLarge }: ObjectPlan,
   name: string,
@@ -50,7 +50,7 @@ export function propertyPlan(
   return made;
 }
 
-/** Finding a member of such a name says nothing: all objects have it. */
+/** True if the plan names a member that all objects inherit, so finding it proves nothing. */
 export function namesInherited({ properties, required }: ObjectPlan): boolean {
   return Object.getOwnPropertyNames(Object.prototype).some(
     (name) => Object.hasOwn(properties, name) || required.includes(name),

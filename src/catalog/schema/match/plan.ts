@@ -10,28 +10,27 @@ export const booleanBit = 8;
 export const nullBit = 16;
 export const arrayBit = 32;
 export const objectBit = 64;
-/** What JSON cannot say, such as undefined. */
+/** Values that JSON cannot represent, such as undefined. */
 export const otherBit = 128;
 export const anyBits = 255;
 
 /**
- * What a schema asks of a value, laid out for a quick yes or no. All plans are objects of one shape that one function
- * reads: the engine optimizes that function for all schemas, where a closure for each keyword costs a call it cannot
- * inline.
+ * What a schema requires of a value, prepared for a quick yes or no. All plans have the same shape and are read by one
+ * function, which the engine optimizes for all schemas. A closure per keyword would cost a call that it cannot inline.
  */
 export interface Plan {
-  /** The types that may match. None until the plan is laid out, so being lazy costs nothing afterwards. */
+  /** The types that may match. None until the plan is laid out, so laziness needs no extra check. */
   types: number;
-  /** The types of which nothing more is asked. */
+  /** The types that need no further check. */
   plain: number;
-  /** The only values that may match, when they are few and scalar. */
+  /** The only values that may match, if they are few and scalar. */
   scalars: readonly unknown[] | undefined;
   text: TextBounds | undefined;
   number: NumberBounds | undefined;
   array: ArrayPlan | undefined;
   object: ObjectPlan | undefined;
   further: Further | undefined;
-  /** What is still to be laid out. */
+  /** The schema, until it is laid out. */
   source: Source | undefined;
 }
 
@@ -49,7 +48,7 @@ export interface TextBounds {
 export interface NumberBounds {
   least: number;
   most: number;
-  /** Exclusive bounds; NaN when there is none, because nothing compares with it. */
+  /** Exclusive bounds; NaN if there is none, because every comparison with it is false. */
   above: number;
   below: number;
   divisor: number | undefined;
@@ -63,19 +62,19 @@ export interface ArrayPlan {
 }
 
 export interface ObjectPlan {
-  /** Each name once. */
+  /** Without duplicates. */
   required: readonly string[];
   properties: Record<string, unknown>;
   /** How many properties the schema names. */
   size: number;
   isLarge: boolean;
-  /** What all other members have to match; undefined when they may be anything. */
+  /** The plan for all other members; undefined if they may be anything. */
   rest: Plan | undefined;
-  /** All members that the schema speaks of, made when a value first needs them. */
+  /** All members that the schema names, created when a value first needs them. */
   row: Row | undefined;
-  /** Large objects only: the plans of the members that values had so far. */
+  /** Large objects only: the plans for members that values have had so far. */
   plans: Map<string, Plan>;
-  /** Large objects only: true if the last value had so many members that looking for each of them pays. */
+  /** Large objects only: true if the last value had enough members that looking up each name is cheaper. */
   isDense: boolean;
   parts: Parts;
 }
@@ -92,18 +91,18 @@ export interface Member {
   plan: Plan;
 }
 
-/** What costs more than a look at the value itself. */
+/** Checks that need more than the value itself. */
 export interface Further {
   all: readonly Plan[] | undefined;
   any: Alternatives | undefined;
   one: Alternatives | undefined;
-  /** The keywords that are too rare to have a plan. */
+  /** The checks for keywords that are too rare for a plan. */
   checks: Check | undefined;
 }
 
 export interface Alternatives {
   branches: readonly Plan[];
-  /** The branches that objects can match, by what they say in the member that tells them apart. */
+  /** The branches that objects can match, by the member that distinguishes them. */
   choice: Choice | undefined;
 }
 
@@ -131,14 +130,14 @@ export const alwaysPlan: Plan = planOf(anyBits);
 export const neverPlan: Plan = planOf(0);
 const typePlans = new Map(Object.entries(bits).map(([name, types]) => [name, planOf(types)]));
 
-/** The plan of a schema, to be laid out when a value first reaches it. */
+/** Creates a plan that is laid out when a value first reaches it. */
 export function createPlan(schema: unknown, parts: Parts): Plan {
   if (schema === false) return neverPlan;
   if (!isRecord(schema)) return alwaysPlan;
   return typePlan(schema) ?? planOf(0, { schema, parts });
 }
 
-/** Most schemas only name a type. They share a plan, which is then nearly always in the processor's cache. */
+/** Most schemas only name a type. They share one plan, which is then nearly always in the processor's cache. */
 function typePlan(schema: Record<string, unknown>): Plan | undefined {
   for (const keyword in schema) if (keyword !== "type" && !annotations.has(keyword)) return undefined;
   return typeof schema["type"] === "string" ? typePlans.get(schema["type"]) : undefined;

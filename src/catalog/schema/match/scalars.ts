@@ -21,7 +21,7 @@ export function numberFits(bounds: NumberBounds, value: number): boolean {
 const mostScalars = 8;
 const longestScalar = 100;
 
-/** The values of a short `enum` or a `const`. Long lists and long texts are better served by a set, which hashes. */
+/** The values of a short `enum` or a `const`. For long lists and long strings a set is faster. */
 export function fewScalars(schema: Record<string, unknown>): readonly unknown[] | undefined {
   const isConstant = "const" in schema;
   if (isConstant && "enum" in schema) return undefined;
@@ -54,7 +54,7 @@ export function numberBounds(schema: Record<string, unknown>): NumberBounds | un
   return {
     least: or(minimum, -Infinity),
     most: or(maximum, Infinity),
-    // Draft 4 wrote `exclusiveMinimum: true` beside `minimum`.
+    // Draft 4 uses `exclusiveMinimum: true` together with `minimum`.
     above: or(exclusiveMinimum === true ? minimum : exclusiveMinimum, NaN),
     below: or(exclusiveMaximum === true ? maximum : exclusiveMaximum, NaN),
     divisor: typeof multipleOf === "number" ? multipleOf : undefined,

@@ -7,7 +7,7 @@ import { anySchema, anyValue } from "../arbitraries.ts";
 const inner = anySchema({ draft: "2020-12" });
 const tags = ["x", "xy", "long word"] as const;
 
-/** More properties than are looked at one by one, so that it matters how many of them a value has. */
+/** Too many properties to check in order, so that it matters how many of them a value has. */
 const wideNames = Array.from({ length: 120 }, (_, index) => `p${index}`);
 const wideSchema = fc
   .record({
@@ -59,7 +59,7 @@ const taggedValue = fc.oneof(
   anyValue,
 );
 
-describe("M43 our validator agrees with ajv, whichever way it takes through a value", () => {
+describe("M43 our validator agrees with ajv on every code path", () => {
   it.each([
     ["objects of more than a hundred properties", wideSchema, wideValue],
     ["alternatives that a tag tells apart", taggedSchema, taggedValue],
@@ -87,7 +87,7 @@ describe("M43 our validator agrees with ajv, whichever way it takes through a va
   });
 });
 
-describe("M43 a tag only rules out the alternatives that it cannot be meant for", () => {
+describe("M43 a tag rules out only the alternatives that do not allow it", () => {
   const branch = (kind: object, a: string) => ({
     type: "object",
     properties: { kind, a: { type: a } },
@@ -122,7 +122,7 @@ describe("M43 a tag only rules out the alternatives that it cannot be meant for"
     expect(createValidator({ oneOf: branches })(value).length === 0).toBe(count === 1);
   });
 
-  it("reads tags through references, and not beside them where the draft ignores that", () => {
+  it("reads tags through references, and ignores tags beside them if the draft does", () => {
     const $defs = { text: { type: "string" }, x: branch({ $ref: "#/$defs/text", const: "x" }, "string") };
     const schema = { anyOf: [{ $ref: "#/$defs/x" }, branch({ const: "y" }, "string")], $defs };
     expect(createValidator(schema)({ kind: "z" })).toHaveLength(1);
@@ -132,11 +132,11 @@ describe("M43 a tag only rules out the alternatives that it cannot be meant for"
   });
 });
 
-describe("M43 only what a value has of its own counts", () => {
+describe("M43 only a value's own members count", () => {
   const wide = Object.fromEntries(wideNames.map((name) => [name, { type: "integer" }]));
   const full = Object.fromEntries(wideNames.map((name) => [name, 1]));
 
-  it("asks objects of every size and order for what is required", () => {
+  it("checks required members in objects of every size and order", () => {
     for (const properties of [{ a: { type: "integer" } }, wide]) {
       const [first = ""] = Object.keys(properties);
       const validate = createValidator({ properties, required: [first, "more"], additionalProperties: true });
@@ -151,7 +151,7 @@ describe("M43 only what a value has of its own counts", () => {
     }
   });
 
-  it("does not take what objects inherit for a member", () => {
+  it("does not treat inherited properties as members", () => {
     class Sized {
       get p0(): number {
         return 1;
@@ -168,7 +168,7 @@ describe("M43 only what a value has of its own counts", () => {
     expect(createValidator({ properties: { p0: true }, required: ["p0"] })(new Sized())).toHaveLength(1);
   });
 
-  it("treats a member that is there but undefined as one that is there", () => {
+  it("treats a member with the value undefined as present", () => {
     for (const properties of [{ p0: { type: "integer" } }, wide]) {
       const validate = createValidator({ properties });
       for (let i = 0; i < 3; i++) {
