@@ -7,8 +7,8 @@ const invalidParams = -32_602;
 const missingCapability = -32_021;
 
 /**
- * A server's error answer as ours, with its own words. "Invalid params" for arguments that fitted the schema we know
- * may mean that the schema changed: the list is asked for once more, and the error says so if it did.
+ * Turns a server's error answer into a PlugboardError with the server's message. "Invalid params" for arguments that
+ * match the schema we know may mean that the schema changed, so the list is read again and the error says if it did.
  */
 export async function answerError(
   tool: ToolEntry,
@@ -24,7 +24,7 @@ export async function answerError(
   if (error.code !== invalidParams) {
     const hint =
       error.code === missingCapability
-        ? "The server wants something that nobody here can answer."
+        ? "The server requires a client capability that is not available here."
         : undefined;
     return new PlugboardError(
       "server-error",
@@ -32,20 +32,23 @@ export async function answerError(
       { ...details, hint },
     );
   }
-  const change = await drift(tool, context);
-  const hint = change === undefined ? undefined : "Look at the tool again before the next call.";
+  const change = await describeChange(tool, context);
+  const hint = change === undefined ? undefined : "Check the tool's current schema before calling it again.";
   return new PlugboardError(
     "arguments-invalid",
-    `"${server}" refused the arguments of ${name}: ${error.message}.${change ?? ""}`,
+    `"${server}" rejected the arguments of ${name}: ${error.message}.${change ?? ""}`,
     { ...details, hint, executed: "maybe" },
   );
 }
 
-async function drift(tool: ToolEntry, { catalog, scope, keyOf }: CallContext): Promise<string | undefined> {
+async function describeChange(
+  tool: ToolEntry,
+  { catalog, scope, keyOf }: CallContext,
+): Promise<string | undefined> {
   try {
     await catalog.refresh(keyOf(tool.server), ["tools"]);
     const now = await catalog.find(tool.id, scope, { wait: false }).catch(() => undefined);
-    if (!now) return " The tool is no longer there.";
+    if (!now) return " The server no longer has this tool.";
     const isSame = canonicalJson(now.inputSchema) === canonicalJson(tool.inputSchema);
     return isSame ? undefined : " Its schema has changed since it was listed.";
   } catch {

@@ -11,13 +11,13 @@ type Mode = "approve" | "auto" | "prompt" | "deny";
 export interface ApproveContext {
   config: ServerConfig;
   settings: Settings;
-  /** What the door does where config is silent: `auto` asks by annotations, `approve` leaves it to the caller. */
+  /** The mode if none is configured: `auto` asks depending on annotations, `approve` leaves it to the caller. */
   otherwise: Mode;
   context: Pick<CallContext, "questions" | "scope" | "keyOf">;
   signal: AbortSignal | undefined;
 }
 
-/** Lets a call through at once (nothing to wait for), asks, or refuses. Asking with nobody there is a refusal. */
+/** Allows the call (returns undefined), asks for approval, or throws. Throws too if there is nobody to ask. */
 export function approve(
   tool: ToolEntry,
   args: Record<string, unknown>,
@@ -26,8 +26,8 @@ export function approve(
 ): Promise<void> | undefined {
   const mode = modeOf(tool, context);
   if (mode === "approve") return undefined;
-  if (mode === "deny") throw refused(tool, "config denies it");
-  const need = mode === "auto" ? risk(tool) : "config says to ask";
+  if (mode === "deny") throw refused(tool, "the configuration denies it");
+  const need = mode === "auto" ? risk(tool) : "the configuration requires approval";
   return need === undefined ? undefined : ask(tool, args, need, call, context);
 }
 
@@ -76,7 +76,7 @@ async function ask(
   if (decision !== "allow") throw refused(tool, reason ?? "it was denied");
 }
 
-/** The most specific word wins: the server's rule for the tool, the server's default, the general rules, the door. */
+/** The most specific rule applies: the server's for the tool, the server's default, the general rules, `otherwise`. */
 export function modeOf(
   { name }: ToolEntry,
   { config, settings, otherwise }: Pick<ApproveContext, "config" | "settings" | "otherwise">,
@@ -87,16 +87,16 @@ export function modeOf(
 function ruleFor(rule: ServerConfig["approval"], name: string): Mode | undefined {
   if (rule === undefined || typeof rule === "string") return rule;
   const globs = Object.entries(rule.tools ?? {}).filter(([glob]) => matchesGlob(glob, name));
-  // Of several patterns that fit, the strictest: a deny cannot be undone by a wider approval.
+  // If several patterns match, the strictest applies, so a wider approval cannot override a deny.
   const strictness: Mode[] = ["deny", "prompt", "auto", "approve"];
   return strictness.find((mode) => globs.some(([, own]) => own === mode)) ?? rule.default;
 }
 
-/** Why `auto` asks: only what says of itself that it changes nothing, or nothing that cannot be undone, goes through. */
+/** Why `auto` asks. It allows only tools annotated as read-only, or as neither destructive nor open-world. */
 function risk({ annotations }: ToolEntry): string | undefined {
   if (annotations["readOnlyHint"] === true) return undefined;
   if (annotations["destructiveHint"] === false && annotations["openWorldHint"] === false) return undefined;
-  return annotations["destructiveHint"] === false ? "it reaches out to the world" : "it may change something";
+  return annotations["destructiveHint"] === false ? "it reaches external systems" : "it may change something";
 }
 
 function refused({ server, id, name }: ToolEntry, why: string): PlugboardError {

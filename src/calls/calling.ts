@@ -1,4 +1,4 @@
-/** What a call needs and a list does not, loaded together with the first call. */
+// The modules that calls need and lists do not, loaded together with the first call.
 export { outputDefaults } from "./output/bound-result.ts";
 export { callTool } from "./call-tool.ts";
 export { forwardCall } from "./forward-call.ts";

@@ -10,8 +10,8 @@ export type AnswerInput = (
 const maxRounds = 10;
 
 /**
- * Modern servers do not ask while they work: they answer that input is required and are asked again with it. The
- * state they hand out is echoed to the byte and never looked into.
+ * Repeats a request with the input that a modern server asks for. Such servers do not send requests while they work;
+ * they return an input-required result. Their `requestState` is sent back unchanged and never interpreted.
  */
 export async function withInputs(
   server: string,
@@ -24,17 +24,17 @@ export async function withInputs(
   for (let round = 0; round < maxRounds; round++) {
     if ("error" in answered || isFinal(answered)) return answered;
     if (answered.result["resultType"] !== "input_required") {
-      throw new PlugboardError("protocol-error", `"${server}" sent a result of an unknown kind.`, { server });
+      throw new PlugboardError("protocol-error", `"${server}" sent a result of an unknown type.`, { server });
     }
     answered = await send({ ...params, ...(await respond(server, answered.result, answer)) });
   }
-  throw new PlugboardError("protocol-error", `"${server}" still wants input after ${maxRounds} rounds.`, {
+  throw new PlugboardError("protocol-error", `"${server}" still asks for input after ${maxRounds} rounds.`, {
     server,
     data: { maxRounds },
   });
 }
 
-/** True for an error, and for a result that asks for nothing. */
+/** True for an error, and for a result that does not ask for input. */
 export function isFinal(answer: JsonRpcAnswer): boolean {
   if ("error" in answer) return true;
   const { resultType } = answer.result;
@@ -51,7 +51,7 @@ async function respond(
   const responses: Record<string, unknown> = {};
   for (const [key, request] of asked) {
     if (!isRecord(request) || typeof request["method"] !== "string") {
-      throw new PlugboardError("protocol-error", `"${server}" asked for input without saying what.`, {
+      throw new PlugboardError("protocol-error", `"${server}" asked for input without a request method.`, {
         server,
       });
     }

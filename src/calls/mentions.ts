@@ -1,16 +1,16 @@
 export interface Mention {
   server: string;
   uri: string;
-  /** From the `@` … */
+  /** The position of the `@`. */
   start: number;
-  /** … to behind the last character of the mention. */
+  /** The position after the last character of the mention. */
   end: number;
 }
 
 /**
- * Every `@server:uri` in a text, for servers of these names. A URI ends at white space, a quote or a bracket that it
- * did not open, and gives its last punctuation back to the sentence; `@server:"a uri with spaces"` is quoted.
- * The `@` of an e-mail address mentions nothing.
+ * Finds every `@server:uri` in a text, for servers with these names. A URI ends at white space, a quote or an unmatched
+ * closing bracket, and does not include trailing punctuation. `@server:"a uri with spaces"` may be quoted. The `@` of
+ * an e-mail address is not a mention.
  */
 export function findMentions(text: string, servers: readonly string[]): Mention[] {
   const longestFirst = [...servers].sort((a, b) => b.length - a.length);
@@ -26,7 +26,7 @@ export function findMentions(text: string, servers: readonly string[]): Mention[
   return mentions;
 }
 
-/** Longer than any address somebody typed; keeps the work for each `@` small. */
+/** Longer than any URI that people type; limits the work for each `@`. */
 const longestUri = 4096;
 
 function isPartOfAddress(text: string, at: number): boolean {
@@ -34,7 +34,7 @@ function isPartOfAddress(text: string, at: number): boolean {
 }
 
 interface ReadUri {
-  /** Empty when there is none, or none that we believe; `end` is then where to look on. */
+  /** Empty if there is no plausible URI; the search then continues at `end`. */
   uri: string;
   end: number;
 }
@@ -75,7 +75,7 @@ const closers: Record<string, string | undefined> = Object.assign(Object.create(
   "」": "「",
 });
 const openers = new Set(Object.values(closers));
-/** Also the stops and commas of texts that put no space behind them. */
+/** Includes the full stops and commas of scripts that put no space after them. */
 const endsUri = /[\s<>"'`“”‘’«»。、\uff0c\uff01\uff1f\uff1b\p{Cc}]/u;
 const trailing = new Set(".,;:!?…");
 

@@ -12,8 +12,8 @@ export interface PromptCommand {
 }
 
 /**
- * Reads `/mcp__server__prompt a "b c" key=value`: words fill the declared arguments in their order, `key=value` names
- * one of them. Quotes group at the beginning of a word or value; an apostrophe inside a word is only that.
+ * Parses `/mcp__server__prompt a "b c" key=value`. Words fill the declared arguments in order; `key=value` names one.
+ * Quotes only group at the start of a word or value, so an apostrophe inside a word is literal.
  */
 export function parsePromptCommand(line: string, declared: readonly PromptArgument[]): PromptCommand {
   const names = new Set(declared.map(({ name }) => name));
@@ -59,7 +59,7 @@ export function promptUsage(command: string, declared: readonly PromptArgument[]
   return [`/${command.replace(/^\//, "")}`, ...words].join(" ");
 }
 
-/** Words with their quotes still on, so that `"a=b"` is told from `a="b"`. */
+/** Keeps the quotes, to distinguish `"a=b"` from `a="b"`. */
 function splitWords(line: string, names: ReadonlySet<string>): string[] {
   const words: string[] = [];
   for (let at = 0; at < line.length;) {
@@ -82,7 +82,7 @@ function namePrefix(line: string, at: number, names: ReadonlySet<string>): numbe
   return split !== -1 && names.has(line.slice(at, at + split)) ? split + 1 : 0;
 }
 
-/** Behind the closing quote; `undefined` when there is no quote here or nothing closes it. */
+/** The position after the closing quote; `undefined` if there is no quote here or it is not closed. */
 function quotedEnd(line: string, at: number): number | undefined {
   const quote = line[at];
   if (quote !== '"' && quote !== "'") return undefined;

@@ -3,7 +3,7 @@ import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
 import { withInputs } from "./input-required.ts";
 import type { AnswerInput } from "./input-required.ts";
 
-/** Sends a request of one server and takes only a result for an answer. */
+/** Sends a request to one server. */
 export type AskServer = (method: string, params: Record<string, unknown>) => Promise<JsonRpcAnswer>;
 
 export interface ResourceContents {
@@ -11,7 +11,7 @@ export interface ResourceContents {
   [key: string]: unknown;
 }
 
-/** Reads a resource; the server decides what a URI means, we never fetch it ourselves. */
+/** Reads a resource from its server; never fetches the URI itself. */
 export async function readResource(
   server: string,
   uri: string,
@@ -24,7 +24,7 @@ export async function readResource(
     await asking(server, { uri }, (params) => ask("resources/read", params), answer),
   );
   if (!Array.isArray(result["contents"]))
-    throw new PlugboardError("protocol-error", `"${server}" answered without contents.`, { server });
+    throw new PlugboardError("protocol-error", `"${server}" sent a result without contents.`, { server });
   return result as ResourceContents;
 }
 
@@ -48,13 +48,13 @@ export async function getPrompt(
     await asking(server, params, (again) => ask("prompts/get", again), answer),
   );
   if (!Array.isArray(result["messages"]))
-    throw new PlugboardError("protocol-error", `"${server}" answered without messages.`, { server });
+    throw new PlugboardError("protocol-error", `"${server}" sent a result without messages.`, { server });
   return result as PromptMessages;
 }
 
 export type CompletionTarget = { prompt: string } | { template: string };
 
-/** What an argument could be; nothing where the server does not complete. */
+/** Suggests values for an argument; none if the server does not support completion. */
 export async function complete(
   target: CompletionTarget,
   argument: { name: string; value: string },
@@ -74,7 +74,7 @@ export async function complete(
     : [];
 }
 
-/** Asks, and answers input that a modern server requires. */
+/** Sends the request and provides the input that a modern server asks for. */
 async function asking(
   server: string,
   params: Record<string, unknown>,
@@ -91,7 +91,7 @@ async function resultOf(
 ): Promise<Record<string, unknown>> {
   if ("result" in answer) return answer.result;
   const { code, message } = answer.error;
-  throw new PlugboardError("server-error", `"${server}" did not give ${what}: ${message} (${code}).`, {
+  throw new PlugboardError("server-error", `"${server}" did not return ${what}: ${message} (${code}).`, {
     server,
     data: { rpcCode: code },
   });

@@ -6,9 +6,9 @@ import type { ToolEntry } from "../catalog/tool-entry.ts";
 const defaultAttempts = 1;
 
 /**
- * Whether a failed call may be sent again. What certainly never reached the server was repeated further down; here it
- * is about calls that may have run, and those are repeated only for tools that say repeating is harmless, from a server
- * that is believed. A timeout is repeated only where config asks for it: the first call may still be running.
+ * True if a failed call may be sent again. The connection already retried calls that never reached the server; this is
+ * about calls that may have run. They are repeated only for read-only or idempotent tools of a server that is not
+ * `untrusted`, and after a timeout only if configured, because the first call may still be running.
  */
 export function mayRepeat(
   error: unknown,

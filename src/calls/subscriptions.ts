@@ -37,7 +37,7 @@ export class ResourceSubscriptions {
     this.#settings = settings;
   }
 
-  /** Returns how to stop listening. */
+  /** Returns a function that ends the subscription. */
   async subscribe(
     key: ConnectionKey,
     use: Use,
@@ -65,7 +65,7 @@ export class ResourceSubscriptions {
     return leave;
   }
 
-  /** A connection has a new session, which has never heard of us. */
+  /** Subscribes again after a connection got a new session. */
   async reopen(key: ConnectionKey): Promise<void> {
     const { session } = this.#settings.connection(key);
     if (!session) return;
@@ -88,12 +88,12 @@ export class ResourceSubscriptions {
       try {
         listener({ server: key.server, uri });
       } catch {
-        // What one listener does with the news is no affair of the others.
+        // An error in one listener must not affect the others.
       }
     }
   }
 
-  /** Ends every stream; the connections themselves are closed by others. */
+  /** Ends every stream, but does not close the connections. */
   close(): void {
     for (const { stop } of this.#subscriptions.values()) stop?.abort();
     this.#subscriptions.clear();
@@ -131,7 +131,7 @@ export class ResourceSubscriptions {
     const { code, message } = answer.error;
     throw new PlugboardError(
       "server-error",
-      `"${key.server}" does not let us subscribe to ${uri}: ${message} (${code}).`,
+      `"${key.server}" refused the subscription to ${uri}: ${message} (${code}).`,
       { server: key.server },
     );
   }

@@ -8,8 +8,8 @@ import type { Validators } from "../catalog/validators.ts";
 import type { CallResult } from "./call-tool.ts";
 
 /**
- * Arguments that fit the tool's schema. Models write `"[1,2]"` where a list belongs; where that can only mean one
- * thing it is repaired, and the notes say so.
+ * Checks arguments against the tool's schema. Unambiguous mistakes that models make, such as `"[1,2]"` instead of an
+ * array, are repaired and mentioned in the notes.
  */
 export function fitArguments(
   tool: ToolEntry,
@@ -44,7 +44,7 @@ function describeMistakes(mistakes: readonly Mistake[]): string {
   return `${shown.join("; ")}${more}.`;
 }
 
-/** A structured answer that breaks the server's own promise carries a note, or with `output.check: error` is one. */
+/** Adds a note to a result that does not match the output schema, or throws if `output.check` is `error`. */
 export function checkOutput(
   tool: ToolEntry,
   result: CallResult,
@@ -64,17 +64,17 @@ export function checkOutput(
     return withContent({ ...result, _meta: { ...result._meta, "plugboard/output-mistakes": mistakes } });
   throw new PlugboardError(
     "output-invalid",
-    `The answer of ${name} on "${server}" is not what its schema promises: ${describeMistakes(mistakes)}`,
+    `The result of ${name} from "${server}" does not match its output schema: ${describeMistakes(mistakes)}`,
     {
       server,
       tool: id,
       data: { mistakes },
-      hint: 'Report it to the server\'s author; without `output.check: "error"` such answers come with a note.',
+      hint: 'Report it to the server\'s author; without `output.check: "error"` such results only get a note.',
     },
   );
 }
 
-/** Some servers leave `content` out when they have structured content; callers may rely on a list. */
+/** Some servers omit `content` if they send structured content; callers can rely on it being a list. */
 function withContent(result: CallResult): CallResult {
   return Array.isArray(result.content) ? result : { ...result, content: [] };
 }

@@ -2,7 +2,7 @@ import { modeOf } from "../calls/approve.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { LoadedConfig, Origin } from "../config/model.ts";
 
-/** Why a tool is as it is. */
+/** A tool's status and approval mode, and where they come from. */
 export interface ToolExplanation {
   id: string;
   server: string;
@@ -11,7 +11,7 @@ export interface ToolExplanation {
   because?: string;
   renamedTo?: string;
   approval: { mode: string; origin?: Origin };
-  /** The lines of config that say something about it. */
+  /** The config settings that apply to it. */
   rules: { rule: string; origin: Origin }[];
 }
 
@@ -37,7 +37,7 @@ export function explainTool(
     approval: {
       mode: approvalOrigin
         ? mode
-        : "left to the door (library and gateway: the caller; chat: by annotations)",
+        : "not configured; the caller decides (library and gateway: their caller; chat: by the tool's annotations)",
       ...(approvalOrigin && { origin: approvalOrigin }),
     },
     rules,

@@ -15,9 +15,8 @@ import type { InProcessServer } from "../servers/transports/memory.ts";
 import { View } from "./view.ts";
 
 /**
- * Makes a hub of what `loadConfig` returned, with the vault, logins, snapshots and records of this user, or of a literal,
- * with everything in memory unless it is given. Starts what is to be started, and fails only when a `required` server
- * does.
+ * Creates a hub. With the result of `loadConfig`, it uses this user's vault, logins, snapshots and records; with a
+ * literal, everything is in memory unless passed in. Starts the eager servers, and fails only if a `required` one does.
  */
 export async function createHub(
   config: LoadedConfig | ConfigLiteral,
@@ -37,7 +36,7 @@ export async function createHub(
 }
 
 interface AccountChoice {
-  /** Another account than the configured one. */
+  /** The account to use instead of the configured one. */
   profile?: string | undefined;
 }
 
@@ -49,7 +48,7 @@ interface UseChoice extends AccountChoice {
 
 const allLists = ["tools", "resources", "resourceTemplates", "prompts"] as const;
 
-/** All servers as one object: the widest view, and the one that can change what there is. */
+/** All servers as one object: the view without filters, which can also change the configuration. */
 export class Hub extends View {
   #closing: Promise<void> | undefined;
 
@@ -67,7 +66,7 @@ export class Hub extends View {
     this.#onClosed = onClosed;
   }
 
-  /** Starts the eager servers in parallel. Waits for the `required` ones; the others report themselves. */
+  /** Starts the eager servers in parallel. Waits only for the `required` ones; the others report through events. */
   async start(): Promise<void> {
     const { servers } = this.config;
     const names = this.engine.servers.eagerNames();
@@ -78,9 +77,9 @@ export class Hub extends View {
         status.reason !== "untrusted" &&
         status.reason !== "config",
     );
-    if (impossible) await this.#connectUnasked(impossible.name);
+    if (impossible) await this.#connectWithoutLogin(impossible.name);
     const starts = names.map((name) =>
-      this.#connectUnasked(name).then(
+      this.#connectWithoutLogin(name).then(
         () => ({ name, error: undefined }),
         (error: unknown) => ({ name, error }),
       ),
@@ -94,7 +93,7 @@ export class Hub extends View {
     await Promise.all(needed.map(check));
   }
 
-  /** How every server is, as a caller or account has it; looking connects nothing. */
+  /** The status of every server for a caller or account. Does not connect. */
   status({ profile, caller, project }: UseChoice = {}): ServerReport[] {
     const { servers, signIn } = this.engine;
     const use = { caller, account: profile, project };
@@ -121,7 +120,7 @@ export class Hub extends View {
     await this.engine.servers.disconnect(name);
   }
 
-  /** Connects anew: all servers, or only those that failed. Never throws for a server that fails again. */
+  /** Reconnects all servers, or only those that failed. Never throws for a server that fails again. */
   async reconnect(options: { failedOnly?: boolean } = {}): Promise<void> {
     const usable = this.status().filter(({ state }) => state !== "disabled");
     await Promise.allSettled(
@@ -129,13 +128,13 @@ export class Hub extends View {
     );
   }
 
-  /** Lets a person log in to a server, and keeps that. What waited for it connects with the next use. */
+  /** Lets a person log in to a server and stores the login. Servers that needed it connect on their next use. */
   async login(name: string, options: LoginOptions = {}): Promise<Account> {
     const { servers, onDemand } = this.engine;
     return onDemand.login(servers.key(name, { account: options.profile }), options, "disconnect");
   }
 
-  /** Revokes a login where that can be done, and forgets it in any case. */
+  /** Revokes a login if the server supports it, and deletes it in any case. */
   async logout(name: string, options: AccountChoice = {}): Promise<LogoutResult> {
     const { servers, signIn } = this.engine;
     const key = servers.key(name, { account: options.profile });
@@ -145,34 +144,34 @@ export class Hub extends View {
     return result;
   }
 
-  /** The stored login of a server, without asking anybody. */
+  /** The stored login for a server. Never prompts. */
   async account(name: string, options: AccountChoice = {}): Promise<Account | undefined> {
     const { servers, signIn } = this.engine;
     const key = servers.key(name, { account: options.profile });
     return signIn.stored(name, await servers.target(key), { profile: servers.chosenAccount(key) });
   }
 
-  /** The questions that wait for an answer, of every caller. */
+  /** The open questions of all callers. */
   questions(): OpenQuestion[] {
     return this.engine.questions.list();
   }
 
-  /** Answers an open question in place of whoever was asked. */
+  /** Answers an open question in place of the person who was asked. */
   answer(id: string, answer: unknown): void {
     this.engine.questions.answer(id, answer);
   }
 
-  /** The calls under way, and the last thousand that ended. */
+  /** The running calls, and the last thousand that ended. */
   calls(): CallRecord[] {
     return this.engine.log.list();
   }
 
-  /** Gives up a call that is under way; its server is told. */
+  /** Cancels a running call and notifies its server. */
   cancel(call: string): void {
     this.engine.log.cancel(call);
   }
 
-  /** Asks servers for their lists anew, whatever is known. */
+  /** Reads the lists of one server, or of all, again. */
   async refresh(name?: string, { profile, caller, project, signal }: UseChoice = {}): Promise<void> {
     const { catalog, servers, root } = this.engine;
     const use = { caller, account: profile, project };
@@ -186,13 +185,13 @@ export class Hub extends View {
     if (cancelled?.status === "rejected") throw cancelled.reason;
   }
 
-  /** Takes a new configuration into use. Servers that did not change, and their calls, notice nothing. */
+  /** Applies a new configuration. Unchanged servers and their calls are not affected. */
   async reload(config: LoadedConfig | ConfigLiteral): Promise<void> {
     if (!("projectRoot" in config)) {
       const { loaded, inProcess } = fromLiteral<InProcessServer>(config, this.engine.env);
       return this.#take(loaded, inProcess);
     }
-    // A server in this process stands for its own entry, not for another one of the same name.
+    // An in-process server belongs to its own entry, not to a different entry with the same name.
     const kept = [...this.engine.inProcess].filter(
       ([name]) => config.servers.get(name) === this.config.servers.get(name),
     );
@@ -225,12 +224,12 @@ export class Hub extends View {
     await this.engine.servers.disable(name, "switched off", "Switch it on with `hub.enable`.");
   }
 
-  /** Lifts the switch; what a policy, missing trust or a mistake forbids stays forbidden. */
+  /** Undoes `disable`. A server stays disabled if policy, missing trust or invalid config forbids it. */
   enable(name: string): void {
     this.engine.servers.enable(name);
   }
 
-  /** Tells servers that declare `codex/sandbox-state` what they may do, now and whenever they connect. */
+  /** Sends the sandbox state to servers that declare `codex/sandbox-state`, now and whenever they connect. */
   async setSandboxState(state: Record<string, unknown>): Promise<void> {
     await this.engine.servers.setSandboxState(state);
   }
@@ -239,7 +238,7 @@ export class Hub extends View {
     return this.engine.events;
   }
 
-  /** Resolves when no process, timer or socket of it is left. */
+  /** Resolves when no process, timer or socket is left. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -263,7 +262,7 @@ export class Hub extends View {
       (name) => engine.inProcess.get(name) !== inProcess.get(name),
     );
     engine.inProcess = inProcess;
-    // The new rules hold at once, also while an old server takes its time to leave.
+    // The new rules apply immediately, even while an old server is still shutting down.
     const { added, removed, changed } = await engine.servers.apply(loaded, replaced);
     const touched = changed.map(({ name }) => name);
     if (added.length + removed.length + touched.length > 0) {
@@ -272,12 +271,12 @@ export class Hub extends View {
     for (const name of [...added, ...touched]) engine.subscriptions.restart(name);
     const eager = new Set(engine.servers.eagerNames());
     for (const name of [...added, ...touched].filter((one) => eager.has(one))) {
-      this.#connectUnasked(name).catch(() => undefined);
+      this.#connectWithoutLogin(name).catch(() => undefined);
     }
   }
 
-  /** What starts by itself asks nobody to log in: ten servers must not mean ten pages. */
-  async #connectUnasked(name: string): Promise<void> {
+  /** Servers that start automatically do not ask for a login: ten servers must not open ten login pages. */
+  async #connectWithoutLogin(name: string): Promise<void> {
     const { servers, root } = this.engine;
     await servers.connections.get(servers.key(name), root.use).ready();
   }

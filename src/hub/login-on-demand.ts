@@ -17,7 +17,7 @@ export interface LoginOnDemandSettings {
   now(): number;
 }
 
-/** Who asks, and until when. */
+/** Who made the request, and the signal that ends it. */
 export interface Demand {
   use: Use;
   signal?: AbortSignal | undefined;
@@ -27,14 +27,14 @@ interface Need {
   server: string;
   key: ConnectionKey;
   profile: string;
-  /** What the login lacks; empty when there is none. */
+  /** The scopes that the login lacks; empty if there is no login. */
   scopes: string[];
   because: string;
-  /** How many logins there had been when the request was sent. */
+  /** The number of logins before the request was sent. */
   begun: number;
 }
 
-/** Several calls wait for one login, which is given up when the last of them has left. */
+/** One login that several calls wait for. It is cancelled when the last of them gives up. */
 interface SharedLogin {
   account: Promise<Granted | undefined>;
   stop: AbortController;
@@ -43,24 +43,24 @@ interface SharedLogin {
 
 type Granted = Pick<Account, "scopes">;
 
-/** Nobody wanted to log in, or could: the same question so soon would get the same answer. */
+/** A login that was declined or impossible. It is not asked for again for a while. */
 interface Refusal {
   server: string;
   until: number;
-  /** What a login without a person ended with. */
+  /** The error of an automatic login. */
   error?: PlugboardError;
 }
 
 const refusalMs = 60_000;
 
-/** No request is worth more: a server that still wants another login then will never have enough. */
+/** The limit for one request: a server that asks for more logins than this will never be satisfied. */
 const mostLogins = 3;
 
-/** What fails for want of a login, or of rights, is done again after somebody has logged in. */
+/** Retries a request after the missing login, or after a login with the missing scopes. */
 export class LoginOnDemand {
   readonly #settings: LoginOnDemandSettings;
   readonly #underWay = new Map<string, SharedLogin>();
-  /** The last one of each account, under way or over: every login adds to what those before it got. */
+  /** The latest login of each account, running or finished. They run in turn, because each adds to earlier scopes. */
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #newest = new Map<string, Granted & { number: number }>();
   readonly #refusals = new Map<string, Refusal>();
@@ -83,7 +83,7 @@ export class LoginOnDemand {
         if (!found || logins >= mostLogins || demand.signal?.aborted || closing.aborted) throw error;
         const key = this.#settings.servers.key(found.server, demand.use);
         const need = { ...found, key, profile: key.account ?? defaultProfile, begun };
-        // It has just been given what it asks for, or will never be.
+        // The server asks again for scopes that it was just granted or will never be granted.
         if (asked && found.scopes.every((scope) => asked?.includes(scope))) {
           this.#refuse(need);
           throw error;
@@ -99,21 +99,21 @@ export class LoginOnDemand {
   }
 
   /**
-   * The one way to log in, asked for or on demand. `keep`: what is connected goes on with the new rights, and so do the
-   * calls that are under way. `disconnect`: it may be another account now, so the next use connects anew.
+   * Every login goes through here, explicit or on demand. `keep`: connections and running calls continue with the new
+   * scopes. `disconnect`: the account may have changed, so the next use reconnects.
    */
   async login(key: ConnectionKey, options: LoginOptions, connected: "keep" | "disconnect"): Promise<Account> {
     const { servers, signIn } = this.#settings;
     const { server } = key;
     const target = await servers.target(key, options.signal);
     const account = await signIn.login(server, target, { ...options, profile: servers.chosenAccount(key) });
-    // What was refused before may be wanted now.
+    // An explicit login clears earlier refusals.
     for (const [need, refusal] of this.#refusals) if (refusal.server === server) this.#refusals.delete(need);
     await (connected === "keep" ? servers.takeLogin(key) : servers.disconnectAccount(key));
     return account;
   }
 
-  /** Ends the questions and the waiting for them. */
+  /** Cancels the open login questions and the requests that wait for them. */
   close(): void {
     this.#closing.abort();
   }
@@ -160,7 +160,7 @@ export class LoginOnDemand {
     return { account, stop, waiting: 0 };
   }
 
-  /** True when a server's logins need no person. */
+  /** True if the server's logins need no person. */
   isMachine(server: string): boolean {
     return this.#settings.servers.entry(server).config?.oauth?.grant !== undefined;
   }
@@ -210,12 +210,12 @@ function keyOf({ server, profile, scopes }: Need): string {
   return JSON.stringify([server, profile, scopes.toSorted()]);
 }
 
-/** What somebody began is not done in another one's name. */
+/** A request that was started as one account must not be repeated as another. */
 function otherAccount({ server, profile }: Need, before: string, after: string): PlugboardError {
   const [old, fresh] = [shown(before), shown(after)];
-  const message = `The new login to "${server}" is of ${fresh}, and this was begun as ${old}: it was not done again.`;
+  const message = `The new login to "${server}" is for ${fresh}, but the request was made as ${old}, so it was not repeated.`;
   const command = loginCommand(server, profile === defaultProfile ? undefined : profile);
-  const hint = `The new login is kept. Repeat this to do it as ${fresh}, or log in as ${old} first: \`${command}\`.`;
+  const hint = `The new login is kept. Repeat the request to make it as ${fresh}, or log in as ${old} first: \`${command}\`.`;
   return authFailed(server, message, { data: { reason: "other-account", before: old, after: fresh }, hint });
 }
 

@@ -8,39 +8,38 @@ import type { Capabilities } from "../servers/rpc/envelope.ts";
 import type { RequestOptions as RpcOptions } from "../servers/rpc/requests.ts";
 import type { Store } from "../store/store.ts";
 
-/** Everything from outside enters here. */
 export interface HubOptions {
   env?: Environment;
-  /** Where `${secret:NAME}` is looked up; the variable NAME when absent. */
+  /** The source for `${secret:NAME}`. Default: the environment variable NAME. */
   secrets?: SecretSource;
-  /** Where logins are kept; in memory when absent. */
+  /** Where logins are stored. Default: in memory. */
   credentials?: Credentials;
-  /** Credentials of the host program's own, by the id that a server's `auth` names. */
+  /** Credentials from the host program, by the id in a server's `auth`. */
   authProviders?: Readonly<Record<string, SuppliedProvider>>;
-  /** Durable state; in memory when absent. The hub does not close it. */
+  /** Persistent state. Default: in memory. The hub does not close it. */
   store?: Store;
-  /** Where running servers are recorded, so that a later start can end what a killed one left behind. */
+  /** Where running servers are recorded, so that a later start can end the processes of a hub that was killed. */
   stateFolder?: string;
-  /** `false` starts nothing by itself and lets no `required` server fail the whole. */
+  /** `false` starts no servers, and no `required` server can make creating the hub fail. */
   start?: boolean;
-  /** Start all servers at once and keep them up, instead of when they are needed. */
+  /** Start all servers immediately and keep them running, instead of starting them on demand. */
   eager?: boolean;
-  /** The account that servers are used with, instead of the configured ones. Those without logins are used as they are. */
+  /** The account to use instead of the configured ones. Does not affect servers without logins. */
   profile?: string | undefined;
-  /** Whoever answers what servers and approvals ask. */
+  /** Answers questions from servers and approval requests. */
   interact?: Interact;
-  /** What else we tell servers that we can do, for instance extensions. */
+  /** Additional client capabilities to declare to servers, for instance extensions. */
   capabilities?: Capabilities;
-  /** After how long without use the connections of single callers, projects and accounts end. Default 10 minutes. */
+  /** How long unused connections of a single caller, project or account stay open. Default: 10 minutes. */
   idleMs?: number;
-  /** How many of those there may be before the oldest idle one is ended. Default 256. */
+  /** The maximum number of such connections; above it the oldest idle one is closed. Default: 256. */
   maxConnections?: number;
   /**
-   * Read lists in the background when servers connect, say that they changed, and when they expire, as serving needs it:
-   * `catalog-changed` then comes when the new list is there. Otherwise lists are read when somebody asks for them.
+   * Read lists in the background when a server connects, reports a change, or a list expires; `catalog-changed` is then
+   * emitted when the new list is available. Useful for serving. By default lists are read on request.
    */
   keepFresh?: boolean;
-  /** Hides tools for which it returns false. Asked once about each tool of a view, and again after a reload. */
+  /** Hides tools for which it returns false. Called once for each tool of a view, and again after a reload. */
   toolFilter?: (tool: ToolEntry) => boolean;
   clock?: () => number;
   random?: () => number;
@@ -51,11 +50,11 @@ export interface RequestOptions extends Pick<
   "signal" | "onProgress" | "onQuestion" | "onNotification"
 > {
   server: string;
-  /** As which account, instead of the configured one. */
+  /** The account to use instead of the configured one. */
   profile?: string | undefined;
-  /** How long the server may be silent. */
+  /** How long to wait for the next message about the request. */
   timeoutMs?: number | undefined;
   maxTimeoutMs?: number | undefined;
-  /** The capabilities of whoever asks, where they differ from the view's. */
+  /** The caller's capabilities, if they differ from the view's. */
   capabilities?: Capabilities | undefined;
 }

@@ -22,7 +22,7 @@ export interface SignInSettings {
   credentials: Credentials;
   authProviders: Readonly<Record<string, SuppliedProvider>>;
   env: Environment;
-  /** A server as it is configured now, every value filled in anew. */
+  /** The server's current target, with its values expanded again. */
   target(server: string, signal?: AbortSignal): Promise<Target>;
   now(): number;
   emit: Emit;
@@ -30,10 +30,10 @@ export interface SignInSettings {
 
 type LoginTarget = HttpTarget & { credentials: Extract<HttpTarget["credentials"], { kind: "login" }> };
 
-/** What servers are shown, who is logged in where, and how that changes. */
+/** Provides credentials for servers, and manages their logins. */
 export class SignIn {
   readonly #settings: SignInSettings;
-  /** The newest of each server and account, for what is shown about it. */
+  /** The latest provider for each server and account, for reports. */
   readonly #providers = new Map<string, LoginProvider>();
   readonly #ending = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
@@ -42,7 +42,7 @@ export class SignIn {
     this.#settings = settings;
   }
 
-  /** `profile` is an account that was chosen, instead of the one that the server's own entry names. */
+  /** `profile` is an explicitly chosen account, instead of the one in the server's entry. */
   provider(server: string, target: HttpTarget, profile?: string): (ServerAuth & KeptLogin) | undefined {
     const { credentials: wanted } = target;
     const key = providerKey(server, profile);
@@ -61,7 +61,7 @@ export class SignIn {
     return provider;
   }
 
-  /** The login that a connection uses. */
+  /** The login used by a connection. */
   account(server: string, profile?: string): Account | undefined {
     const login = this.#providers.get(providerKey(server, profile))?.login;
     return login && describeLogin(login, this.#settings.now());
@@ -73,7 +73,7 @@ export class SignIn {
     return login && describeLogin(login, this.#settings.now());
   }
 
-  /** Gives up the logins that somebody is still busy with. */
+  /** Cancels the logins that are in progress. */
   async close(): Promise<void> {
     this.#ending.abort();
     await Promise.allSettled(this.#underWay);
@@ -147,7 +147,7 @@ export class SignIn {
         if (!("credentials" in current) || !isLogin(current)) return undefined;
         const { oauth: theirs } = current.credentials;
         const found = { oauth: theirs, key: keyFor(current.url, theirs) };
-        // The name may mean something else by now, whose secrets are not for this authorization server.
+        // The name may now refer to another server, whose secrets must not go to this authorization server.
         return isSameClient(found, { oauth, key }) ? found : undefined;
       },
       withFetch,
@@ -164,15 +164,15 @@ export class SignIn {
       return withHttpFetch(server, target, env, work);
     };
     if (provider) return suppliedAuth(provider, { server, url: target.url, withFetch });
-    const message = `"${server}" wants the credentials "${id}", which this program does not supply.`;
-    const hint = "Set `auth` to `oauth` or `none`, or supply it: createHub(config, { authProviders }).";
+    const message = `"${server}" needs the credentials "${id}", which this program does not supply.`;
+    const hint = "Set `auth` to `oauth` or `none`, or supply them: createHub(config, { authProviders }).";
     throw new PlugboardError("config-invalid", message, { server, hint });
   }
 }
 
 /**
- * An account that somebody asked for by name. Where there are others, it never goes on as nobody: a misspelt name is
- * an error also at a server that lets everybody in.
+ * An account that was chosen by name. If the server has other logins, it never falls back to anonymous access, so a
+ * misspelt name is an error even if the server allows anonymous requests.
  */
 class ChosenLogin extends LoginProvider {
   readonly #missing: () => PlugboardError;
@@ -206,7 +206,7 @@ interface Configured {
   key: LoginKey;
 }
 
-/** Whether the same authorization server is asked in the same way; for whom may differ. */
+/** True if both use the same authorization server with the same settings; the account may differ. */
 function isSameClient(one: Configured, other: Configured): boolean {
   const [a, b] = [one, other].map(({ oauth: { grant, identityProvider }, key }) =>
     JSON.stringify([grant, identityProvider?.issuer, loginName({ ...key, machine: undefined })]),
@@ -219,7 +219,7 @@ function providerKey(server: string, profile: string | undefined): string {
 }
 
 interface Choice {
-  /** Another account than the configured one. */
+  /** The account to use instead of the configured one. */
   profile?: string | undefined;
 }
 
@@ -227,12 +227,12 @@ function isLogin(target: HttpTarget): target is LoginTarget {
   return target.credentials.kind === "login";
 }
 
-/** Who a machine is, its entry says: there is nobody who could log in as somebody else. */
+/** An automatic login has only the account in its entry, because nobody can log in as someone else. */
 function assertAccount(server: string, { credentials: { oauth } }: LoginTarget, profile?: string): void {
   if (oauth.grant === undefined || profile === undefined) return;
   if (profile === (oauth.profile ?? defaultProfile)) return;
-  const message = `There is no login "${profile}" to "${server}", which logs in without a person.`;
-  const hint = "Leave the profile out, or add an entry of its own for the other account.";
+  const message = `There is no login "${profile}" to "${server}", which logs in automatically.`;
+  const hint = "Leave the profile out, or add a separate server entry for the other account.";
   throw new PlugboardError("auth-required", message, { server, hint });
 }
 
@@ -240,7 +240,7 @@ function assertLogin(server: string, target: Target): asserts target is LoginTar
   if ("credentials" in target && isLogin(target)) return;
   const why =
     "credentials" in target
-      ? "is configured with credentials of its own, so there is nothing to log in to"
+      ? "is configured with its own credentials, so it needs no login"
       : "runs on this machine and has no login";
   const hint = "Remove its headers or `auth`, or set `auth` to `oauth`, to log in instead.";
   throw new PlugboardError("usage-invalid", `"${server}" ${why}.`, {

@@ -24,30 +24,30 @@ import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
 
 interface UseOptions {
   signal?: AbortSignal | undefined;
-  /** As which account, instead of the configured one. */
+  /** The account to use instead of the configured one. */
   profile?: string | undefined;
 }
 
-/** How a view is narrowed, and on whose behalf it is used. */
+/** What a view shows, and who uses it. */
 export interface ViewOptions extends Omit<Filter, "alsoTools">, Omit<Use, "account"> {
-  /** As which account servers are used, instead of the configured one. Those without logins are used as they are. */
+  /** The account to use instead of the configured one. Does not affect servers without logins. */
   profile?: string | undefined;
 }
 
-/** How much is known of one server's list. */
+/** What is known about one server's list. */
 export interface ListState {
   server: string;
-  /** When the server said so, milliseconds since the epoch; absent when nothing is known. */
+  /** When the list was read, in milliseconds since the epoch; absent if it is unknown. */
   at?: number;
-  /** Not asked in this run: remembered from an earlier one. */
+  /** True if the list comes from an earlier run. */
   isSnapshot: boolean;
 }
 
-/** A hub narrowed by servers or tools, used on somebody's behalf. Everything that can be used is used through one. */
+/** A hub restricted to some servers or tools, for one caller and account. All use of servers goes through a view. */
 export class View {
   protected readonly engine: Engine;
   readonly #scope: Scope;
-  /** The same as other accounts, for single calls. */
+  /** This view with other accounts, for single calls. */
   readonly #accounts = new Map<string, View>();
 
   constructor(engine: Engine, scope: Scope) {
@@ -55,7 +55,7 @@ export class View {
     this.#scope = scope;
   }
 
-  /** Narrows further; a view never shows more than the one it was made from. */
+  /** Returns a narrower view; it never shows more than the view it was created from. */
   view(options: ViewOptions): View {
     const { caller, profile, project, interact, capabilities, ...filter } = options;
     const { use } = this.#scope;
@@ -75,14 +75,14 @@ export class View {
     });
   }
 
-  /** Calls `listener` for each event of a type that concerns this view; returns how to stop that. */
+  /** Calls `listener` for each event of this type that concerns this view. Returns a function that removes it. */
   on<T extends EventType>(type: T, listener: (event: EventOf<T>) => void): () => void {
     return this.engine.events.listen((event) => {
       if (event.type === type && this.#hears(event)) listener(event as EventOf<T>);
     });
   }
 
-  /** What is visible here, and whose it is: a connection may be everybody's, a call and a question have one caller. */
+  /** True if the event's server is visible here and the event is shared or belongs to this caller, project and account. */
   #hears(event: PlugboardEvent): boolean {
     const { use } = this.#scope;
     if (!("server" in event)) return this.#scope === this.engine.root;
@@ -100,12 +100,12 @@ export class View {
     return (await this.allTools(options)).filter(({ status }) => status === "available");
   }
 
-  /** The same with those that are hidden or set aside, each with its reason. */
+  /** Like `tools`, but includes hidden tools and those set aside, with the reasons. */
   allTools(options: ListOptions = {}): Promise<ToolEntry[]> {
     return this.engine.catalog.tools(this.#scope, options);
   }
 
-  /** Answers with the server's own result, within the output limits. `isError: true` is a result, not an exception. */
+  /** Returns the server's result, within the output limits. `isError: true` is a result, not an exception. */
   async callTool(
     id: string,
     args: Record<string, unknown> = {},
@@ -115,8 +115,9 @@ export class View {
   }
 
   /**
-   * Passes a call on, for programs that stand between a client and the servers: found, visible, arguments, approval,
-   * deadline and events as for `callTool`, the server's own answer untouched, `input_required` and errors included.
+   * Forwards a call, for programs between a client and the servers. Lookup, visibility, argument checks, approval,
+   * deadline and events are the same as for `callTool`, but the server's answer is returned unchanged, including
+   * `input_required` and errors.
    */
   async forwardCall(
     id: string,
@@ -136,14 +137,14 @@ export class View {
     return this.engine.calls.forwardCall(id, params, options, this.#as(options.profile).#scope);
   }
 
-  /** The tool that an id means, `server.tool` or a bare name that only one server has; hidden ones too. */
+  /** Finds a tool by its id, `server.tool`, or a bare name that only one server has. Also finds hidden tools. */
   findTool(id: string, options: ListOptions = {}): Promise<ToolEntry> {
     const find = () => this.engine.catalog.find(id, this.#scope, options);
     const { wait = true, signal } = options;
     return wait ? this.engine.onDemand.run({ use: this.#scope.use, signal }, find) : find();
   }
 
-  /** Which servers' lists are known, and since when. Starts nothing. */
+  /** Which servers' lists are known, and since when. Starts no server. */
   listStates(kind: ListKind = "tools"): Promise<ListState[]> {
     const { catalog } = this.engine;
     return Promise.all(
@@ -179,7 +180,7 @@ export class View {
     return readResource(server, uri, view.#ask(server, signal), view.#answer(server, signal));
   }
 
-  /** Calls `listener` whenever the server says that the resource changed, also after a reconnect; returns how to stop. */
+  /** Calls `listener` for each change the server reports, also after a reconnect. Returns a function to unsubscribe. */
   async subscribeResource(
     server: string,
     uri: string,
@@ -192,7 +193,7 @@ export class View {
     return subscriptions.subscribe(servers.key(server, use), use, uri, listener, signal);
   }
 
-  /** A prompt by its id (`mcp__server__prompt`), or by `server.prompt`. */
+  /** Gets a prompt by its id (`mcp__server__prompt`) or by `server.prompt`. */
   async getPrompt(
     id: string,
     args: Record<string, string> = {},
@@ -203,12 +204,12 @@ export class View {
     return getPrompt(server, name, args, view.#ask(server, signal), view.#answer(server, signal));
   }
 
-  /** A prompt by its id, `server.prompt`, `server/prompt`, or a bare name that only one server has. */
+  /** Finds a prompt by its id, `server.prompt`, `server/prompt`, or a bare name that only one server has. */
   findPrompt(id: string, options: ListOptions = {}): Promise<PromptCommand> {
     return this.engine.catalog.findPrompt(id, this.#scope, options);
   }
 
-  /** What an argument of a prompt or a resource template could be. */
+  /** Suggests values for an argument of a prompt or resource template. */
   async complete(
     server: string,
     target: CompletionTarget,
@@ -219,7 +220,7 @@ export class View {
     return complete(target, argument, known, this.#as(profile).#ask(server, signal));
   }
 
-  /** Every `@server:uri` in a text, read. A resource that cannot be read carries its error instead. */
+  /** Finds and reads every `@server:uri` in a text. A resource that cannot be read has its error instead. */
   async mentions(
     text: string,
     options: UseOptions = {},
@@ -235,7 +236,7 @@ export class View {
     );
   }
 
-  /** A page of a result that was too large, or what is found in it. */
+  /** Reads a page of a result that was too large, or finds text in it. */
   async result(handle: string, options: { page?: number; find?: string } = {}) {
     const { caller } = this.#scope.use;
     return (await this.engine.calls.results()).read(handle, {
@@ -244,26 +245,26 @@ export class View {
     });
   }
 
-  /** Why a tool is offered, hidden or asked about, and which file and line says so. */
+  /** Explains why a tool is available, hidden or needs approval, and which file and line decides it. */
   async explainTool(id: string, options: ListOptions = {}): Promise<ToolExplanation> {
     const tool = await this.findTool(id, options);
     return explainTool(tool, this.engine.servers.config);
   }
 
-  /** One line per server for a prompt: what there is, without any definition. */
+  /** One line per server for a prompt: what it offers, without definitions. */
   async summary(): Promise<string> {
     const counts = await this.engine.catalog.counts(this.#scope);
     return [...counts].map(([server, count]) => `${server}: ${count} tools`).join("\n");
   }
 
-  /** A short text that changes exactly when the known catalog of this view does. Starts nothing. */
+  /** A short string that changes exactly when the known catalog of this view changes. Starts no server. */
   digest(kind?: DigestKind): Promise<string> {
     return this.engine.catalog.digest(this.#scope, kind);
   }
 
   /**
-   * The raw door: the server's own answer or error, untouched. Calls of tools have a door of their own, `forwardCall`,
-   * so that no rule has a way around it.
+   * Sends a raw request and returns the server's answer or error unchanged. Tool calls must use `forwardCall`, so that
+   * they cannot bypass the rules.
    */
   async request(
     method: string,
@@ -271,9 +272,9 @@ export class View {
     { server, profile, ...options }: RequestOptions,
   ): Promise<JsonRpcAnswer> {
     if (method === "tools/call") {
-      throw new PlugboardError("usage-invalid", "`request` calls no tools.", {
+      throw new PlugboardError("usage-invalid", "`request` cannot call tools.", {
         server,
-        hint: "Use `callTool`, or `forwardCall` for the server's own answer.",
+        hint: "Use `callTool`, or `forwardCall` for the server's unmodified answer.",
       });
     }
     const { tools, bundle } = this.#scope.filter;
@@ -290,7 +291,7 @@ export class View {
     return answer as JsonRpcAnswer;
   }
 
-  /** This view as another account. One and the same for each, because much is remembered by view. */
+  /** This view with another account. Created once per account, because views cache a lot. */
   #as(profile: string | undefined): View {
     if (profile === undefined || profile === this.#scope.use.account) return this;
     const view = this.#accounts.get(profile) ?? this.view({ profile });
@@ -304,7 +305,7 @@ export class View {
       (await this.engine.requests.request(this.#scope, server, method, params, { signal })) as JsonRpcAnswer;
   }
 
-  /** Answers input that a modern server requires. */
+  /** Provides the input that a modern server asks for. */
   #answer(server: string, signal: AbortSignal | undefined) {
     const { use } = this.#scope;
     const { account } = this.engine.servers.key(server, use);
@@ -326,7 +327,7 @@ export class View {
   }
 }
 
-/** What a view with an `interact` or capabilities of its own can do. */
+/** The capabilities of a view with its own `interact` or capabilities. */
 function capabilitiesOf(use: Use, { interact, capabilities }: ViewOptions): Capabilities {
   return { ...(interact ? interactCapabilities(interact) : use.capabilities), ...capabilities };
 }

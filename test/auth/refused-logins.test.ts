@@ -104,7 +104,7 @@ it("A call is not done again as somebody else, whose login is kept", async () =>
   const error = await refusal(add(hub));
   expect(error).toMatchObject({
     code: "auth-failed",
-    message: 'The new login to "issues" is of bob, and this was begun as ada: it was not done again.',
+    message: 'The new login to "issues" is for bob, but the request was made as ada, so it was not repeated.',
     data: { reason: "other-account", before: "ada", after: "bob" },
   });
   expect(error.hint).toContain("The new login is kept.");

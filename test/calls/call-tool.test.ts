@@ -19,7 +19,7 @@ const both = ["legacy", "modern"] as const;
 const object = { type: "object" };
 
 describe.each(both)("M44 a call on a %s server", (versions) => {
-  it("answers with the server's own result and tells its story in events", async () => {
+  it("returns the server's own result and emits events for each step", async () => {
     const hub = await hubOf({ it: fakeStdio({ versions }) });
     const events: PlugboardEvent[] = [];
     for (const type of ["call-start", "call-progress", "call-end"] as const)
@@ -36,7 +36,7 @@ describe.each(both)("M44 a call on a %s server", (versions) => {
     expect(events.at(-1)).toMatchObject({ outcome: "tool-error" });
   });
 
-  it("hears progress without being asked to listen for it", async () => {
+  it("reports progress without a progress listener", async () => {
     const hub = await hubOf({ it: fakeStdio({ versions }) });
     const steps: number[] = [];
     hub.on("call-progress", ({ progress }) => steps.push(progress));
@@ -44,7 +44,7 @@ describe.each(both)("M44 a call on a %s server", (versions) => {
     expect(steps.length).toBeGreaterThan(0);
   });
 
-  it("cancels at the server, and drops the late answer", async () => {
+  it("cancels on the server and ignores the late answer", async () => {
     const hub = await hubOf({ it: fakeStdio({ versions }) });
     await hub.callTool("it.echo");
     const abort = new AbortController();
@@ -56,7 +56,7 @@ describe.each(both)("M44 a call on a %s server", (versions) => {
     expect(JSON.stringify(structuredContent)).toContain("p");
   });
 
-  it("answers what the server asks: a form with its defaults, a model, the roots", async () => {
+  it("answers the server's requests for form input, a model and the roots", async () => {
     const asked: string[] = [];
     const hub = await hubOf(
       { it: fakeStdio({ versions }) },
@@ -78,14 +78,14 @@ describe.each(both)("M44 a call on a %s server", (versions) => {
     expect(JSON.stringify(await hub.callTool("it.roots"))).toContain("file:///here");
   });
 
-  it("declines when nobody is there, or config says so", async () => {
+  it("declines if there is nobody to ask or the configuration says so", async () => {
     const interact = { elicit: async () => ({ action: "accept" as const, content: {} }) };
     const hub = await hubOf({ it: { ...fakeStdio({ versions }), elicitation: "decline" } }, { interact });
     expect(JSON.stringify(await hub.callTool("it.elicit"))).toContain("decline");
   });
 });
 
-describe("M43 arguments and answers are checked", () => {
+describe("M43 arguments and results are checked", () => {
   const tool = {
     name: "typed",
     inputSchema: {
@@ -96,7 +96,7 @@ describe("M43 arguments and answers are checked", () => {
     },
   };
 
-  it("names the place, what was expected and what was found, and sends nothing", async () => {
+  it("reports the path, the expected and the actual value, and sends nothing", async () => {
     const http = await startFakeHttp({ tools: [tool] });
     onTestFinished(() => http.close());
     const hub = await hubOf({ it: { url: http.url } });
@@ -108,14 +108,14 @@ describe("M43 arguments and answers are checked", () => {
     expect(http.received.some(({ body }) => JSON.stringify(body).includes("tools/call"))).toBe(false);
   });
 
-  it("repairs JSON in strings where it can mean only one thing, and says so", async () => {
+  it("repairs JSON in strings if there is only one reading, and says so", async () => {
     const hub = await hubOf({ it: fakeStdio({ tools: [{ ...tool, name: "echo" }] }) });
     const result = await hub.callTool("it.echo", { count: "3", tags: '["a"]' });
     expect(result.structuredContent).toEqual({ count: 3, tags: ["a"] });
     expect(result._meta?.["plugboard/arguments"]).toHaveLength(2);
   });
 
-  it("notes a structured answer that breaks the server's own schema, or refuses it where config says so", async () => {
+  it("adds a note to a result that does not match its schema, or rejects it if configured", async () => {
     const script: Script = {
       tools: [
         {
@@ -177,7 +177,7 @@ describe("M43 arguments and answers are checked", () => {
   });
 });
 
-describe("M42 filters hold at call time too", () => {
+describe("M42 filters apply to calls too", () => {
   it("refuses hidden tools by name, with the reason", async () => {
     const hub = await hubOf({ it: { ...fakeStdio({}), tools: { allow: ["e*"], deny: ["elicit"] } } });
     expect((await hub.tools()).map(({ name }) => name)).toEqual(["echo"]);
@@ -193,7 +193,7 @@ describe("M42 filters hold at call time too", () => {
     await expect(hub.callTool("it.ecko")).rejects.toMatchObject({ hint: expect.stringContaining("it.echo") });
   });
 
-  it("narrows by bundle and by view, never widens", async () => {
+  it("lets bundles and views only narrow what is visible", async () => {
     const hub = await hubOf(
       { a: fakeStdio({}), b: { ...fakeStdio({}), untrusted: true } },
       {},
@@ -234,7 +234,7 @@ describe("M60 the approval stage", () => {
     { name: "echo", inputSchema: object },
   ];
 
-  it("lets through, asks or denies as config says, and asking nobody is a refusal", async () => {
+  it("allows, asks or denies as configured, and denies if there is nobody to ask", async () => {
     const questions: string[] = [];
     const interact = {
       approve: async ({ server, tool, because }: { server: string; tool: string; because: string }) => {
@@ -250,7 +250,7 @@ describe("M60 the approval stage", () => {
     await hub.callTool("it.echo");
     await expect(hub.callTool("it.echo")).rejects.toMatchObject({ code: "approval-denied" });
     await expect(hub.callTool("it.read")).rejects.toMatchObject({
-      message: expect.stringContaining("config denies it"),
+      message: expect.stringContaining("the configuration denies it"),
     });
     expect(questions[0]).toBe("it echo it may change something");
     const alone = await hubOf({ it: { ...fakeStdio({ tools }), approval: "prompt" } });
@@ -265,7 +265,7 @@ describe("M60 the approval stage", () => {
   });
 });
 
-describe("M44 what is repeated", () => {
+describe("M44 retries", () => {
   const crashOnce = (annotations: object, name = "echo"): Script => ({
     tools: [
       { name, inputSchema: object, annotations },
@@ -274,7 +274,7 @@ describe("M44 what is repeated", () => {
     on: [{ when: { tool: name, nth: 1 }, do: [{ drop: "reset" }] }],
   });
 
-  it("repeats a broken read-only call once, and never one that may have changed something", async () => {
+  it("repeats a failed read-only call once, and never one that may have changed something", async () => {
     const harmless = await startFakeHttp(crashOnce({ readOnlyHint: true }));
     const harmful = await startFakeHttp(crashOnce({}));
     onTestFinished(() => Promise.all([harmless.close(), harmful.close()]).then(() => undefined));
@@ -288,7 +288,7 @@ describe("M44 what is repeated", () => {
 });
 
 describe("M45 output limits", () => {
-  it("cuts what is too long and keeps the whole behind a handle", async () => {
+  it("cuts long results and stores the whole result under a handle", async () => {
     const hub = await hubOf(
       { it: { ...fakeStdio({}), output: { maxTokens: 200, warnTokens: 100 } } },
       { store: createMemoryStore() },
@@ -307,8 +307,8 @@ describe("M45 output limits", () => {
   });
 });
 
-describe("M42 views confine", () => {
-  it("whatever door is tried", async () => {
+describe("M42 a view cannot be bypassed", () => {
+  it("by any method", async () => {
     const hub = await hubOf(
       { a: fakeStdio({}), b: fakeStdio({}) },
       {},
@@ -330,15 +330,15 @@ describe("M42 views confine", () => {
     expect(() => view.view({ bundle: "other" })).toThrow("already narrowed");
   });
 
-  it("and only an explicit yes is a yes", async () => {
+  it("by anything but an explicit approval", async () => {
     const interact = { approve: async () => ({ decision: "cancel" }) as never };
     const hub = await hubOf({ it: { ...fakeStdio({}), approval: "prompt" } }, { interact });
     await expect(hub.callTool("it.echo")).rejects.toMatchObject({ code: "approval-denied" });
   });
 });
 
-describe("M44 words are no evidence", () => {
-  it("an error of the tool that speaks of a session is passed on, and the call is not sent again", async () => {
+describe("M44 error text is not evidence of a lost session", () => {
+  it("passes on a tool error that mentions a session, and does not repeat the call", async () => {
     const error = { code: -32001, message: "Payment made, but the checkout session timed out" };
     const http = await startFakeHttp({
       versions: "legacy",
@@ -357,8 +357,8 @@ describe("M44 words are no evidence", () => {
   });
 });
 
-describe("M74 what a server echoes", () => {
-  it("shows no configured credential, wherever it turns up", async () => {
+describe("M74 echoed credentials", () => {
+  it("are hidden wherever the server repeats them", async () => {
     const canary = "canary-5f2a9c";
     const http = await startFakeHttp({
       on: [

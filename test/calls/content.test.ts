@@ -8,7 +8,7 @@ import type { ToolResult } from "../../src/calls/content/parts.ts";
 const png = Buffer.from("89504e470d0a1a0a", "hex").toString("base64");
 const text = (value: string) => ({ type: "text", text: value });
 
-/** What a person sees for each kind of content: the table of docs/results.md. */
+/** The text shown for each kind of content, as in the table in docs/results.md. */
 const shown: [string, ToolResult, string][] = [
   ["a text", { content: [text("hello")] }, "hello"],
   ["two texts", { content: [text("one"), text("two")] }, "one\ntwo"],
@@ -79,7 +79,7 @@ const shown: [string, ToolResult, string][] = [
   ["nothing", {}, ""],
 ];
 
-describe("M46 what a person sees of a result", () => {
+describe("M46 the text of a result", () => {
   it.each(shown)("shows %s", (_, result, expected) => {
     expect(contentToText(result)).toBe(expected);
   });
@@ -89,7 +89,7 @@ describe("M46 what a person sees of a result", () => {
     expect(contentToText(result)).not.toMatch(/[\u001b\n]/);
   });
 
-  it("survives structured content that is nested too deeply to be written", () => {
+  it("survives structured content that is nested too deeply to serialize", () => {
     let deep: unknown = 1;
     for (let depth = 0; depth < 100_000; depth++) deep = [deep];
     expect(contentToText({ content: [text("x")], structuredContent: deep })).toContain("x");
@@ -97,7 +97,7 @@ describe("M46 what a person sees of a result", () => {
 });
 
 describe("M46 media as files", () => {
-  it("names, types and decodes what can be saved", () => {
+  it("have a name, a type and decoded bytes", () => {
     const result = {
       content: [
         text("a picture"),
@@ -138,7 +138,7 @@ describe("M46 media as files", () => {
     );
   });
 
-  it("gives safe names whatever the address", () => {
+  it("get a safe name for any URI", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string(), (uri, mimeType) => {
         const [file] = mediaParts({
@@ -156,7 +156,7 @@ describe("M46 media as files", () => {
     [12_345, "12 KB"],
     [999_600, "1 MB"],
     [31_457_280, "31 MB"],
-  ])("writes %d bytes as %s", (bytes, written) => {
+  ])("formats %d bytes as %s", (bytes, written) => {
     expect(formatBytes(bytes)).toBe(written);
   });
 });

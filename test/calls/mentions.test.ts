@@ -64,12 +64,12 @@ describe("M47 mentions", () => {
     expect(findMentions(text, servers).map(({ server, uri }) => [server, uri])).toEqual(expected);
   });
 
-  it("are nothing when their URI is absurdly long", () => {
+  it("are ignored if their URI is extremely long", () => {
     const text = `@docs:${"x".repeat(1_000_000)} @git:b`;
     expect(findMentions(text, servers)).toMatchObject([{ server: "git", uri: "b" }]);
   });
 
-  it("say where they stand, so that they can be replaced", () => {
+  it("have positions, so that they can be replaced", () => {
     const text = 'a @docs:x, b @git:"y z"!';
     expect(findMentions(text, servers).map(({ start, end }) => text.slice(start, end))).toEqual([
       "@docs:x",
@@ -111,7 +111,7 @@ describe("M47 mentions", () => {
   });
 
   it.each(["@", '@docs:"', "@docs:(", "@docs:"])(
-    "are quickly looked for among 200,000 times %j",
+    "are found quickly in 200,000 repetitions of %j",
     async (piece) => {
       const text = piece.repeat(200_000);
       expect(await fastest(500, () => findMentions(text, servers))).toBeLessThan(1500);

@@ -48,7 +48,7 @@ describe("M45 results within the limit", () => {
     expect(bounded.kept).toEqual([]);
   });
 
-  it("are flagged above the warning and still untouched", async () => {
+  it("get a warning above the warning limit but stay unchanged", async () => {
     const result = { content: [text(lines(30))] };
     const bounded = await bound(result);
     expect(bounded.result).toBe(result);
@@ -81,7 +81,7 @@ describe("M45 results above the limit", () => {
     expect(tail).toMatch(/^\nline \d+ of the report\n[^]*line 499 of the report$/);
   });
 
-  it("keep short texts before and after a huge one, and say how many in between are gone", async () => {
+  it("keep short texts before and after a huge one, and say how many parts were dropped", async () => {
     const { result } = await bound({
       content: [text("first"), text(lines(300)), text(lines(300)), text(lines(300)), text("last")],
     });
@@ -105,7 +105,7 @@ describe("M45 results above the limit", () => {
     ]);
   });
 
-  it("drop mirrored structured content with the text that says it, never half of it", async () => {
+  it("drop mirrored structured content together with its text, never only one of them", async () => {
     const rows = Array.from({ length: 500 }, (_, id) => ({ id }));
     const { result, note } = await bound({
       content: [text(JSON.stringify({ rows }))],
@@ -116,7 +116,7 @@ describe("M45 results above the limit", () => {
     expect(texts(result)[0]).toMatch(marker);
   });
 
-  it("show structured content that is alone and too large as text", async () => {
+  it("show structured content as text if it is too large and there is no text", async () => {
     const { result } = await bound({
       structuredContent: { rows: Array.from({ length: 500 }, (_, id) => ({ id })) },
     });
@@ -124,7 +124,7 @@ describe("M45 results above the limit", () => {
     expect(texts(result)).toEqual([expect.stringMatching(/^\{\n "rows": \[\n[^]*… .* left out[^]*\]\n\}$/)]);
   });
 
-  it("keep a summary whole and show what fits of large structured content behind it", async () => {
+  it("keep a summary whole and show as much of large structured content as fits", async () => {
     const { result } = await bound({
       content: [text("500 rows")],
       structuredContent: { rows: Array.from({ length: 500 }, (_, id) => ({ id })) },
@@ -137,7 +137,7 @@ describe("M45 results above the limit", () => {
     expect(result.structuredContent).toEqual({ ok: true });
   });
 
-  it("say so when the whole could not be kept, and answer all the same", async () => {
+  it("say so if the whole result could not be stored, and are returned anyway", async () => {
     const { result, note } = await boundOutput({ content: [text(lines(500))] }, policy, async () => {
       throw new Error("disk full");
     });
@@ -152,13 +152,13 @@ describe("M45 results above the limit", () => {
 });
 
 describe("M46 media in results", () => {
-  it("stay as parts where they fit, and leave text at least half of the room", async () => {
+  it("are kept if they fit, and leave at least half of the budget to text", async () => {
     const { result, note } = await bound({ content: [image(), text(lines(2000))] }, { maxTokens: 4000 });
     expect(result.content).toMatchObject([image(), { text: expect.stringMatching(marker) }]);
     expect(note).not.toHaveProperty("droppedMedia");
   });
 
-  it("go whole, with type and size in their place, where they do not fit", async () => {
+  it("are replaced by their type and size if they do not fit", async () => {
     const { result, note } = await bound({ content: [text("see"), image()] });
     expect(texts(result)).toEqual([
       "see",
@@ -168,7 +168,7 @@ describe("M46 media in results", () => {
     expect(note).toMatchObject({ droppedMedia: 1, handle });
   });
 
-  it("go when the policy says so, and nothing else changes", async () => {
+  it("are dropped if the policy says so, and nothing else changes", async () => {
     const { result, kept } = await bound(
       { content: [text("see"), image()] },
       { maxTokens: 9000, media: "drop" },
@@ -177,14 +177,14 @@ describe("M46 media in results", () => {
     expect(kept).toHaveLength(1);
   });
 
-  it("weigh one image the same whatever its size, and a monstrous one too much", async () => {
+  it("count an image the same at any normal size, and a huge one as too large", async () => {
     expect(weigh({ content: [image(300)] }).total).toBe(weigh({ content: [image(1_200_000)] }).total);
     expect((await bound({ content: [image(30_000_000)] }, { maxTokens: 25_000 })).note).toMatchObject({
       droppedMedia: 1,
     });
   });
 
-  it("pass invalid base64 and wrong types on as they are", async () => {
+  it("pass on invalid base64 and wrong types unchanged", async () => {
     const result = {
       content: [
         { type: "image", data: "%%%", mimeType: "nonsense" },
@@ -241,7 +241,7 @@ describe("M45 bounding anything", () => {
     );
   });
 
-  it("shows a beginning and an end of the text, and tears no character apart", async () => {
+  it("shows the start and the end of the text, and never splits a character", async () => {
     await fc.assert(
       fc.asyncProperty(anyText, fc.integer({ min: 1, max: 500 }), async (whole, maxTokens) => {
         const { result, note } = await boundOutput(
@@ -272,7 +272,7 @@ describe("M45 bounding anything", () => {
     },
   );
 
-  it("bounds many parts without looking at each of them for each", async () => {
+  it("handles many parts in linear time", async () => {
     const part = text(tokenSamples["English prose"]?.text ?? "");
     const whole = { content: Array.from({ length: 20_000 }, () => part) };
     expect(await fastest(1000, () => bound(whole))).toBeLessThan(1500);

@@ -49,13 +49,13 @@ describe("M48 prompts as commands", () => {
     );
   });
 
-  it("take no arguments where none are declared", () => {
+  it("accept no arguments if none are declared", () => {
     expect(parsePromptCommand("/mcp__a__b", [])).toEqual({ command: "mcp__a__b", args: {} });
     expect(promptUsage("mcp__a__b", [])).toBe("/mcp__a__b");
     expect(() => parsePromptCommand("/mcp__a__b x", [])).toThrow("takes 0 arguments; `x` too many");
   });
 
-  it("keep arguments with names that objects have of their own", () => {
+  it("accept arguments with names of built-in object members", () => {
     const { args } = parsePromptCommand("/p __proto__=1 constructor=2", [
       { name: "__proto__" },
       { name: "constructor" },

@@ -25,8 +25,8 @@ async function readAll(results: ResultStore, handle: string, options: ReadOption
   return all;
 }
 
-describe("M45 kept results", () => {
-  it("come back page by page, at line ends", async () => {
+describe("M45 stored results", () => {
+  it("are read page by page, split at line ends", async () => {
     const { results } = setup();
     const handle = await results.save({ content: [text(lines(2000))] }, origin);
     expect(handle).toMatch(/^r_[a-z2-7]{20}$/);
@@ -58,7 +58,7 @@ describe("M45 kept results", () => {
     );
   });
 
-  it("are stored in rows of a bearable size, also across pairs of surrogates", async () => {
+  it("are stored in rows of limited size, even across surrogate pairs", async () => {
     const { results, store } = setup();
     const value = `x${"😀".repeat(400_000)}`;
     const handle = await results.save({ content: [text(value)] }, origin);
@@ -67,7 +67,7 @@ describe("M45 kept results", () => {
     expect((await results.read(handle, { pageTokens: 10_000_000 })).text).toBe(value);
   });
 
-  it("hold media as base64 and structured content as JSON, each as a part", async () => {
+  it("contain media as base64 and structured content as JSON, each as a part", async () => {
     const { results } = setup();
     const whole: ToolResult = {
       content: [
@@ -100,7 +100,7 @@ describe("M45 kept results", () => {
     expect((await results.read(handle)).text).toBe('one row\n{\n  "rows": [\n    1\n  ]\n}');
   });
 
-  it("lose only what lies behind the cap, and say so", async () => {
+  it("lose only what exceeds the size limit, and say so", async () => {
     const { results } = setup({ maxBytes: 600_000 });
     const handle = await results.save({ content: [text("x".repeat(1_000_000)), text("behind")] }, origin);
     const read = await results.read(handle, { pageTokens: 10_000_000 });
@@ -109,7 +109,7 @@ describe("M45 kept results", () => {
     expect(await results.read(handle, { part: "1" })).toMatchObject({ text: "", isIncomplete: true });
   });
 
-  it("belong to their caller; other handles look as if they had never been", async () => {
+  it("can only be read by their caller; others get the error for an unknown handle", async () => {
     const { results, clock, store } = setup();
     const own = await results.save({ content: [text("secret")] }, { ...origin, caller: "ann" });
     const shared = await results.save({ content: [text("shared")] }, origin);
@@ -131,7 +131,7 @@ describe("M45 kept results", () => {
     await expect(results.read(own, { caller: "ann" })).rejects.toMatchObject({ code: "usage-invalid" });
   });
 
-  it("refuse pages that are not there", async () => {
+  it("reject pages that do not exist", async () => {
     const { results } = setup();
     const handle = await results.save({ content: [text("one page")] }, origin);
     for (const page of [0, 2, 1.5, Number.NaN]) {
@@ -146,13 +146,13 @@ describe("M45 kept results", () => {
   });
 });
 
-describe("M45 search in kept results", () => {
+describe("M45 search in stored results", () => {
   const search = async (value: string, find: string, options: ReadOptions = {}) => {
     const { results } = setup();
     return results.read(await results.save({ content: [text(value)] }, origin), { find, ...options });
   };
 
-  it("finds text in any case, with its line, its page and the lines around it", async () => {
+  it("finds text ignoring case, with its line, page and context", async () => {
     const found = await search(lines(2000), "LINE 1500", { pageTokens: 1000 });
     expect(found.matches).toEqual([
       {
@@ -174,19 +174,19 @@ describe("M45 search in kept results", () => {
     expect((await search(value, "(.*)")).matches).toEqual([]);
   });
 
-  it("keeps its place behind letters that grow in lower case", async () => {
+  it("keeps correct positions after letters that grow in lower case", async () => {
     const found = await search("İİİİ\nİx NEEDLE", "needle");
     expect(found.matches).toMatchObject([{ line: 2, column: 4 }]);
   });
 
-  it("shows windows of a line that never ends", async () => {
+  it("shows excerpts of an extremely long line", async () => {
     const value = `${"a,".repeat(500_000)}needle${",b".repeat(500_000)}needle`;
     const found = await search(value, "needle");
     expect(found.matches).toHaveLength(2);
     expect(found.matches?.every((match) => match.text.length < 700 && match.text.startsWith("…"))).toBe(true);
   });
 
-  it("lists no more than fits a page and a hundred, and says that there is more", async () => {
+  it("lists at most one page and a hundred matches, and says if there are more", async () => {
     const many = await search(lines(5000), "line", { pageTokens: 100_000 });
     expect(many.matches).toHaveLength(100);
     expect(many.more).toBe(true);

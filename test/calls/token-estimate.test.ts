@@ -9,7 +9,7 @@ describe("M45 token estimates", () => {
     expect(Math.abs(estimateTokens(text) / tokens - 1)).toBeLessThan(0.25);
   });
 
-  it("say the same for a huge text, judged by samples, as for its pieces", () => {
+  it("are the same for a huge, sampled text as for its pieces", () => {
     const text = tokenSamples["compact JSON"]!.text + tokenSamples["English prose"]!.text;
     const times = Math.ceil(8_000_000 / text.length);
     expect(Math.abs(estimateTokens(text.repeat(times)) / (estimateTokens(text) * times) - 1)).toBeLessThan(
@@ -23,13 +23,13 @@ describe("M45 token estimates", () => {
     ["spaces", " "],
     ["Chinese", "漢"],
     ["noise", "a1"],
-  ])("judge 50 MB of %s in well under a second", async (_, piece) => {
+  ])("take well under a second for 50 MB of %s", async (_, piece) => {
     const text = piece.repeat(Math.ceil(50_000_000 / piece.length));
     expect(estimateTokens(text)).toBeGreaterThan(100_000);
     expect(await fastest(500, () => estimateTokens(text))).toBeLessThan(800);
   });
 
-  it("are zero for nothing and finite and not above one a character for anything", () => {
+  it("are zero for empty text, and always finite and at most one per character", () => {
     expect(estimateTokens("")).toBe(0);
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {

@@ -5,8 +5,8 @@ import { openHub, openLogged } from "../servers/hub-fixture.ts";
 const modern = { versions: "modern" as const };
 const legacy = { versions: "legacy" as const };
 
-describe("M44 a call that is passed on", () => {
-  it("reaches the server whole: unknown fields, `_meta`, and everything else but the tool's name", async () => {
+describe("M44 a forwarded call", () => {
+  it("reaches the server complete with unknown fields and `_meta`; only the tool's name changes", async () => {
     await using logged = await openLogged(legacy);
     await using hub = await openHub({ it: logged.entry });
     await hub.forwardCall("mcp__it__echo", {
@@ -24,7 +24,7 @@ describe("M44 a call that is passed on", () => {
     });
   });
 
-  it("keeps integers beyond 2^53 on both ways when it comes as bytes", async () => {
+  it("keeps integers beyond 2^53 in both directions if it is passed as bytes", async () => {
     const big = "12345678901234567890123";
     const answer = { raw: `{"jsonrpc":"2.0","id":$id,"result":{"content":[],"n":${big}}}\n` };
     const on = [{ when: { tool: "echo" }, do: [answer] }];
@@ -105,7 +105,7 @@ describe("M44 a call that is passed on", () => {
     expect(JSON.stringify(done)).toContain("Ada");
   });
 
-  it("obeys every rule that a call obeys: visible, deny, approval, arguments, `toolFilter`", async () => {
+  it("obeys the same rules as any call: visibility, deny, approval, arguments, `toolFilter`", async () => {
     const entry = {
       ...fakeStdio(modern),
       tools: { deny: ["fail"] },
@@ -131,7 +131,7 @@ describe("M44 a call that is passed on", () => {
     });
   });
 
-  it("tells how large request and answer were", async () => {
+  it("reports the size of request and answer", async () => {
     await using hub = await openHub({ it: fakeStdio(modern) });
     const sizes: unknown[] = [];
     hub.on("call-end", ({ requestBytes, resultBytes }) => sizes.push([requestBytes, resultBytes]));

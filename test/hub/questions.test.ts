@@ -6,7 +6,7 @@ import type { Servers } from "../servers/hub-fixture.ts";
 
 const legacy = { versions: "legacy" as const };
 
-/** Somebody who writes their own name into every form. */
+/** Enters this name in every form. */
 function person(name: string): Interact {
   return { elicit: async () => ({ action: "accept", content: { name } }) };
 }
@@ -32,7 +32,7 @@ async function transports(): Promise<
   ];
 }
 
-describe("M62 a question is answered by whoever made the request", () => {
+describe("M62 a question goes to the caller whose request caused it", () => {
   it("with two callers on one shared legacy server, never by the wrong one, over every transport", async () => {
     for (const { kind, entry, end } of await transports()) {
       await using hub = await openHub({ it: entry });
@@ -46,20 +46,20 @@ describe("M62 a question is answered by whoever made the request", () => {
       const wrong = got.filter((who, index) => (who === "ada" || who === "bob") && who !== wanted[index]);
       expect(wrong, kind).toEqual([]);
       if (kind === "http") expect(got, kind).toEqual(wanted);
-      // Elsewhere the server asked during one caller's request, so that callers no longer share.
+      // On the others the server asked during one caller's request, so callers no longer share a connection.
       else expect(got.filter((who, index) => who === wanted[index]).length, kind).toBeGreaterThan(100);
       await end();
     }
   });
 
-  it("is declined with a reason where requests of several people are under way and nobody can tell whose it is", async () => {
+  it("is declined with a reason if it could belong to requests of several callers", async () => {
     const slow = { when: { tool: "sleep" }, do: [{ waitFor: { tool: "add" } }, { default: true as const }] };
     await using hub = await openHub({ it: fakeStdio({ ...legacy, on: [slow] }) });
     const bob = hub.view({ caller: "bob", interact: person("bob") });
     await hub.connect("it");
     const sleeping = bob.callTool("it.sleep", { ms: 1 });
     expect(await named(hub, "ada", person("ada"))).toMatch(/declined: .*Several people/);
-    // From now on they do not share: the same again is answered.
+    // From now on they do not share a connection, so the same question is answered.
     expect(await named(hub, "ada", person("ada"))).toBe("ada");
     await hub.view({ caller: "carl" }).callTool("it.add", { a: 1, b: 2 });
     await bob.callTool("it.add", { a: 1, b: 2 });
@@ -167,7 +167,7 @@ describe("M62 a question is answered by whoever made the request", () => {
     await reading;
   });
 
-  it("is refused with the protocol's code where nobody offered to answer it", async () => {
+  it("is rejected with the protocol's error code if no caller can answer it", async () => {
     const script = {
       ...legacy,
       on: [
@@ -185,7 +185,7 @@ describe("M62 a question is answered by whoever made the request", () => {
     expect(heard).toEqual([]);
   });
 
-  it("reaches a request's own `onQuestion` with the whole parameters, before anybody else", async () => {
+  it("goes to the request's own `onQuestion` first, with all parameters", async () => {
     await using hub = await openHub({ it: fakeStdio(legacy) }, { interact: person("hub") });
     const asked: unknown[] = [];
     const answer = await hub.forwardCall(
@@ -204,7 +204,7 @@ describe("M62 a question is answered by whoever made the request", () => {
 });
 
 describe("M62 the registry of questions", () => {
-  it("lists an open question, takes an answer from whoever holds the hub, and tells of both", async () => {
+  it("lists an open question, accepts an answer through the hub, and emits events for both", async () => {
     const events: PlugboardEvent[] = [];
     const gaveUp = Promise.withResolvers<void>();
     const interact: Interact = {
@@ -267,8 +267,8 @@ describe("M61 an approval that took its time", () => {
   });
 });
 
-describe("M44 deadlines and people", () => {
-  it("a call's deadline stands still while its question is open", async () => {
+describe("M44 deadlines and questions", () => {
+  it("a call's deadline is paused while its question is open", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] });
     try {
       const asked = Promise.withResolvers<void>();
@@ -294,8 +294,8 @@ describe("M44 deadlines and people", () => {
   });
 });
 
-describe("M65 calls under way", () => {
-  it("are listed, can be cancelled by their name, and are remembered when they ended", async () => {
+describe("M65 running calls", () => {
+  it("are listed, can be cancelled by id, and stay in the log after they ended", async () => {
     await using hub = await openHub({ it: fakeStdio(legacy) });
     const sleeping = hub.view({ caller: "ada" }).callTool("it.sleep", { ms: 60_000 });
     await vi.waitFor(() => expect(hub.calls()).toHaveLength(1));
@@ -310,7 +310,7 @@ describe("M65 calls under way", () => {
     expect(JSON.stringify(told)).toMatch(/p\d/);
   });
 
-  it("can be cancelled while they wait for their server or for an approval, and then nothing is sent", async () => {
+  it("can be cancelled before they are sent, while they wait for their server or an approval", async () => {
     const hanging = { ...legacy, start: [{ silent: true as const }] };
     const asks = { ...fakeStdio(legacy), approval: "prompt" as const };
     const interact: Interact = { approve: () => new Promise(() => undefined) };

@@ -6,8 +6,8 @@ import type { Servers } from "../servers/hub-fixture.ts";
 
 const modern = { versions: "modern" as const };
 
-describe("M28 connections end by themselves", () => {
-  it("those of single callers after `idleMs`, and a thousand callers one after the other leave nothing", async () => {
+describe("M28 unused connections are closed", () => {
+  it("after `idleMs` if they belong to one caller, so a thousand callers leave nothing behind", async () => {
     const entry = { ...inProcessFake(modern), isolation: "caller" } as Servers[string];
     await using hub = await openHub({ it: entry }, { idleMs: 20, maxConnections: 16 });
     const open = new Set<string>();
@@ -25,7 +25,7 @@ describe("M28 connections end by themselves", () => {
     expect(most.open).toBeLessThanOrEqual(17);
   });
 
-  it("beyond the cap the one that was unused for the longest time", async () => {
+  it("least recently used first, if there are too many", async () => {
     const entry = { ...inProcessFake(modern), isolation: "caller" } as Servers[string];
     await using hub = await openHub({ it: entry }, { maxConnections: 2 });
     const ended: string[] = [];
@@ -56,7 +56,7 @@ describe("M28 connections end by themselves", () => {
     await expect(hub.callTool("it.add", { a: 1, b: 2 })).rejects.toMatchObject({ code: "server-disabled" });
   });
 
-  it("`idleStopMs` stops a program that nobody uses; its tools stay listed and the next call starts it", async () => {
+  it("`idleStopMs` stops an idle program; its tools stay listed and the next call starts it again", async () => {
     await using logged = await openLogged(modern);
     await using hub = await openHub({ it: { ...logged.entry, idleStopMs: 50 } });
     expect(await add(hub, "it")).toBe(sum);
@@ -76,7 +76,7 @@ describe("M28 connections end by themselves", () => {
     expect(logged.starts()).toBe(1);
   });
 
-  it("`isolation: call` answers before its server has left", async () => {
+  it("`isolation: call` returns the result before its server has exited", async () => {
     const stubborn = fakeStdio({ ...modern, ignores: ["eof"] });
     await using hub = await openHub({ it: { ...stubborn, isolation: "call" } });
     const states: string[] = [];
@@ -89,7 +89,7 @@ describe("M28 connections end by themselves", () => {
 });
 
 describe("M28 isolation: project", () => {
-  it("gives each folder its own process, working there, with ${PROJECT_ROOT} filled in", async () => {
+  it("gives each folder its own process in that folder, with ${PROJECT_ROOT} expanded", async () => {
     await using one = await openFolder();
     await using two = await openFolder();
     const { args, ...rest } = fakeStdio(modern);
@@ -127,7 +127,7 @@ describe("M47 subscriptions", () => {
   );
 });
 
-describe("M63 who and what are told apart", () => {
+describe("M63 callers and accounts are kept apart", () => {
   it("events carry caller and account, and a view hears only its own", async () => {
     const entry = { ...inProcessFake(modern), isolation: "caller" } as Servers[string];
     await using hub = await openHub({ it: entry, other: inProcessFake(modern) });
@@ -166,7 +166,7 @@ describe("M63 who and what are told apart", () => {
     });
   });
 
-  it("looking connects nothing", async () => {
+  it("reading the status does not connect", async () => {
     await using logged = await openLogged(modern);
     await using hub = await openHub({ it: { ...logged.entry, isolation: "caller" } });
     const view = hub.view({ caller: "ada" });
@@ -176,7 +176,7 @@ describe("M63 who and what are told apart", () => {
     expect(logged.starts()).toBe(0);
   });
 
-  it("a signal that is aborted already starts nothing and sends nothing", async () => {
+  it("an aborted signal starts nothing and sends nothing", async () => {
     await using logged = await openLogged(modern);
     await using hub = await openHub({ it: logged.entry });
     const signal = AbortSignal.abort();

@@ -6,13 +6,13 @@ export interface MediaFile {
   kind: MediaPart["kind"];
   mimeType: string;
   extension: string;
-  /** A safe file name: no folders, no leading dot, nothing a shell or terminal would interpret. */
+  /** A safe file name: no folders, no leading dot, no characters that a shell or terminal interprets. */
   name: string;
-  /** The decoded bytes; `undefined` when the server sent something that is not base64. */
+  /** The decoded bytes; `undefined` if the data is not valid base64. */
   bytes(): Buffer | undefined;
 }
 
-/** Images, audio and binary resources of a result, to be saved as files. Nothing is decoded before `bytes()`. */
+/** The images, audio and binary resources of a result, to save as files. Decodes nothing until `bytes()` is called. */
 export function mediaParts(result: ToolResult): MediaFile[] {
   return contentParts(result)
     .filter(isMedia)
@@ -24,7 +24,7 @@ export function mediaParts(result: ToolResult): MediaFile[] {
     });
 }
 
-/** `image image/png 12 KB`: what stands for a part that is not shown. */
+/** The placeholder for a part that is not shown: `image image/png 12 KB`. */
 export function describeMedia(part: MediaPart): string {
   const { data, mimeType } = splitDataUrl(part);
   const from = part.uri ? ` ${oneLine(part.uri, 200)}` : "";
@@ -36,7 +36,7 @@ export function base64Bytes(data: string): number {
   return Math.max(0, Math.floor((data.length * 3) / 4) - padding);
 }
 
-/** Standard and URL-safe base64, with or without padding and line ends; anything else is `undefined`. */
+/** Accepts standard and URL-safe base64, with or without padding and line ends; `undefined` for anything else. */
 export function decodeBase64(data: string): Buffer | undefined {
   const compact = /\s/.test(data) ? data.replaceAll(/\s+/g, "") : data;
   if (compact === "" || /[^A-Za-z0-9+/_=-]/.test(compact)) return undefined;
@@ -58,7 +58,7 @@ const fallbackTypes = {
   blob: "application/octet-stream",
 };
 
-/** Some servers send a whole `data:` URL where the base64 belongs. */
+/** Some servers send a `data:` URL instead of plain base64. */
 function splitDataUrl(part: MediaPart): { data: string; mimeType?: string | undefined } {
   const prefix = /^data:([\w.+/-]{0,100})(?:;[^,;]{1,100}){0,4};base64,/.exec(part.data.slice(0, 600));
   if (!prefix) return part;

@@ -3,9 +3,9 @@ import { isRecord } from "../../lib/record.ts";
 import { type ContentPart, jsonText } from "./parts.ts";
 
 /**
- * The value that a result says twice: once as `structuredContent` and once as the JSON of it in its text parts.
- * `undefined` when the two differ, or when there is only one of them. Servers also wrap: the text `5` or one text
- * part for each item beside `{ "result": 5 }` or `{ "result": [ … ] }` is the same thing said twice.
+ * The value that a result contains twice: as `structuredContent` and as JSON in its text parts. `undefined` if the two
+ * differ or one is missing. Wrapped values count too: the text `5` with `{ "result": 5 }`, or one text part per item
+ * with `{ "result": [ … ] }`.
  */
 export function mirroredValue(
   parts: readonly ContentPart[],
@@ -31,7 +31,7 @@ function says(text: string, value: unknown): boolean {
   if (typeof value === "string" && text === value) return true;
   const json = jsonText(value);
   if (text === json) return true;
-  // Only white space, escapes and the order of keys may differ: lengths that are far apart are not worth parsing.
+  // Only white space, escapes and key order may differ, so do not parse if the lengths are far apart.
   if (text.length < json.length / 2 || text.length > json.length * 8 + 64) return false;
   try {
     const parsed: unknown = JSON.parse(text);

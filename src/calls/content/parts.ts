@@ -1,6 +1,6 @@
 import { isRecord } from "../../lib/record.ts";
 
-/** What a server answers to a tool call. Fields that are not named here are passed on as they are. */
+/** A server's result of a tool call. Unknown fields are passed on unchanged. */
 export interface ToolResult {
   content?: unknown;
   structuredContent?: unknown;
@@ -8,7 +8,7 @@ export interface ToolResult {
   _meta?: unknown;
 }
 
-/** One part of a result's content as we understand it. What we do not understand is `other`, never an error. */
+/** One parsed part of a result's content. Unknown parts become `other`, never an error. */
 export type ContentPart =
   | { kind: "text"; text: string }
   | { kind: "resource"; text: string; uri: string; mimeType?: string | undefined }
@@ -18,7 +18,7 @@ export type ContentPart =
 
 export interface MediaPart {
   kind: "image" | "audio" | "blob";
-  /** Base64 as the server sent it; not checked. */
+  /** Base64 as the server sent it, not validated. */
   data: string;
   mimeType?: string | undefined;
   uri?: string | undefined;
@@ -32,18 +32,18 @@ export function isMedia(part: ContentPart): part is MediaPart {
   return part.kind === "image" || part.kind === "audio" || part.kind === "blob";
 }
 
-/** The same part with another text; everything else about it stays. */
+/** The same part with its text replaced. */
 export function withText(raw: unknown, text: string): unknown {
   if (!isRecord(raw)) return { type: "text", text };
   return isRecord(raw.resource) ? { ...raw, resource: { ...raw.resource, text } } : { ...raw, text };
 }
 
-/** JSON for people and models. A value nested so deeply that it cannot be written is named instead. */
+/** JSON for people and models. Returns a placeholder for a value nested too deeply to serialize. */
 export function jsonText(value: unknown, indent?: number): string {
   try {
     return JSON.stringify(value, null, indent) ?? "null";
   } catch {
-    return "[a value that cannot be written as JSON]";
+    return "[a value that cannot be serialized as JSON]";
   }
 }
 

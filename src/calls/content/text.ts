@@ -3,8 +3,8 @@ import { mirroredValue } from "./mirror.ts";
 import { type ContentPart, contentParts, jsonText, type ToolResult } from "./parts.ts";
 
 /**
- * What a person should see of a result, in a terminal or a log. Nothing is shown twice: where the text is only the
- * JSON of the structured content, it is shown once, indented. Not made safe for a terminal: see `printable`.
+ * The text of a result for a terminal or a log. If the text parts only repeat the structured content as JSON, it is
+ * shown once, indented. The output is not escaped for terminals: see `printable`.
  */
 export function contentToText(result: ToolResult): string {
   const parts = contentParts(result);
@@ -32,7 +32,7 @@ export function partToText(part: ContentPart): string {
   }
 }
 
-/** Texts are better as the server wrote them, one a line. */
+/** Strings are better shown as the server wrote them, one per line. */
 function isPlain(value: unknown): boolean {
   return (
     typeof value !== "object" || (Array.isArray(value) && value.every((item) => typeof item === "string"))

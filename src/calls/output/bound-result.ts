@@ -7,17 +7,17 @@ import { boundOutput } from "./output.ts";
 import type { OutputPolicy } from "./output.ts";
 import { isSurelyBelow } from "./weigh.ts";
 
-/** Stores a whole result and returns the handle that finds it again. */
+/** Stores a whole result and returns its handle. */
 export type Keep = (whole: CallResult) => Promise<string>;
 
 interface BoundContext {
   settings: Settings;
-  /** What holds where config says nothing. */
+  /** The limits if none are configured. */
   output: OutputPolicy;
   keep(tool: ToolEntry): Keep;
 }
 
-/** The result within the limits that hold for this tool; the whole is kept where something had to go. */
+/** Cuts a result to the limits for this tool. If anything is left out, the whole result is stored. */
 export function boundResult(
   tool: ToolEntry,
   result: CallResult,
@@ -29,7 +29,7 @@ export function boundResult(
   return boundOutput(result, policy, context.keep(tool)).then(({ result: bounded }) => bounded);
 }
 
-/** The most specific limit wins: the tool's, the server's, the general one, the variables people know, ours. */
+/** The most specific limit applies: the tool's, the server's, the general one, environment variables, our default. */
 function outputPolicy(
   name: string,
   config: ServerConfig,
@@ -49,7 +49,7 @@ function outputPolicy(
 
 const defaults: OutputPolicy = { warnTokens: 10_000, maxTokens: 25_000, media: "keep" };
 
-/** Our limits, or those of the variables people know. */
+/** Our limits, or those from well-known environment variables. */
 export function outputDefaults(env: Readonly<Record<string, string | undefined>>): OutputPolicy {
   const maxTokens = Number(env["PLUGBOARD_MAX_OUTPUT_TOKENS"] ?? env["MAX_MCP_OUTPUT_TOKENS"]);
   return Number.isInteger(maxTokens) && maxTokens > 0 ? consistent({ ...defaults, maxTokens }) : defaults;

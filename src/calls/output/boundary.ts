@@ -1,6 +1,6 @@
 /**
- * The best place at or before `end` to stop reading `text`: behind a line, else a sentence, a word, a comma or
- * bracket, else between two characters as people see them. Never before `from`; looks back a bounded way only.
+ * The best position at or before `end` to cut `text`: after a line, else a sentence, a word, a comma or bracket, else
+ * between two visible characters. Never before `from`, and never far before `end`.
  */
 export function boundaryBefore(text: string, from: number, end: number): number {
   if (end >= text.length) return text.length;
@@ -13,7 +13,7 @@ export function boundaryBefore(text: string, from: number, end: number): number 
   return Math.max(from, characterStart(text, end));
 }
 
-/** The same in the other direction: the best place at or behind `start` to begin reading. */
+/** The same in the other direction: the best position at or after `start` to begin. */
 export function boundaryAfter(text: string, start: number): number {
   if (start <= 0) return 0;
   const reach = Math.min(text.length, start + Math.min(lineReach, Math.floor((text.length - start) / 3)));
@@ -45,7 +45,7 @@ const softBoundaries: readonly IsBoundary[] = [
   (text, at) => isBehindComma(text, at) && !joins(text, at),
 ];
 
-/** Where the character (with its accents, joiners and modifiers) that covers `at` begins. */
+/** The start of the visible character, with its accents, joiners and modifiers, that covers `at`. */
 function characterStart(text: string, at: number): number {
   return joins(text, at) ? (segmentAt(text, at)?.start ?? outsidePair(text, at, -1)) : at;
 }
@@ -54,7 +54,7 @@ function characterEnd(text: string, at: number): number {
   return joins(text, at) ? (segmentAt(text, at)?.end ?? outsidePair(text, at, 1)) : at;
 }
 
-/** False for the common case: plain text on at least one side, where nothing can be torn apart. */
+/** False in the common case: plain text on at least one side, where a cut cannot split a character. */
 function joins(text: string, at: number): boolean {
   const next = text.charCodeAt(at);
   return next >= 0x300 || (next === 0x0a && text.charCodeAt(at - 1) === 0x0d);
@@ -62,7 +62,7 @@ function joins(text: string, at: number): boolean {
 
 const segmentReach = 48;
 
-/** The visible character around `at`; `undefined` when it is absurdly long. `start` is `at` if one begins there. */
+/** The visible character around `at`; `undefined` if it is extremely long. `start` is `at` if one begins there. */
 function segmentAt(text: string, at: number): { start: number; end: number } | undefined {
   const from = Math.max(0, at - segmentReach);
   const window = text.slice(from, at + segmentReach);

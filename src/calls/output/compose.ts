@@ -5,11 +5,11 @@ import type { Weighed } from "./weigh.ts";
 
 interface Marking {
   handle: string | undefined;
-  /** False when only media were dropped on request: their placeholders say enough. */
+  /** False if only media were dropped on request, because their placeholders are enough. */
   needsMarker: boolean;
 }
 
-/** The content of a bounded result, as planned. */
+/** Builds the content of a bounded result from its plan. */
 export function composeOutput(
   result: ToolResult,
   weighed: Weighed,
@@ -56,7 +56,7 @@ function textsOf({ parts }: Weighed): PlacedText[] {
   );
 }
 
-/** Structured content too large to keep is shown as text, so that a model sees what there is. */
+/** Shows structured content that is too large to keep as text, so that a model sees what it contains. */
 function previewStructured(
   result: ToolResult,
   plan: OutputPlan,
@@ -99,7 +99,7 @@ function markerText(facts: {
   return `… ${left} of ${facts.total.toLocaleString("en-US")} tokens left out${parts}; ${where} …`;
 }
 
-/** The marker on a line of its own. */
+/** Puts the marker on its own line. */
 function joinCut(head: string, marker: string, tail: string): string {
   const opening = head === "" || head.endsWith("\n") ? head : `${head}\n`;
   return opening + marker + (tail === "" || tail.startsWith("\n") ? tail : `\n${tail}`);

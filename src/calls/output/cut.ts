@@ -2,18 +2,18 @@ import { boundaryAfter, boundaryBefore } from "./boundary.ts";
 import { estimateTokens, measure } from "./token-estimate.ts";
 
 export interface CutTexts {
-  /** In the order of the texts given; `undefined` for those that lie between head and tail and are gone. */
+  /** In the order of the input; `undefined` for texts between head and tail that were dropped. */
   texts: (string | undefined)[];
-  /** The one behind whose text the marker belongs; with `tail`, the marker stands between the two. */
+  /** The index of the text after which the marker goes; with `tail`, the marker goes between the two. */
   markAt: number;
-  /** What follows the marker within the same text. */
+  /** The text after the marker, from the same input. */
   tail: string;
   keptTokens: number;
 }
 
 /**
- * Several texts cut as if they were one: two thirds of the budget for the head, the rest for the tail. A short text
- * before or after a huge one therefore survives whole. Reads no more than the budget needs.
+ * Cuts several texts as if they were one: two thirds of the budget for the head, the rest for the tail. A short text
+ * before or after a huge one is therefore kept whole. Reads no more than the budget requires.
  */
 export function cutTexts(texts: readonly { text: string; tokens: number }[], budget: number): CutTexts {
   let headLeft = Math.max(0, Math.floor((budget * 2) / 3));
@@ -61,7 +61,7 @@ export function headOf(text: string, budget: number, from = 0): number {
   return boundaryBefore(text, from, end);
 }
 
-/** At most this many characters are looked at for each token of the tail. */
+/** The maximum number of characters read for each token of the tail. */
 const sparsest = 24;
 
 function tailOf(text: string, budget: number, notBefore: number): number {

@@ -10,23 +10,23 @@ export interface OutputPolicy {
   media: "keep" | "drop";
 }
 
-/** Also found in the bounded result, under `_meta["plugboard/output"]`, when something was left out. */
+/** Also in the bounded result, under `_meta["plugboard/output"]`, if anything was left out. */
 export interface OutputNote {
   /** The estimate for the whole result. */
   tokens: number;
   cut: boolean;
   handle?: string;
-  /** How many images, sounds and binary resources were left out. */
+  /** How many images, audio clips and binary resources were left out. */
   droppedMedia?: number;
   structuredContent?: "dropped";
-  /** Why the whole could not be kept; there is no handle then. */
+  /** Why the whole result could not be stored; there is no handle then. */
   notKept?: string;
 }
 
 /**
- * A result within the policy's limit, give or take a line. At or below it the very same object comes back; above it
- * text is cut to head, marker and tail, other parts and `structuredContent` stay whole or go, and `keep` is asked
- * once to store the whole. A store that fails costs the handle, never the result.
+ * Cuts a result to about the policy's limit. Within the limit, returns the same object. Above it, cuts text to head,
+ * marker and tail, keeps or drops each other part and `structuredContent` as a whole, and calls `keep` once to store
+ * the whole result. If storing fails, the result has no handle but is still returned.
  */
 export async function boundOutput<T extends ToolResult>(
   result: T,

@@ -4,19 +4,19 @@ import type { Weighed } from "./weigh.ts";
 import { estimateTokens } from "./token-estimate.ts";
 
 export interface OutputPlan {
-  /** For each part: `text` follows `textBudget`, a string is what stands in its place. */
+  /** The decision for each part; `text` means that it shares `textBudget`. */
   parts: ("keep" | "text" | "omit" | { placeholder: string })[];
   textBudget: number;
   cutsText: boolean;
   structured: "none" | "keep" | "drop";
 }
 
-/** Tokens set aside for the line that says what was left out. */
+/** Tokens reserved for the marker. */
 const markerTokens = 48;
 
 /**
- * Shares a budget over the parts of a result. Links, media and unknown parts stay whole or go whole, first come
- * first served, and leave text at least half of the budget; text gets all that they do not use.
+ * Divides a budget among the parts of a result. Links, media and unknown parts are kept or dropped as a whole, first
+ * come, first served. They get at most half of the budget; text gets the rest.
  */
 export function planOutput(
   { parts, structured, total }: Weighed,
@@ -25,7 +25,7 @@ export function planOutput(
   const budget = Math.max(0, total > maxTokens ? maxTokens - markerTokens : maxTokens);
   const textTokens = parts.reduce((sum, { part, tokens }) => sum + (isText(part.kind) ? tokens : 0), 0);
   const ownStructured = structured?.tokens ?? 0;
-  // A few fields beside a huge text are worth more than the text they would make room for.
+  // A few structured fields are worth more than the extra text that would fit without them.
   const reserved = ownStructured <= budget / 4 ? ownStructured : 0;
 
   let room = Math.max(Math.floor((budget - reserved) / 2), budget - reserved - textTokens);

@@ -12,12 +12,12 @@ import { estimateTokens } from "./token-estimate.ts";
 
 export interface Weighed {
   parts: { part: ContentPart; tokens: number }[];
-  /** `tokens` is 0 when the text parts already say the same. */
+  /** `tokens` is 0 if the text parts contain the same value. */
   structured: { tokens: number; isMirrored: boolean } | undefined;
   total: number;
 }
 
-/** What a result costs a model. Structured content that the text repeats is counted once. */
+/** Estimates the tokens of a result. Structured content that the text repeats is counted once. */
 export function weigh(result: ToolResult): Weighed {
   const parts = contentParts(result).map((part) => ({ part, tokens: partTokens(part) }));
   const structured = weighStructured(result, parts);
@@ -25,7 +25,7 @@ export function weigh(result: ToolResult): Weighed {
   return { parts, structured, total };
 }
 
-/** True when no estimate could reach `tokens`: the cheap answer for nearly every call. */
+/** True if no estimate could reach `tokens`: a cheap check that settles nearly every call. */
 export function isSurelyBelow(result: ToolResult, tokens: number): boolean {
   let characters = result.structuredContent === undefined ? 0 : jsonText(result.structuredContent).length;
   for (const part of contentParts(result)) {
@@ -35,7 +35,7 @@ export function isSurelyBelow(result: ToolResult, tokens: number): boolean {
   return characters * mostTokensPerCharacter < tokens;
 }
 
-/** Punctuation of one character between letters. */
+/** Reached by single punctuation characters between letters. */
 const mostTokensPerCharacter = 1.1;
 
 function weighStructured(result: ToolResult, parts: Weighed["parts"]): Weighed["structured"] {
@@ -53,9 +53,9 @@ function partTokens(part: ContentPart): number {
 }
 
 /**
- * Models scale images down to about 1.5 megapixels, which is some 1,600 tokens whatever the file's size; very large
- * files are refused by most providers, so that they weigh more. Sound and documents weigh by their bytes: a token
- * is about 30 ms of compressed speech.
+ * Models scale images down to about 1.5 megapixels, which is about 1,600 tokens whatever the file size. Most providers
+ * reject very large files, so those count more. Audio and documents count by size: a token is about 30 ms of
+ * compressed speech.
  */
 function mediaTokens(part: MediaPart): number {
   const bytes = base64Bytes(part.data);

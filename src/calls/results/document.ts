@@ -4,7 +4,7 @@ import { partToText } from "../content/text.ts";
 import { type ContentPart, contentParts, isMedia, jsonText, type ToolResult } from "../content/parts.ts";
 
 export interface ResultPart {
-  /** The part's place in `content`, or `structured`. */
+  /** The part's index in `content`, or `structured`. */
   part: string;
   kind: ContentPart["kind"] | "structured";
   mimeType?: string;
@@ -15,14 +15,14 @@ export interface ResultPart {
 
 export interface ResultDocument {
   text: string;
-  /** What is read by default ends here; behind it lies what is only read by its part. */
+  /** The end of the text that is read by default; the parts after it are only read on request. */
   viewEnd: number;
   parts: ResultPart[];
 }
 
 /**
- * A whole result as one text to be stored: first everything readable, as the server wrote it and with media named,
- * then the media themselves (base64) and structured content that the text already says.
+ * Converts a whole result to one text for storage: first all readable text with placeholders for media, then the media
+ * themselves (base64) and structured content that the text repeats.
  */
 export function resultDocument(result: ToolResult): ResultDocument {
   const contents = contentParts(result);

@@ -3,15 +3,14 @@ import { PlugboardError } from "../../errors.ts";
 export interface Found {
   start: number;
   end: number;
-  /** From 1, as editors count. */
+  /** Starts at 1. */
   line: number;
   column: number;
 }
 
 /**
- * The places where `pattern` occurs, case ignored; `*` stands for anything within a line. Linear in the text whatever
- * the pattern: results and patterns may come from people who would like us to be busy. Of several places so close
- * together that one excerpt shows them all, only the first is listed.
+ * Finds `pattern` in a text, ignoring case; `*` matches anything within a line. Takes linear time for any pattern,
+ * because texts and patterns may be hostile. If one excerpt covers several matches, only the first is listed.
  */
 export function findInText(
   text: string,
@@ -47,7 +46,7 @@ export function findInText(
   }
 }
 
-/** The lines of a match with up to two lines around them, clipped on both sides where they are long. */
+/** The lines of a match with up to two lines of context; long lines are clipped on both sides. */
 export function excerptAround(text: string, start: number, end: number): string {
   const from = Math.max(linesBack(text, start), start - sideways);
   const shownEnd = Math.min(end, start + 4 * sideways);
@@ -61,7 +60,7 @@ const longestPattern = 1000;
 const sideways = 300;
 const linesAround = 2;
 
-/** Lower case in which every character keeps its place. */
+/** Converts to lower case without changing the position of any character. */
 function fold(text: string): string {
   const lower = text.toLowerCase();
   if (lower.length === text.length) return lower;
@@ -75,7 +74,7 @@ function fold(text: string): string {
     .replaceAll(/[A-Z]+/g, (run) => run.toLowerCase());
 }
 
-/** Knuth, Morris and Pratt: never looks at a character of the text twice between two finds. */
+/** Knuth–Morris–Pratt search: never reads a character of the text twice between two matches. */
 function createSearch(text: string, needle: string): { length: number; next(from: number): number } {
   const fallback = new Int32Array(needle.length);
   for (let at = 1, matched = 0; at < needle.length; at++) {

@@ -4,22 +4,22 @@ import { excerptAround, findInText } from "./find.ts";
 import { estimateTokens } from "../output/token-estimate.ts";
 
 export interface ReadingOptions {
-  /** From 1. */
+  /** Starts at 1. */
   page?: number | undefined;
   pageTokens?: number | undefined;
-  /** Text to look for, `*` for any run of characters within a line; upper and lower case are the same. */
+  /** Text to find, ignoring case; `*` matches any characters within a line. */
   find?: string | undefined;
 }
 
 export interface ResultReading {
-  /** The page, or the places found, ready to show. */
+  /** The page or the matches, ready to show. */
   text: string;
   pages: number;
-  /** The estimate for all pages together. */
+  /** The estimate for all pages. */
   tokens: number;
   page?: number;
   matches?: ResultMatch[];
-  /** True when there are more places than were listed. */
+  /** True if there are more matches than listed. */
   more?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface ResultMatch {
   line: number;
   column: number;
   page: number;
-  /** The line with those around it, clipped where it is long. */
+  /** The line with its context, clipped if it is long. */
   text: string;
 }
 
@@ -49,7 +49,7 @@ export function readPage(
   return { text: shown, page, pages: starts.length, tokens: estimateTokens(text) };
 }
 
-/** As many of the places as fit on one page. */
+/** Returns as many matches as fit on one page. */
 export function searchText(
   text: string,
   find: string,
@@ -74,7 +74,7 @@ export function searchText(
   return { text: shown.join("\n\n"), pages: starts.length, tokens: estimateTokens(text), matches, more };
 }
 
-/** Where each page begins; an empty text has one empty page. */
+/** The start of each page; an empty text has one empty page. */
 function pageStarts(text: string, pageTokens: number): number[] {
   if (!(pageTokens >= leastPageTokens)) {
     throw new PlugboardError("usage-invalid", `\`pageTokens\` must be at least ${leastPageTokens}`);

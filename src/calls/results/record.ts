@@ -1,20 +1,20 @@
 import { isRecord } from "../../lib/record.ts";
 import type { ResultPart } from "./document.ts";
 
-/** What the store knows about a kept result, beside its chunks of text. */
+/** The metadata of a stored result; its text is stored in chunks. */
 export interface ResultRecord {
-  /** A hash of the caller, or empty. */
+  /** A hash of the caller's id, or empty. */
   owner: string;
   server: string;
   tool: string;
   expiresAt: number;
-  /** How many characters of the document are stored. */
+  /** How many characters of the document were stored. */
   kept: number;
   viewEnd: number;
   parts: ResultPart[];
 }
 
-/** `undefined` for what another version of the program may have written. */
+/** `undefined` for an invalid record, for instance from another version of the program. */
 export function parseRecord(value: unknown): ResultRecord | undefined {
   if (!isRecord(value) || !Array.isArray(value.parts) || !value.parts.every(isPart)) return undefined;
   const isSound =

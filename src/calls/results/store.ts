@@ -8,9 +8,9 @@ import { readPage, type ReadingOptions, type ResultReading, searchText } from ".
 import { parseRecord, type ResultRecord } from "./record.ts";
 
 export interface ResultStore {
-  /** Keeps a whole result for a while, for this caller only. */
+  /** Stores a whole result for a limited time, for this caller only. */
   save(whole: ToolResult, origin: ResultOrigin): Promise<string>;
-  /** A page of it, or the places where something is found. Handles of others look like ones that never were. */
+  /** Reads a page or finds text. Another caller's handle gives the same error as an unknown one. */
   read(handle: string, options?: ReadOptions): Promise<KeptResult>;
 }
 
@@ -22,7 +22,7 @@ export interface ResultOrigin {
 
 export interface ReadOptions extends ReadingOptions {
   caller?: string | undefined;
-  /** One of `parts`; by default everything that is text. Images and the like are read as base64. */
+  /** One of `parts`; by default all text. Images and other media are returned as base64. */
   part?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface KeptResult extends ResultReading {
   server: string;
   tool: string;
   parts: { part: string; kind: ResultPart["kind"]; mimeType?: string; uri?: string }[];
-  /** True when the result was too large to be kept to its end, and the end would have been in this part. */
+  /** True if the result was too large to store completely and the missing end belongs to this part. */
   isIncomplete: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface ResultStoreOptions {
   ttlMs?: number | undefined;
   now?: Clock | undefined;
   random?: ((bytes: number) => Uint8Array) | undefined;
-  /** What lies behind this many bytes of one result is not kept. */
+  /** Only this many bytes of a result are stored. */
   maxBytes?: number | undefined;
 }
 
@@ -61,7 +61,7 @@ export function createResultStore(store: Store, options: ResultStoreOptions = {}
         await store.set(chunkKey(handle, kept / chunkLength), chunk, { ttlMs });
         kept += chunk.length;
       }
-      // Last, so that a handle either finds everything or nothing.
+      // Written last, so that a handle finds either everything or nothing.
       const expiresAt = now() + ttlMs;
       const record: ResultRecord = { owner: ownerOf(caller), server, tool, expiresAt, kept, viewEnd, parts };
       await store.set(recordKey(handle), record, { ttlMs });
@@ -92,14 +92,14 @@ function base32(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => "abcdefghijklmnopqrstuvwxyz234567"[byte & 31]).join("");
 }
 
-/** A caller's id may be worth something to a thief; its hash is not. */
+/** Hashed because the caller's id may be sensitive. */
 function ownerOf(caller: string | undefined): string {
   return caller === undefined ? "" : sha256(caller);
 }
 
 function unknownHandle(): PlugboardError {
-  return new PlugboardError("usage-invalid", "No result is kept for you under this handle", {
-    hint: "Results are kept for a day, for the caller who got them. Call the tool again.",
+  return new PlugboardError("usage-invalid", "There is no result with this handle for you", {
+    hint: "Results are kept for a day, and only for the caller that received them. Call the tool again.",
   });
 }
 
