@@ -27,7 +27,7 @@ export function findMentions(text: string, servers: readonly string[]): Mention[
 }
 
 /** Longer than any URI that people type; limits the work for each `@`. */
-const longestUri = 4096;
+const maxUriLength = 4096;
 
 function isPartOfAddress(text: string, at: number): boolean {
   return /[\w\u00c0-\u024f.%+/@-]/.test(text[at] ?? "");
@@ -40,7 +40,7 @@ interface ReadUri {
 }
 
 function readUri(text: string, from: number): ReadUri | undefined {
-  const reachable = text.slice(from, from + longestUri + 2);
+  const reachable = text.slice(from, from + maxUriLength + 2);
   const quote = reachable[0];
   return quote === '"' || quote === "'" ? readQuoted(reachable, from, quote) : readBare(reachable, from);
 }
@@ -61,7 +61,7 @@ function readBare(reachable: string, from: number): ReadUri {
     else if (openers.has(character)) open.push(character);
     length += character.length;
   }
-  if (length > longestUri) return { uri: "", end: from + length };
+  if (length > maxUriLength) return { uri: "", end: from + length };
   const uri = withoutPunctuation(reachable.slice(0, length));
   return { uri, end: from + uri.length };
 }

@@ -21,7 +21,7 @@ export async function readResource(
   const result = await resultOf(
     server,
     `the resource ${uri.slice(0, 200)}`,
-    await asking(server, { uri }, (params) => ask("resources/read", params), answer),
+    await askWithInputs(server, { uri }, (params) => ask("resources/read", params), answer),
   );
   if (!Array.isArray(result["contents"]))
     throw new PlugboardError("protocol-error", `"${server}" sent a result without contents.`, { server });
@@ -45,7 +45,7 @@ export async function getPrompt(
   const result = await resultOf(
     server,
     `the prompt ${name}`,
-    await asking(server, params, (again) => ask("prompts/get", again), answer),
+    await askWithInputs(server, params, (again) => ask("prompts/get", again), answer),
   );
   if (!Array.isArray(result["messages"]))
     throw new PlugboardError("protocol-error", `"${server}" sent a result without messages.`, { server });
@@ -75,7 +75,7 @@ export async function complete(
 }
 
 /** Sends the request and provides the input that a modern server asks for. */
-async function asking(
+async function askWithInputs(
   server: string,
   params: Record<string, unknown>,
   send: (params: Record<string, unknown>) => Promise<JsonRpcAnswer>,

@@ -38,7 +38,7 @@ async function findByName(
   servers: readonly string[],
   list: ListPrompts,
 ): Promise<PromptCommand> {
-  const prompts = await Promise.all(servers.map((server) => list(server).catch(leftOut)));
+  const prompts = await Promise.all(servers.map((server) => list(server).catch(ignoreFailure)));
   const all = prompts.flat();
   const named = all.filter(({ name }) => name === query);
   const [only] = named;
@@ -47,17 +47,17 @@ async function findByName(
 }
 
 /** A server that fails counts as having no prompts; a cancelled search still throws. */
-function leftOut(error: unknown): [] {
+function ignoreFailure(error: unknown): [] {
   if (!isPlugboardError(error) || isPlugboardError(error, "call-cancelled")) throw error;
   return [];
 }
 
 function unknownPrompt(query: string, known: readonly PromptCommand[]): PlugboardError {
   const written = known.flatMap(({ id, server, name }) => [id, name, `${server}.${name}`]);
-  const near = nearest(query, written.slice(0, mostCompared));
+  const near = nearest(query, written.slice(0, maxCompared));
   return new PlugboardError("tool-unknown", `There is no prompt "${query}".`, {
     hint: near ? `Did you mean ${near}?` : "`plugboard prompts` lists them.",
   });
 }
 
-const mostCompared = 1_000;
+const maxCompared = 1_000;

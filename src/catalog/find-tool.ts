@@ -52,7 +52,7 @@ export async function findByName(query: string, place: ToolsPlace, mayAsk: boole
   const indexes = await Promise.all(
     place.view.names.map((server) => (mayAsk ? place.read(server) : place.known(server))),
   );
-  const named = namesakes(query, indexes, place);
+  const named = toolsNamed(query, indexes, place);
   const available = named.filter(({ status }) => status === "available");
   const [only] = available.length === 1 ? available : named.length === 1 ? named : [];
   if (only) return only;
@@ -73,7 +73,7 @@ function look(
   return entry && view.shown(entry);
 }
 
-function namesakes(
+function toolsNamed(
   name: string,
   indexes: readonly (ToolIndex | undefined)[],
   { view }: ToolsPlace,
@@ -92,7 +92,7 @@ export async function unknownTool(
 ): Promise<PlugboardError> {
   const { view } = place;
   const indexes = await Promise.all(view.names.map((server) => place.known(server)));
-  const twins = namesakes(query, indexes, place).filter(({ status }) => status === "available");
+  const twins = toolsNamed(query, indexes, place).filter(({ status }) => status === "available");
   if (twins.length > 1) {
     const ids = twins.map(({ id }) => id);
     return new PlugboardError("tool-unknown", `Several servers have a tool "${query}".`, {

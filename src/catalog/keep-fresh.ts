@@ -1,6 +1,6 @@
 import type { ServerList } from "./server-list.ts";
 
-const longestTimerMs = 2 ** 30;
+const maxTimerMs = 2 ** 30;
 
 export interface KeepFreshSettings {
   /** All lists. */
@@ -21,7 +21,7 @@ export class KeepFresh {
     this.#settings = settings;
   }
 
-  /** Call after a list changed. */
+  /** Call whenever the state of a list changed. */
   look(list: ServerList): void {
     const { dueAt } = list;
     if (dueAt <= this.#settings.now()) list.readBehind();
@@ -36,7 +36,7 @@ export class KeepFresh {
     if (dueAt >= this.#timerDueAt) return;
     clearTimeout(this.#timer);
     this.#timerDueAt = dueAt;
-    const waitMs = Math.min(longestTimerMs, Math.max(1, dueAt - this.#settings.now()));
+    const waitMs = Math.min(maxTimerMs, Math.max(1, dueAt - this.#settings.now()));
     this.#timer = setTimeout(() => this.#sweep(), waitMs);
     this.#timer.unref();
   }

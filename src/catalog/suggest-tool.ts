@@ -4,7 +4,7 @@ import type { ScopeView } from "./scope-view.ts";
 import type { ToolEntry } from "./tool-entry.ts";
 import type { ToolIndex } from "./tool-index.ts";
 
-const mostCompared = 100;
+const maxCompared = 100;
 
 /** Suggests the callable tool closest to a query, in the notation of the query. `indexes` are those of the view. */
 export function suggestTool(
@@ -34,7 +34,7 @@ function nearestTool(
 
 /** The tools whose names have about the same letters as a word. */
 function pick(word: string, indexes: readonly (ToolIndex | undefined)[], view: ScopeView): ToolEntry[] {
-  const most = Math.ceil(mostCompared / Math.max(1, indexes.length));
+  const most = Math.ceil(maxCompared / Math.max(1, indexes.length));
   return indexes
     .flatMap((index) => index?.near.like(word, most) ?? [])
     .filter((tool) => view.shown(tool)?.status === "available");

@@ -60,7 +60,7 @@ export class Hub extends View {
     options: HubOptions,
     onClosed: () => PromiseLike<void> | undefined,
   ) {
-    const { loaded, inProcess } = understand(config, options.env ?? process.env);
+    const { loaded, inProcess } = normalizeConfig(config, options.env ?? process.env);
     const engine = new Engine(loaded, inProcess, options);
     super(engine, engine.root);
     this.#onClosed = onClosed;
@@ -290,7 +290,10 @@ export class Hub extends View {
   }
 }
 
-function understand(config: LoadedConfig | ConfigLiteral, env: Readonly<Record<string, string | undefined>>) {
+function normalizeConfig(
+  config: LoadedConfig | ConfigLiteral,
+  env: Readonly<Record<string, string | undefined>>,
+) {
   if ("projectRoot" in config) return { loaded: config, inProcess: new Map<string, InProcessServer>() };
   return fromLiteral<InProcessServer>(config, env);
 }

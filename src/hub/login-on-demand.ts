@@ -54,7 +54,7 @@ interface Refusal {
 const refusalMs = 60_000;
 
 /** The limit for one request: a server that asks for more logins than this will never be satisfied. */
-const mostLogins = 3;
+const maxLogins = 3;
 
 /** Retries a request after the missing login, or after a login with the missing scopes. */
 export class LoginOnDemand {
@@ -80,7 +80,7 @@ export class LoginOnDemand {
         return await work();
       } catch (error) {
         const found = needOf(error);
-        if (!found || logins >= mostLogins || demand.signal?.aborted || closing.aborted) throw error;
+        if (!found || logins >= maxLogins || demand.signal?.aborted || closing.aborted) throw error;
         const key = this.#settings.servers.key(found.server, demand.use);
         const need = { ...found, key, profile: key.account ?? defaultProfile, begun };
         // The server asks again for scopes that it was just granted or will never be granted.
@@ -186,7 +186,7 @@ export class LoginOnDemand {
     if (before?.user === undefined || account.user === undefined || before.user === account.user)
       return account;
     await servers.disconnectAccount(key);
-    throw otherAccount(need, before.user, account.user);
+    throw accountChanged(need, before.user, account.user);
   }
 
   async #ask(need: Need, { interact, caller }: Use, before: Account | undefined, signal: AbortSignal) {
@@ -211,7 +211,7 @@ function keyOf({ server, profile, scopes }: Need): string {
 }
 
 /** A request that was started as one account must not be repeated as another. */
-function otherAccount({ server, profile }: Need, before: string, after: string): PlugboardError {
+function accountChanged({ server, profile }: Need, before: string, after: string): PlugboardError {
   const [old, fresh] = [shown(before), shown(after)];
   const message = `The new login to "${server}" is for ${fresh}, but the request was made as ${old}, so it was not repeated.`;
   const command = loginCommand(server, profile === defaultProfile ? undefined : profile);

@@ -21,7 +21,7 @@ export const defaultBackoff: BackoffSettings = {
 };
 
 /** Failures that waiting does not fix; a person or a later call triggers the next attempt. */
-const hopeless: ReadonlySet<ErrorCode> = new Set([
+const notRetryable: ReadonlySet<ErrorCode> = new Set([
   "spawn-failed",
   "config-invalid",
   "value-missing",
@@ -55,7 +55,8 @@ export function decide(
   // Reconnect to a remote server within a second if the connection was useful; not to a program that exited.
   const wasBriefDrop = wasUseful && error.code === "connection-lost";
   const count = wasHealthy ? 1 : wasBriefDrop ? Math.min(2, failures + 1) : failures + 1;
-  if (hopeless.has(error.code)) return { next: "failed", retryAt: at + settings.firstMs, failures: count };
+  if (notRetryable.has(error.code))
+    return { next: "failed", retryAt: at + settings.firstMs, failures: count };
   if (count >= settings.breakAfter)
     return { next: "failed", retryAt: at + settings.breakMs, failures: count };
   return {

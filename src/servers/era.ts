@@ -24,7 +24,7 @@ export interface EraPlan {
 
 const probeMs = 2_000;
 const patientProbeMs = 8_000;
-const silencesUntilBelieved = 2;
+const silencesUntilFinal = 2;
 
 /**
  * Plans the handshake. Over stdio both requests may be in the pipe at once. A server reads them in order, so a slow one
@@ -36,7 +36,7 @@ export function planEra(pin: "auto" | Era | undefined, memory: EraMemory | undef
   if (pin === "legacy") return { probe: false, initializeAfterMs: 0 };
   if (!memory) return { probe: true, initializeAfterMs: probeMs };
   if (memory.era === "modern") return { probe: true, initializeAfterMs: patientProbeMs };
-  const isFirm = memory.basis !== "silence" || memory.silences >= silencesUntilBelieved;
+  const isFirm = memory.basis !== "silence" || memory.silences >= silencesUntilFinal;
   return isFirm ? { probe: false, initializeAfterMs: 0 } : { probe: true, initializeAfterMs: patientProbeMs };
 }
 

@@ -10,13 +10,13 @@ export async function readNetwork(
 ): Promise<HttpNetwork> {
   return {
     ...(proxy !== undefined && { proxy }),
-    ...(ca !== undefined && { ca: await pem(server, ca) }),
-    ...(cert !== undefined && { cert: await pem(server, cert) }),
-    ...(key !== undefined && { key: await pem(server, key) }),
+    ...(ca !== undefined && { ca: await readPem(server, ca) }),
+    ...(cert !== undefined && { cert: await readPem(server, cert) }),
+    ...(key !== undefined && { key: await readPem(server, key) }),
   };
 }
 
-async function pem(server: string, path: string): Promise<string> {
+async function readPem(server: string, path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {

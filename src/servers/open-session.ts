@@ -64,16 +64,16 @@ const legacyPlan: EraPlan = { probe: false, initializeAfterMs: 0 };
 async function openAs(options: OpenOptions, plan: EraPlan): Promise<Session> {
   const { kind } = options.target;
   if (kind === "sse") return attempt(options, "sse", legacyPlan);
-  if (kind === "http") return openHttp(options, patient(plan, httpSilenceFactor, options.limitMs));
+  if (kind === "http") return openHttp(options, scaleProbeWait(plan, httpSilenceFactor, options.limitMs));
   try {
-    return await attempt(options, kind, patient(plan, 1, options.limitMs));
+    return await attempt(options, kind, scaleProbeWait(plan, 1, options.limitMs));
   } catch (error) {
     if (error instanceof ExitedOnProbe) return attempt(options, kind, legacyPlan, "exit");
     throw error;
   }
 }
 
-function patient(plan: EraPlan, factor: number, limitMs: number): EraPlan {
+function scaleProbeWait(plan: EraPlan, factor: number, limitMs: number): EraPlan {
   const { initializeAfterMs } = plan;
   if (!initializeAfterMs) return plan;
   return { ...plan, initializeAfterMs: Math.min(initializeAfterMs * factor, limitMs / 2) };

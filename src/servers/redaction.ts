@@ -4,11 +4,11 @@ import { isRecord } from "../lib/record.ts";
 import { hidden } from "../lib/secret-words.ts";
 
 /** Shorter secrets would also match ordinary words. */
-const shortest = 4;
+const minSecretLength = 4;
 /** Fragments of a secret that are at least this long are hidden too, because texts get truncated. */
-const shortestFragment = 12;
+const minFragmentLength = 12;
 /** Longer texts are searched for whole secrets only. */
-const longestText = 65_536;
+const maxTextLength = 65_536;
 const maxRemembered = 32;
 
 /**
@@ -45,7 +45,7 @@ export class Redaction {
   text(text: string): string {
     const secrets = this.#secrets();
     const whole = secrets.reduce((clean, secret) => clean.replaceAll(secret, hidden), text);
-    return whole.length > longestText ? whole : withoutFragments(whole, secrets);
+    return whole.length > maxTextLength ? whole : withoutFragments(whole, secrets);
   }
 
   /** Redacts all strings in a JSON value. Copies only what changes. */
@@ -64,7 +64,7 @@ export class Redaction {
   }
 
   #isClean(error: Error): boolean {
-    const all = inspect(error, { depth: 10, maxStringLength: longestText, maxArrayLength: 1_000 });
+    const all = inspect(error, { depth: 10, maxStringLength: maxTextLength, maxArrayLength: 1_000 });
     return this.text(all) === all;
   }
 
@@ -94,7 +94,9 @@ export class Redaction {
 function formsOf(values: readonly string[]): string[] {
   const all = values.flatMap(parts);
   const forms = all.flatMap((secret) => [secret, encoded(secret), JSON.stringify(secret).slice(1, -1)]);
-  return [...new Set(forms)].filter(({ length }) => length >= shortest).sort((a, b) => b.length - a.length);
+  return [...new Set(forms)]
+    .filter(({ length }) => length >= minSecretLength)
+    .sort((a, b) => b.length - a.length);
 }
 
 /** The secrets in a header value: the whole value, the part after the scheme and its password, the cookie values. */
@@ -113,10 +115,10 @@ function encoded(text: string): string {
 function withoutFragments(text: string, secrets: readonly string[]): string {
   const marked = new Set<number>();
   for (const secret of secrets.filter(isOpaque)) {
-    for (let at = 0; at + shortestFragment <= secret.length; at++) {
-      const fragment = secret.slice(at, at + shortestFragment);
+    for (let at = 0; at + minFragmentLength <= secret.length; at++) {
+      const fragment = secret.slice(at, at + minFragmentLength);
       for (let found = text.indexOf(fragment); found !== -1; found = text.indexOf(fragment, found + 1))
-        for (let index = found; index < found + shortestFragment; index++) marked.add(index);
+        for (let index = found; index < found + minFragmentLength; index++) marked.add(index);
     }
   }
   if (marked.size === 0) return text;

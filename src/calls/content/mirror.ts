@@ -20,14 +20,14 @@ export function mirroredValue(
     .map((value) => ({ value }))
     .find(({ value }) =>
       texts.length === 1
-        ? says(texts[0] ?? "", value)
+        ? isJsonOf(texts[0] ?? "", value)
         : Array.isArray(value) &&
           value.length === texts.length &&
-          value.every((item, index) => says(texts[index] ?? "", item)),
+          value.every((item, index) => isJsonOf(texts[index] ?? "", item)),
     );
 }
 
-function says(text: string, value: unknown): boolean {
+function isJsonOf(text: string, value: unknown): boolean {
   if (typeof value === "string" && text === value) return true;
   const json = jsonText(value);
   if (text === json) return true;

@@ -19,7 +19,7 @@ export function composeOutput(
   const texts = textsOf(weighed);
   const cut = plan.cutsText ? cutTexts(texts, plan.textBudget) : undefined;
   const preview = cut ? undefined : previewStructured(result, plan, texts);
-  const gone = goneParts(plan, texts, cut);
+  const gone = droppedParts(plan, texts, cut);
   const marker = markerText({
     left: weighed.total - keptTokens(weighed, plan, texts, cut ?? preview),
     total: weighed.total,
@@ -67,7 +67,11 @@ function previewStructured(
   return cutTexts([{ text: jsonText(result.structuredContent, 1), tokens: Infinity }], room);
 }
 
-function goneParts(plan: OutputPlan, texts: readonly PlacedText[], cut: CutTexts | undefined): Set<number> {
+function droppedParts(
+  plan: OutputPlan,
+  texts: readonly PlacedText[],
+  cut: CutTexts | undefined,
+): Set<number> {
   const gone = new Set<number>();
   plan.parts.forEach((decision, index) => decision === "omit" && gone.add(index));
   texts.forEach(({ index }, place) => cut && cut.texts[place] === undefined && gone.add(index));

@@ -62,11 +62,11 @@ export function headOf(text: string, budget: number, from = 0): number {
 }
 
 /** The maximum number of characters read for each token of the tail. */
-const sparsest = 24;
+const maxCharactersPerToken = 24;
 
 function tailOf(text: string, budget: number, notBefore: number): number {
   if (budget < 1) return text.length;
-  const from = Math.max(notBefore, text.length - budget * sparsest);
+  const from = Math.max(notBefore, text.length - budget * maxCharactersPerToken);
   const surplus = measure(text, from, text.length).tokens - budget;
   const start = surplus <= 0 ? from : measure(text, from, text.length, surplus).end;
   return Math.max(notBefore, boundaryAfter(text, start));

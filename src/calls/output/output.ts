@@ -41,7 +41,7 @@ export async function boundOutput<T extends ToolResult>(
     return tokens > policy.warnTokens ? { result, note: { tokens, cut: false } } : { result };
   }
   const plan = planOutput(weighed, policy);
-  const kept = await keepWhole(result, keep);
+  const kept = await storeWhole(result, keep);
   const { content, droppedMedia } = composeOutput(result, weighed, plan, {
     handle: kept.handle,
     needsMarker: tokens > policy.maxTokens,
@@ -61,7 +61,7 @@ export async function boundOutput<T extends ToolResult>(
   };
 }
 
-async function keepWhole<T>(
+async function storeWhole<T>(
   result: T,
   keep: (whole: T) => Promise<string>,
 ): Promise<{ handle?: string; notKept?: string }> {

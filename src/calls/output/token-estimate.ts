@@ -48,7 +48,7 @@ export function measure(text: string, from: number, to: number, limit = Infinity
     } else if (kind === lower || kind === upper) {
       let extra = code < 0x80 ? 0 : extraWeight(code);
       // A piece is upper case, then lower case: `parse` and `HTTPHeader` are one piece, `parseHeader` is two.
-      for (let small = kind === lower; at < to && at - start < longestRun; at++) {
+      for (let small = kind === lower; at < to && at - start < maxRunLength; at++) {
         const letter = text.charCodeAt(at);
         const next = kindOf[letter];
         if (next === lower) small = true;
@@ -64,7 +64,7 @@ export function measure(text: string, from: number, to: number, limit = Infinity
       const isNoise = at - wordStart > 16 && at - wordStart < pieces * 4.5;
       tokens += isNoise ? noiseTokens(length) : pieceTokens(length + extra, kindOf[text.charCodeAt(at - 1)]);
     } else {
-      while (at < to && at - start < longestRun && kindOf[text.charCodeAt(at)] === kind) at++;
+      while (at < to && at - start < maxRunLength && kindOf[text.charCodeAt(at)] === kind) at++;
       if (kind === digit) {
         if (before !== lower) {
           wordStart = start;
@@ -82,7 +82,7 @@ export function measure(text: string, from: number, to: number, limit = Infinity
 const [space, newline, lower, upper, digit, punctuation, wide] = [0, 1, 2, 3, 4, 5, 6];
 
 /** Keeps the estimate from exceeding a limit by much. */
-const longestRun = 64;
+const maxRunLength = 64;
 
 const kindOf = new Uint8Array(65_536)
   .fill(wide)

@@ -32,11 +32,11 @@ export function isSurelyBelow(result: ToolResult, tokens: number): boolean {
     if (part.kind !== "text") return false;
     characters += part.text.length;
   }
-  return characters * mostTokensPerCharacter < tokens;
+  return characters * maxTokensPerCharacter < tokens;
 }
 
 /** Reached by single punctuation characters between letters. */
-const mostTokensPerCharacter = 1.1;
+const maxTokensPerCharacter = 1.1;
 
 function weighStructured(result: ToolResult, parts: Weighed["parts"]): Weighed["structured"] {
   if (result.structuredContent === undefined) return undefined;

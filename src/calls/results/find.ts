@@ -18,8 +18,8 @@ export function findInText(
   limit: number,
 ): { matches: Found[]; more: boolean } {
   const needles = pattern.split("*").filter((needle) => needle !== "");
-  if (needles.length === 0 || pattern.length > longestPattern) {
-    throw new PlugboardError("usage-invalid", `\`find\` takes 1 to ${longestPattern} characters of text`);
+  if (needles.length === 0 || pattern.length > maxPatternLength) {
+    throw new PlugboardError("usage-invalid", `\`find\` takes 1 to ${maxPatternLength} characters of text`);
   }
   const folded = fold(text);
   const searches = needles.map((needle) => createSearch(folded, fold(needle)));
@@ -42,22 +42,22 @@ export function findInText(
     }
     if (isOnLine && matches.length === limit) return { matches, more: true };
     if (isOnLine) matches.push({ start, end, ...count(start) });
-    from = !isOnLine || lineEnd - end <= sideways ? Math.max(end, lineEnd) : end + sideways;
+    from = !isOnLine || lineEnd - end <= contextLength ? Math.max(end, lineEnd) : end + contextLength;
   }
 }
 
 /** The lines of a match with up to two lines of context; long lines are clipped on both sides. */
 export function excerptAround(text: string, start: number, end: number): string {
-  const from = Math.max(linesBack(text, start), start - sideways);
-  const shownEnd = Math.min(end, start + 4 * sideways);
-  const to = Math.min(linesForward(text, shownEnd), shownEnd + sideways);
+  const from = Math.max(linesBack(text, start), start - contextLength);
+  const shownEnd = Math.min(end, start + 4 * contextLength);
+  const to = Math.min(linesForward(text, shownEnd), shownEnd + contextLength);
   const opening = from === 0 || text[from - 1] === "\n" ? "" : "…";
   const closing = to === text.length || text[to] === "\n" ? "" : "…";
   return opening + text.slice(from, to).toWellFormed() + closing;
 }
 
-const longestPattern = 1000;
-const sideways = 300;
+const maxPatternLength = 1000;
+const contextLength = 300;
 const linesAround = 2;
 
 /** Converts to lower case without changing the position of any character. */
@@ -116,14 +116,14 @@ function endOfLine(text: string, at: number): number {
 }
 
 function linesBack(text: string, at: number): number {
-  const floor = Math.max(0, at - sideways);
+  const floor = Math.max(0, at - contextLength);
   let from = at;
   for (let lines = 0; from > floor; from--) if (text[from - 1] === "\n" && lines++ === linesAround) break;
   return from;
 }
 
 function linesForward(text: string, at: number): number {
-  const ceiling = Math.min(text.length, at + sideways);
+  const ceiling = Math.min(text.length, at + contextLength);
   let to = at;
   for (let lines = 0; to < ceiling; to++) if (text[to] === "\n" && lines++ === linesAround) break;
   return to;

@@ -32,8 +32,8 @@ export interface ResultMatch {
 }
 
 const defaultPageTokens = 10_000;
-const leastPageTokens = 50;
-const mostMatches = 100;
+const minPageTokens = 50;
+const maxMatches = 100;
 
 export function readPage(
   text: string,
@@ -56,7 +56,7 @@ export function searchText(
   { pageTokens = defaultPageTokens }: ReadingOptions,
 ): ResultReading {
   const starts = pageStarts(text, pageTokens);
-  const found = findInText(text, find, mostMatches);
+  const found = findInText(text, find, maxMatches);
   const matches: ResultMatch[] = [];
   const shown: string[] = [];
   let room = pageTokens;
@@ -76,8 +76,8 @@ export function searchText(
 
 /** The start of each page; an empty text has one empty page. */
 function pageStarts(text: string, pageTokens: number): number[] {
-  if (!(pageTokens >= leastPageTokens)) {
-    throw new PlugboardError("usage-invalid", `\`pageTokens\` must be at least ${leastPageTokens}`);
+  if (!(pageTokens >= minPageTokens)) {
+    throw new PlugboardError("usage-invalid", `\`pageTokens\` must be at least ${minPageTokens}`);
   }
   const starts = [0];
   for (let at = 0; ;) {

@@ -39,10 +39,10 @@ export function compilePattern(source: string): PatternTest {
   };
 }
 
-const longestLinearPattern = 2_000;
+const maxLinearPatternLength = 2_000;
 
 function compileLinear(source: string): Re2.RE2JS | undefined {
-  if (source.length > longestLinearPattern) return undefined;
+  if (source.length > maxLinearPatternLength) return undefined;
   // Loaded on demand, because it takes 15 ms and most tools do not need it.
   const { RE2JS } = createRequire(import.meta.url)("re2js") as typeof Re2;
   try {

@@ -7,7 +7,7 @@ export interface References {
 }
 
 /** The base URI of a document without `$id`. No real schema uses it, and nothing is ever fetched. */
-const nowhere = "plugboard:/schema";
+const defaultBase = "plugboard:/schema";
 
 /**
  * Resolves `$ref` within one document: JSON pointers, anchors, and the document's own `$id`s. Indexes the document when
@@ -40,17 +40,17 @@ interface Index {
 }
 
 function indexOf(root: unknown): Index {
-  const base = (isRecord(root) && baseOf(root, nowhere)) || nowhere;
+  const base = (isRecord(root) && baseOf(root, defaultBase)) || defaultBase;
   const index: Index = {
     base,
     resources: new Map([
-      [nowhere, root],
+      [defaultBase, root],
       [base, root],
     ]),
     anchors: new Map(),
     bases: new Map(),
   };
-  const open: { schema: unknown; base: string }[] = [{ schema: root, base: nowhere }];
+  const open: { schema: unknown; base: string }[] = [{ schema: root, base: defaultBase }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { schema } = next;
     if (!isRecord(schema) || index.bases.has(schema)) continue;

@@ -27,7 +27,7 @@ export function createFinder(schema: unknown): (value: unknown) => Finding[] {
       check ??= createChecks(schema);
       if (check(value, quiet)) return [];
     } catch (error) {
-      return [tooMuch(error)];
+      return [limitFinding(error)];
     }
     return explain(check, value, quiet.steps);
   };
@@ -39,13 +39,13 @@ function explain(check: Check, value: unknown, steps: number): Finding[] {
   try {
     check(value, run);
   } catch (error) {
-    if (!(error instanceof Exhausted)) return [tooMuch(error)];
+    if (!(error instanceof Exhausted)) return [limitFinding(error)];
   }
   if (run.findings.length > 0) return run.findings;
   return [whole("does not match the schema (finding out why would take too long)")];
 }
 
-function tooMuch(error: unknown): Finding {
+function limitFinding(error: unknown): Finding {
   const isDeep = error instanceof RangeError || (error instanceof Exhausted && error.kind === "deep");
   if (isDeep) return whole("is nested too deeply to check against this schema");
   if (error instanceof Exhausted) return whole("cannot be checked: the schema is too costly for this value");

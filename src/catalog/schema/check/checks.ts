@@ -38,7 +38,7 @@ export function createChecks(root: unknown): Check {
     },
     follow(schema) {
       let here = schema;
-      for (let hop = 0; hop < mostHops && isRecord(here) && isPlainReference(here); hop++) {
+      for (let hop = 0; hop < maxHops && isRecord(here) && isPlainReference(here); hop++) {
         const target = parts.target(here);
         if (target === undefined) return here;
         here = target;
@@ -98,7 +98,7 @@ export function createChecks(root: unknown): Check {
 }
 
 /** Chains of references are followed this far at once, then step by step. */
-const mostHops = 32;
+const maxHops = 32;
 
 const never: Check = (_, run) => run.fail("is not allowed here", { expected: "nothing" });
 

@@ -18,7 +18,7 @@ export const rareKeywords =
 
 /** Inlining may multiply a schema; larger ones are too big to be useful to a model. */
 const compiledParts = 10_000;
-const mostNotes = 100;
+const maxNotes = 100;
 
 /** The state of one rewrite: the targets of references, what was lost, how much the schema has grown. */
 export class Work {
@@ -38,7 +38,7 @@ export class Work {
   note(path: Path, message: string): void {
     const note = { path: formatPath(path), message };
     const isKnown = this.notes.some((other) => other.path === note.path && other.message === message);
-    if (!isKnown && this.notes.length < mostNotes) this.notes.push(note);
+    if (!isKnown && this.notes.length < maxNotes) this.notes.push(note);
   }
 
   /** Adds a note for each of these keywords that the node has. */

@@ -8,7 +8,7 @@ export function alternativesOf(schemas: readonly unknown[], parts: Parts): Alter
 }
 
 /** Untagged branches have to be tried for every tag, so with more of them the tags are of little use. */
-const mostUntagged = 5;
+const maxUntagged = 5;
 
 /** Finds a member, such as `kind` or `type`, that most branches require to be one of a few strings. */
 function choiceOf(schemas: readonly unknown[], branches: readonly Plan[], parts: Parts): Choice | undefined {
@@ -20,7 +20,7 @@ function choiceOf(schemas: readonly unknown[], branches: readonly Plan[], parts:
   for (const [index, branch] of branches.entries()) {
     const tags = tagsOf(resolved[index], name);
     if (tags === undefined) {
-      if (untagged.push(branch) > mostUntagged) return undefined;
+      if (untagged.push(branch) > maxUntagged) return undefined;
       for (const list of byTag.values()) list.push(branch);
     }
     for (const tag of tags ?? []) {

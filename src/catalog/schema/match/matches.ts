@@ -37,7 +37,7 @@ function bitOf(value: unknown): number {
 }
 
 function matchesFully(plan: Plan, value: unknown, bit: number, run: Run): boolean {
-  if ((plan.types & bit) === 0) return onceLaidOut(plan, value, run);
+  if ((plan.types & bit) === 0) return layOutAndMatch(plan, value, run);
   if (plan.scalars !== undefined && !plan.scalars.includes(value)) return false;
   switch (bit) {
     case stringBit:
@@ -59,7 +59,7 @@ function matchesFully(plan: Plan, value: unknown, bit: number, run: Run): boolea
 }
 
 /** Called if the plan does not allow the type. A plan that is not laid out yet allows none, so lay it out and retry. */
-function onceLaidOut(plan: Plan, value: unknown, run: Run): boolean {
+function layOutAndMatch(plan: Plan, value: unknown, run: Run): boolean {
   if (plan.source === undefined) return false;
   layOut(plan, plan.source);
   return matches(plan, value, run);
@@ -95,13 +95,13 @@ function objectMatches(plan: ObjectPlan, value: Record<string, unknown>, run: Ru
   run.enter();
   const holds = plan.isLarge
     ? largeObjectMatches(plan, value, run)
-    : matchesInOrder(plan, value, run) || refuse(value, run);
+    : matchesInOrder(plan, value, run) || failObject(value, run);
   run.depth--;
   return holds;
 }
 
 /** Charges for the names of a large object: listing them takes time even if the first one decides. */
-function refuse(value: object, run: Run): false {
+function failObject(value: object, run: Run): false {
   const { length } = Object.keys(value);
   if (length > 100) run.spend(4 * length);
   return false;
@@ -159,10 +159,10 @@ function matchesByName(plan: ObjectPlan, value: Record<string, unknown>, run: Ru
   if (present < members.length >> 2) plan.isDense = false;
   if (plan.rest === undefined) return true;
   const names = Object.keys(value);
-  return names.length === present || strangersMatch(plan, plan.rest, names, value, run);
+  return names.length === present || otherMembersMatch(plan, plan.rest, names, value, run);
 }
 
-function strangersMatch(
+function otherMembersMatch(
   plan: ObjectPlan,
   rest: Plan,
   names: readonly string[],

@@ -6,7 +6,7 @@ import { alwaysPlan, createPlan, type Member, type ObjectPlan, type Plan, type R
  * The engine stores parsed objects with more members than about this as hash tables, whose names are slow to list. A
  * schema may also name thousands of properties, and a value should only pay for those that it has.
  */
-const mostInOrder = 100;
+const maxInOrder = 100;
 
 export function objectPlan(schema: Record<string, unknown>, parts: Parts): ObjectPlan | undefined {
   const { properties, required, additionalProperties } = schema;
@@ -20,7 +20,7 @@ export function objectPlan(schema: Record<string, unknown>, parts: Parts): Objec
     required: [...new Set(names)],
     properties: known,
     size,
-    isLarge: size === 0 || size > mostInOrder,
+    isLarge: size === 0 || size > maxInOrder,
     rest: isOpen ? undefined : createPlan(additionalProperties, parts),
     row: undefined,
     plans: new Map(),

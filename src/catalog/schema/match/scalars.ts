@@ -18,20 +18,20 @@ export function numberFits(bounds: NumberBounds, value: number): boolean {
   );
 }
 
-const mostScalars = 8;
-const longestScalar = 100;
+const maxScalars = 8;
+const maxScalarLength = 100;
 
 /** The values of a short `enum` or a `const`. For long lists and long strings a set is faster. */
 export function fewScalars(schema: Record<string, unknown>): readonly unknown[] | undefined {
   const isConstant = "const" in schema;
   if (isConstant && "enum" in schema) return undefined;
   const allowed: unknown = isConstant ? [schema["const"]] : schema["enum"];
-  if (!Array.isArray(allowed) || allowed.length > mostScalars) return undefined;
+  if (!Array.isArray(allowed) || allowed.length > maxScalars) return undefined;
   return allowed.every(isShortScalar) ? allowed : undefined;
 }
 
 function isShortScalar(value: unknown): boolean {
-  if (typeof value === "string") return value.length <= longestScalar;
+  if (typeof value === "string") return value.length <= maxScalarLength;
   return typeof value !== "object" || value === null;
 }
 

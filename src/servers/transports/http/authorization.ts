@@ -51,7 +51,7 @@ export class Authorization {
   show(made: Readonly<Record<string, string>>): void {
     this.hasShown = this.#isConfigured || Object.keys(made).length > 0;
     for (const [name, value] of Object.entries(made))
-      if (name !== "dpop" && value.length >= shortestSecret) this.client.onCredential?.(value);
+      if (name !== "dpop" && value.length >= minSecretLength) this.client.onCredential?.(value);
   }
 
   /** Explains what may be wrong with rejected credentials. */
@@ -63,4 +63,4 @@ export class Authorization {
 }
 
 /** Shorter values are probably flags, not secrets. */
-const shortestSecret = 8;
+const minSecretLength = 8;

@@ -4,7 +4,7 @@ import { isPlugboardError, PlugboardError } from "../../../errors.ts";
 import type { Authorization, OwnRequest, Sending, SendOptions } from "./authorization.ts";
 import { lowerCased } from "./client.ts";
 import { type Head, headerText, type Receiver } from "./exchange.ts";
-import type { HttpJourney } from "./redirect.ts";
+import type { RedirectingExchange } from "./redirect.ts";
 
 /** A request with its own credentials. After a 401, renews them and retries once, and once more for a nonce. */
 export class AuthorizedRequest implements Receiver, Sending {
@@ -13,7 +13,7 @@ export class AuthorizedRequest implements Receiver, Sending {
   readonly #request: OwnRequest;
   readonly #receiver: Receiver;
   readonly #options: SendOptions;
-  #journey: HttpJourney | undefined;
+  #exchange: RedirectingExchange | undefined;
   /** A 401 that is read to its end so that its socket can be reused. */
   #refused: Head | undefined;
   /** Runs before the request is sent again. */
@@ -38,14 +38,14 @@ export class AuthorizedRequest implements Receiver, Sending {
   }
 
   get sent(): boolean {
-    return this.#journey?.sent === true && this.#refused === undefined;
+    return this.#exchange?.sent === true && this.#refused === undefined;
   }
 
   abort(reason: unknown): void {
     if (this.#isOver) return;
-    const journey = this.#journey;
+    const exchange = this.#exchange;
     this.#refused = undefined;
-    if (journey) return journey.abort(reason);
+    if (exchange) return exchange.abort(reason);
     this.failed(reason);
   }
 
@@ -95,7 +95,7 @@ export class AuthorizedRequest implements Receiver, Sending {
   async #repeat(): Promise<void> {
     const refused = this.#refused;
     this.#refused = undefined;
-    this.#journey = undefined;
+    this.#exchange = undefined;
     try {
       const isWorthIt = await this.#prepare();
       if (isWorthIt === false && refused && !this.#isOver) {
@@ -119,7 +119,7 @@ export class AuthorizedRequest implements Receiver, Sending {
       if (this.#isOver) return;
       this.#authorization.show(made);
       const headers = { ...client.headers, ...made, ...own };
-      this.#journey = client.exchange({ ...this.#request, headers }, this, this.#options);
+      this.#exchange = client.exchange({ ...this.#request, headers }, this, this.#options);
     } catch (error) {
       this.failed(this.#unusable(error));
     }

@@ -2,7 +2,7 @@ import { PlugboardError } from "../../../errors.ts";
 import type { Environment } from "../../../lib/folders.ts";
 import type { HttpRequest, Receiver } from "./exchange.ts";
 import { type HttpNetwork, HttpPool } from "./pool.ts";
-import { HttpJourney } from "./redirect.ts";
+import { RedirectingExchange } from "./redirect.ts";
 
 export interface HttpLimits {
   connectTimeoutMs: number;
@@ -12,7 +12,7 @@ export interface HttpLimits {
   answerTimeoutMs: number;
   /** The longest pause inside a response. */
   bodyIdleMs: number;
-  /** The longest pause on an event stream. 0, the default, means no limit: TCP keep-alive detects dead peers. */
+  /** The longest pause on an event stream. 0, the default, means no limit: keep-alive and deadlines are enough. */
   streamIdleMs: number;
   /** The limit for one response after decompression, and for one event of a stream. */
   maxBodyBytes: number;
@@ -85,12 +85,18 @@ export class HttpClient {
     request: Pick<HttpRequest, "url" | "method" | "headers" | "body">,
     receiver: Receiver,
     options: ExchangeOptions = {},
-  ): HttpJourney {
+  ): RedirectingExchange {
     const { streamIdleMs, maxBodyBytes } = this.limits;
     const { headersTimeoutMs = this.limits.headersTimeoutMs, bodyIdleMs = this.limits.bodyIdleMs } = options;
     const { url, method, headers, body } = request;
     const bounded = { url, method, headers, body, headersTimeoutMs, bodyIdleMs, streamIdleMs, maxBodyBytes };
-    return new HttpJourney(this.server, this.#pool, bounded, receiver, options.handBackRedirects ?? false);
+    return new RedirectingExchange(
+      this.server,
+      this.#pool,
+      bounded,
+      receiver,
+      options.handBackRedirects ?? false,
+    );
   }
 
   close(): Promise<void> {

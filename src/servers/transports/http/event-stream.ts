@@ -17,7 +17,7 @@ export interface EventStreamSettings {
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
-const longestName = "event".length;
+const maxNameLength = "event".length;
 
 /**
  * Parses server-sent events from chunks that may be split anywhere, in linear time. Data after the last blank line at
@@ -64,12 +64,12 @@ export class EventStreamParser {
   }
 
   #line(whole: Buffer): void {
-    const line = this.#begun ? whole : withoutMark(whole);
+    const line = this.#begun ? whole : withoutByteOrderMark(whole);
     this.#begun = true;
     if (line.length === 0) return this.#dispatch();
     const colon = line.indexOf(":");
     const nameEnd = colon === -1 ? line.length : colon;
-    if (colon === 0 || nameEnd > longestName) return;
+    if (colon === 0 || nameEnd > maxNameLength) return;
     const value = line.subarray(
       colon === -1 ? line.length : line[colon + 1] === 0x20 ? colon + 2 : colon + 1,
     );
@@ -150,7 +150,7 @@ class PartialLine {
   }
 }
 
-function withoutMark(line: Buffer): Buffer {
+function withoutByteOrderMark(line: Buffer): Buffer {
   const hasMark = line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf;
   return hasMark ? line.subarray(3) : line;
 }

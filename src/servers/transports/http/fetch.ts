@@ -3,7 +3,7 @@ import { isPlugboardError } from "../../../errors.ts";
 import type { HttpClient } from "./client.ts";
 import { acceptEncoding } from "./decoder.ts";
 import type { Head, HttpRequest, Receiver } from "./exchange.ts";
-import type { HttpJourney } from "./redirect.ts";
+import type { RedirectingExchange } from "./redirect.ts";
 
 /**
  * A fetch over the client's sockets, for logins only, not for messages to the server. It fails like the built-in one,
@@ -18,7 +18,7 @@ export function createHttpFetch(client: HttpClient): FetchLike {
       headers: {
         ...(url.origin === client.url.origin && client.headers),
         "accept-encoding": acceptEncoding,
-        ...plain(init.headers),
+        ...plainHeaders(init.headers),
       },
       body: bodyText(init.body),
     };
@@ -39,10 +39,10 @@ type Request = Pick<HttpRequest, "url" | "method" | "headers" | "body">;
 function receive(client: HttpClient, request: Request, signal: AbortSignal | undefined): Promise<Response> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);
-    let journey: HttpJourney | undefined;
+    let exchange: RedirectingExchange | undefined;
     let head: Head | undefined;
     const chunks: Buffer[] = [];
-    const onAbort = () => journey?.abort(signal?.reason);
+    const onAbort = () => exchange?.abort(signal?.reason);
     const finish = () => signal?.removeEventListener("abort", onAbort);
     const receiver: Receiver = {
       head(begun) {
@@ -50,7 +50,7 @@ function receive(client: HttpClient, request: Request, signal: AbortSignal | und
         if (begun.type !== "text/event-stream") return;
         // An event stream may never end, and a login has no use for its content, so only return the head.
         resolve(response(begun, []));
-        journey?.abort(new Error("Event streams are not read here."));
+        exchange?.abort(new Error("Event streams are not read here."));
       },
       data: (chunk) => void chunks.push(chunk),
       end() {
@@ -63,7 +63,7 @@ function receive(client: HttpClient, request: Request, signal: AbortSignal | und
       },
     };
     signal?.addEventListener("abort", onAbort);
-    journey = client.exchange(request, receiver, { handBackRedirects: true });
+    exchange = client.exchange(request, receiver, { handBackRedirects: true });
   });
 }
 
@@ -76,14 +76,14 @@ function response({ status, statusText, headers }: Head, chunks: Buffer[]): Resp
     for (const one of Array.isArray(value) ? value : [value]) kept.append(name, one);
   }
   const body = hasBody ? new Uint8Array(Buffer.concat(chunks)) : null;
-  return new Response(body, { status, statusText: latin(statusText), headers: kept });
+  return new Response(body, { status, statusText: latin1OrEmpty(statusText), headers: kept });
 }
 
-function latin(text: string): string {
+function latin1OrEmpty(text: string): string {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text) ? text : "";
 }
 
-function plain(headers: RequestInit["headers"]): Record<string, string> {
+function plainHeaders(headers: RequestInit["headers"]): Record<string, string> {
   return Object.fromEntries(headers instanceof Headers ? headers : new Headers(headers));
 }
 

@@ -13,16 +13,16 @@ export interface PushStreamSettings {
   now?: (() => number) | undefined;
 }
 
-const firstMs = 1_000;
-const shortestMs = 100;
-const longestMs = 30_000;
+const defaultDelayMs = 1_000;
+const minDelayMs = 100;
+const maxDelayMs = 30_000;
 /** A stream counts as useful if it lasted this long or brought an event. */
 const healthyMs = 10_000;
 
 /** The server's delay within limits (0 would be a busy loop, 1e12 overflows a timer). Useless streams increase it. */
 export function reopenDelayMs(retryMs: number | undefined, uselessInARow: number): number {
-  const wanted = retryMs ?? firstMs * 1.5 ** uselessInARow;
-  return Math.min(Math.max(wanted, shortestMs * 2 ** uselessInARow), longestMs);
+  const wanted = retryMs ?? defaultDelayMs * 1.5 ** uselessInARow;
+  return Math.min(Math.max(wanted, minDelayMs * 2 ** uselessInARow), maxDelayMs);
 }
 
 /**

@@ -10,7 +10,7 @@ const maxHops = 5;
  * An exchange that follows redirects, but only within the origin of the request and only if the method and body stay
  * the same. Neither body nor headers are ever sent anywhere else.
  */
-export class HttpJourney implements Receiver {
+export class RedirectingExchange implements Receiver {
   readonly #server: string;
   readonly #pool: HttpPool;
   readonly #receiver: Receiver;

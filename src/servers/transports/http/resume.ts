@@ -4,16 +4,16 @@ import type { HttpCall } from "./call.ts";
 import type { Receiver } from "./exchange.ts";
 
 const maxFailures = 3;
-const shortestMs = 100;
-const longestMs = 30_000;
+const minDelayMs = 100;
+const maxDelayMs = 30_000;
 
 /** How long to wait before reopening a stream: the server's delay, within limits that protect both sides. */
 export function resumeDelayMs(retryMs: number | undefined, failures: number, emptyOpens: number): number {
   const wanted = retryMs ?? 1000 * 1.5 ** failures;
-  return Math.min(Math.max(wanted, shortestMs * 1.5 ** emptyOpens), longestMs);
+  return Math.min(Math.max(wanted, minDelayMs * 1.5 ** emptyOpens), maxDelayMs);
 }
 
-export interface ResumeWay {
+export interface ResumeOptions {
   authorization: Authorization;
   /** The headers of the session. */
   headers(): Record<string, string>;
@@ -23,7 +23,7 @@ export interface ResumeWay {
  * Resumes a legacy response whose stream broke. A server that sent event ids keeps later events for us, and may also
  * close the stream on purpose so that we poll. The request itself is never repeated.
  */
-export function resumeCall(call: HttpCall, way: ResumeWay): void {
+export function resumeCall(call: HttpCall, way: ResumeOptions): void {
   if (call.isStopped) return;
   const { client } = way.authorization;
   const { resumes, retryMs } = call;

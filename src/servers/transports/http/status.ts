@@ -62,18 +62,18 @@ function rateLimited(server: string, status: number, waitMs: number): PlugboardE
   });
 }
 
-interface SaidError {
+interface RpcErrorDetails {
   code: number;
   message: string;
   data?: { supported: string[] };
 }
 
-const longestError = 65_536;
-const longestMessage = 500;
+const maxErrorBytes = 65_536;
+const maxMessageLength = 500;
 
 /** The fields we use of the JSON-RPC error in an unsuccessful response. */
-function readRpcError(body: Buffer): SaidError | undefined {
-  const parsed = body.length > longestError ? undefined : tryParse(body);
+function readRpcError(body: Buffer): RpcErrorDetails | undefined {
+  const parsed = body.length > maxErrorBytes ? undefined : tryParse(body);
   const error = isRecord(parsed) ? parsed["error"] : undefined;
   if (!isRecord(error)) return undefined;
   const { code, message, data } = error;
@@ -81,7 +81,7 @@ function readRpcError(body: Buffer): SaidError | undefined {
   const supported = isRecord(data) && Array.isArray(data["supported"]) ? data["supported"] : undefined;
   return {
     code,
-    message: message.slice(0, longestMessage),
+    message: message.slice(0, maxMessageLength),
     ...(supported && { data: { supported: supported.slice(0, 20).map(String) } }),
   };
 }

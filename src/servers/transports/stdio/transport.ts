@@ -118,8 +118,8 @@ export class StdioTransport implements Transport {
     stdout.on("data", (chunk: Buffer) => reader.push(chunk));
     stdout.once("end", () => reader.end());
     stderr.on("data", (chunk: Buffer) => this.stderr.push(chunk));
-    stdout.once("end", () => void this.#suspect(process, this.#errors.outputClosed));
-    stdin.once("error", () => void this.#suspect(process, this.#errors.inputClosed));
+    stdout.once("end", () => void this.#explainBrokenPipe(process, this.#errors.outputClosed));
+    stdin.once("error", () => void this.#explainBrokenPipe(process, this.#errors.inputClosed));
     // Watch the exit, not the end of stdout, which a grandchild may hold open. Earlier output is still read.
     void process.exited
       .then(() => waitFor(Promise.all([outputEnded, wordsEnded]), drainMs))
@@ -127,7 +127,7 @@ export class StdioTransport implements Transport {
   }
 
   /** Waits briefly for the exit status, which is the best explanation of a broken pipe. */
-  async #suspect(process: ServerProcess, explain: () => PlugboardError): Promise<void> {
+  async #explainBrokenPipe(process: ServerProcess, explain: () => PlugboardError): Promise<void> {
     await waitFor(process.exited, exitLagMs);
     if (process.exit === undefined) this.#lose(explain());
   }
