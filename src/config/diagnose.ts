@@ -4,7 +4,7 @@ import { nearest } from "../lib/suggest.ts";
 import type { Path } from "./documents/document.ts";
 import { valueAt } from "./documents/document.ts";
 
-/** A mistake at a place, before it is known in which file and line that place is. */
+/** A mistake at a path in the document; the file and line are added later. */
 export interface Finding {
   severity: "error" | "warning";
   path: Path;
@@ -12,7 +12,7 @@ export interface Finding {
   suggestion?: string;
 }
 
-/** Checks a value and says everything that is wrong with it, in words for the person who wrote it. */
+/** Checks a value and reports every mistake in words for the person who wrote it. */
 export function check<T extends z.ZodMiniType>(
   schema: T,
   value: unknown,
@@ -35,11 +35,11 @@ function explain(issue: z.core.$ZodIssue, schema: z.ZodMiniType, root: unknown, 
     case "unrecognized_keys":
       return issue.keys.map((key) => unknownKey(key, [...path, key], keysAt(schema, issue.path as Path)));
     case "invalid_type":
-      return error(`expected ${article(issue.expected)}, found ${kindOf(value)}`, example);
+      return error(`expected ${describeType(issue.expected)}, found ${describeValue(value)}`, example);
     case "invalid_value":
     case "invalid_union": {
       const values =
-        issue.code === "invalid_value" ? issue.values.map(String) : wordsAt(schema, issue.path as Path);
+        issue.code === "invalid_value" ? issue.values.map(String) : valuesAt(schema, issue.path as Path);
       const near = typeof value === "string" ? nearest(value, values) : undefined;
       const message =
         issue.code === "invalid_value"
@@ -63,31 +63,31 @@ export function unknownKey(key: string, path: Path, known: readonly string[]): F
   return {
     severity: "error",
     path,
-    message: `\`${key}\` is unknown`,
+    message: `unknown field \`${key}\``,
     suggestion: near
       ? `did you mean \`${near}\`?`
       : "remove it, or start its name with `x-` to keep it as a note",
   };
 }
 
-/** The member names that a schema knows at a path, for suggestions. */
+/** The field names that a schema accepts at a path, for suggestions. */
 function keysAt(schema: z.ZodMiniType, path: Path): string[] {
   const def = unwrap(schemaAt(schema, path))?._zod.def as unknown as AnyDef | undefined;
   return def?.type === "object" ? Object.keys(def.shape ?? {}) : [];
 }
 
-/** The words that an alternative at a path accepts. */
-function wordsAt(schema: z.ZodMiniType, path: Path): string[] {
+/** The fixed values that a union at a path accepts, for suggestions. */
+function valuesAt(schema: z.ZodMiniType, path: Path): string[] {
   const def = unwrap(schemaAt(schema, path))?._zod.def as unknown as AnyDef | undefined;
   return (def?.options ?? []).flatMap((option) => [...(option._zod.values ?? [])].map(String));
 }
 
-/** `for instance …`, from the example that the reference shows. */
+/** `for example …`, with the example from the configuration reference. */
 function exampleAt(schema: z.ZodMiniType, path: Path): string | undefined {
   const found = schemaAt(schema, path);
   const [example] =
     (found && (globalRegistry.get(found) as { examples?: unknown[] } | undefined)?.examples) ?? [];
-  return example === undefined ? undefined : `for instance ${JSON.stringify(example)}`;
+  return example === undefined ? undefined : `for example ${JSON.stringify(example)}`;
 }
 
 function schemaAt(schema: z.ZodMiniType, path: Path): z.core.$ZodType | undefined {
@@ -118,7 +118,7 @@ function unwrap(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefine
   return def?.type === "optional" ? unwrap(def.innerType) : schema;
 }
 
-function article(expected: string): string {
+function describeType(expected: string): string {
   const words: Record<string, string> = {
     array: "a list",
     object: "an object",
@@ -131,7 +131,7 @@ function article(expected: string): string {
   return words[expected] ?? expected;
 }
 
-function kindOf(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";

@@ -5,11 +5,11 @@ export interface ConfigDiff {
   added: string[];
   removed: string[];
   changed: { name: string; fields: string[] }[];
-  /** Settings, bundles or the policy are different: servers may go on, but other rules hold for them. */
+  /** True if settings, bundles or the policy changed: servers can keep running, but under different rules. */
   rules: boolean;
 }
 
-/** What a reload has to touch. A change of status (trust, policy, a variable) counts, a change of line numbers does not. */
+/** Finds what a reload must update. A changed status (trust, policy, a variable) counts; a changed line number does not. */
 export function diffConfig(before: LoadedConfig, after: LoadedConfig): ConfigDiff {
   const added = [...after.servers.keys()].filter((name) => !before.servers.has(name));
   const removed = [...before.servers.keys()].filter((name) => !after.servers.has(name));
@@ -30,13 +30,13 @@ function rulesOf({ settings, bundles, policy }: LoadedConfig): string {
 }
 
 function changedFields(before: ServerEntry, after: ServerEntry): string[] {
-  const old: Record<string, unknown> = { ...before.config, ...surroundings(before) };
-  const now: Record<string, unknown> = { ...after.config, ...surroundings(after) };
+  const old: Record<string, unknown> = { ...before.config, ...entryContext(before) };
+  const now: Record<string, unknown> = { ...after.config, ...entryContext(after) };
   const names = new Set([...Object.keys(old), ...Object.keys(now)]);
   return [...names].filter((name) => canonicalJson(old[name]) !== canonicalJson(now[name])).sort();
 }
 
-/** What matters besides the fields that were written. */
-function surroundings({ status, baseDir, variables }: ServerEntry) {
+/** What else affects a server besides the fields in its entry. */
+function entryContext({ status, baseDir, variables }: ServerEntry) {
   return { "(status)": status, "(folder)": baseDir, "(variables)": variables };
 }

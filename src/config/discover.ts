@@ -11,7 +11,7 @@ export interface Candidate {
   file: string;
 }
 
-/** The nearest folder that is a repository, or the folder itself where there is none. */
+/** The nearest folder upwards that is a git repository, or `cwd` if there is none. */
 export function findProjectRoot(cwd: string): string {
   for (let folder = cwd; ; folder = dirname(folder)) {
     if (existsSync(join(folder, ".git"))) return folder;
@@ -19,7 +19,7 @@ export function findProjectRoot(cwd: string): string {
   }
 }
 
-/** Every file that may hold configuration, highest precedence first, whether it exists or not. */
+/** Every file that may contain configuration, highest precedence first, whether it exists or not. */
 export function candidateFiles(cwd: string, projectRoot: string, folders: Folders): Candidate[] {
   return [
     { scope: "local", file: localFile(projectRoot, folders) },
@@ -44,7 +44,7 @@ export function projectFiles(folder: string): string[] {
 
 const longestName = 200;
 
-/** The local scope lives with the user, under the project's path: readable, and one file for one path. */
+/** The local scope is kept in the user's state folder, in a file named after the project's path. */
 export function localFile(projectRoot: string, folders: Folders): string {
   const encoded = encodeURIComponent(projectRoot);
   const name = encoded.length <= longestName ? encoded : `${encoded.slice(-120)}-${sha256(projectRoot)}`;
@@ -60,7 +60,7 @@ function foldersUp(cwd: string, root: string): string[] {
   return folders;
 }
 
-/** Whether a project's file really lies in the project: a link out of it could point at anything. */
+/** True if the file is a link to somewhere outside the project; such a link could point at anything. */
 export function leavesProject(file: string, projectRoot: string): boolean {
   try {
     return !isInside(realpathSync(projectRoot), realpathSync(file));

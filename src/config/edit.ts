@@ -8,15 +8,15 @@ import { bareObject, notation, parseDocument, positionAt, syntaxOf, valueAt } fr
 import type { Path, SyntaxName } from "./documents/document.ts";
 import { maxConfigBytes } from "./sources.ts";
 
-/** Runs `work` while nobody else edits the file that `key` stands for. */
+/** Runs `work` while holding an exclusive lock for `key`. */
 export type Lock = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 export type Change = { path: Path; value: unknown } | { path: Path; remove: true };
 
 /**
- * Changes one place in a configuration file and leaves everything else as it is, to the byte: comments, order,
- * unknown keys. The file is replaced in one step, keeps its mode, and a link stays a link. `decide` sees the
- * current content under the lock, so two writers at once lose nothing.
+ * Changes one place in a configuration file and keeps every other byte: comments, order, unknown keys. The file is
+ * replaced atomically, keeps its mode, and a symbolic link stays a link. `decide` gets the current content while
+ * the lock is held, so concurrent writers do not lose each other's changes.
  */
 export async function editFile(
   file: string,
@@ -26,7 +26,7 @@ export async function editFile(
   const target = await realpath(file).catch(() => file);
   await lock(`config:${target}`, async () => {
     const syntax = syntaxOf(target) ?? syntaxOf(file);
-    if (!syntax) throw unreadable(file, "has an unknown ending; use .json, .jsonc, .toml or .yaml");
+    if (!syntax) throw unreadable(file, "has an unknown file extension; use .json, .jsonc, .toml or .yaml");
     const read = await readBoundedFile(target, maxConfigBytes);
     if (read.kind === "refused") throw unreadable(file, read.reason);
     const before = read.kind === "text" ? read.text : "";
@@ -38,7 +38,7 @@ export async function editFile(
   });
 }
 
-/** The servers of a file are under `mcpServers`, or `servers` where the file already says so. */
+/** Servers are stored under `mcpServers`, or under `servers` if the file already uses that. */
 export function serverPath(value: Record<string, unknown>, name: string): Path {
   const written = ["mcpServers", "servers"].find(
     (key) => isRecord(value[key]) && Object.hasOwn(value[key], name),
@@ -75,10 +75,7 @@ async function applyChange(
   const isFaithful =
     reparsed.problems.length === 0 && canonicalJson(reparsed.value) === canonicalJson(expected);
   if (!isFaithful) {
-    throw unreadable(
-      file,
-      "is written in a way that cannot be edited without touching the rest of it; please edit it by hand",
-    );
+    throw unreadable(file, "cannot be edited without changing other parts of it; please edit it by hand");
   }
   return after;
 }
@@ -105,7 +102,7 @@ async function parseOrThrow(
     const { line, column } = positionAt(text, problem.offset);
     throw unreadable(`${file}:${line}:${column}`, `cannot be edited: ${problem.message}`);
   }
-  if (!isRecord(value)) throw unreadable(file, "does not hold an object");
+  if (!isRecord(value)) throw unreadable(file, "does not contain an object");
   for (const key of ["mcpServers", "servers"]) {
     if (valueAt(value, [key]) !== undefined && !isRecord(value[key]))
       throw unreadable(file, `\`${key}\` is not an object`);

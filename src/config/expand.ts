@@ -8,7 +8,7 @@ import type { ServerConfig } from "./server-schema.ts";
 import { parseTemplate, referencesIn, showReference } from "./template.ts";
 import type { Reference, Template } from "./template.ts";
 
-/** Looks a secret up by name; undefined when there is none. */
+/** Looks up a secret by name. */
 export type SecretSource = (name: string) => Promise<string | undefined>;
 
 export interface ValueSources {
@@ -20,7 +20,7 @@ export interface ValueSources {
 
 export interface Expanded {
   config: ServerConfig;
-  /** Values that must never be shown: whatever came from a secret, a file, a command or a variable. */
+  /** Values that must never be shown: everything that came from a secret, a file, a command or a variable. */
   sensitive: string[];
 }
 
@@ -31,12 +31,15 @@ export interface MissingValue {
 }
 
 /**
- * Puts values in place of references, in memory, at the last moment. Nothing is partly expanded: a missing value
- * is an error that names the reference, the field and the file, and never shows what the others were.
+ * Replaces references with their values, in memory, just before the server is used. If a value is missing, it
+ * throws an error that names the reference, the field and the file, and never shows the other values.
  */
 export async function expandServer(entry: ServerEntry, sources: ValueSources): Promise<Expanded> {
   const { config, name } = entry;
-  if (!config) throw new PlugboardError("config-invalid", `Server "${name}" has mistakes.`, { server: name });
+  if (!config)
+    throw new PlugboardError("config-invalid", `The configuration of server "${name}" has mistakes.`, {
+      server: name,
+    });
   const sensitive: string[] = [];
   const missing: MissingValue[] = [];
   const lookUp = createLookUp(entry, sources, sensitive);
@@ -58,12 +61,12 @@ export async function expandServer(entry: ServerEntry, sources: ValueSources): P
   return { config: expanded, sensitive: sensitive.filter((value) => value.length >= 4) };
 }
 
-/** Variables without a default that are not set: known before anything is looked up, run or read. */
+/** Finds variables that are not set and have no default, without looking up secrets, running commands or reading files. */
 export function missingVariables(entry: ServerEntry, env: Environment): MissingValue[] {
   const known = (name: string) =>
     env[name] !== undefined ||
     entry.variables[name] !== undefined ||
-    // Known when a connection is made for a project.
+    // Set when a connection is made for a project.
     (name === "PROJECT_ROOT" && entry.config?.isolation === "project");
   return expandedFields(entry.config ?? {})
     .flatMap(([field, value]) => textsIn(value, field))
@@ -93,7 +96,7 @@ export function missingValues(entry: ServerEntry, missing: readonly MissingValue
   return new PlugboardError("value-missing", message, { server: entry.name, data: { missing } });
 }
 
-/** True when any text of the entry still has something to fill in. */
+/** True if any string in the value contains a reference. */
 export function hasReferences(value: unknown): boolean {
   if (typeof value === "string") return referencesIn(value).length > 0;
   return typeof value === "object" && value !== null && Object.values(value).some(hasReferences);
@@ -176,7 +179,7 @@ async function fileValue(path: string): Promise<string | undefined> {
 
 const commandTimeoutMs = 10_000;
 
-/** Runs a command without a shell. Its output is the value; its error output is never shown, it may hold a secret. */
+/** Runs a command without a shell. Its stdout is the value; its stderr may contain a secret and is never shown. */
 async function commandValue(
   line: string,
   entry: ServerEntry,
@@ -188,8 +191,8 @@ async function commandValue(
       server: entry.name,
       hint: "Run the command by hand to see what it prints.",
     });
-  if (!command) throw failed("names no command");
-  // Loaded here, because most commands never need it and all of them have to start fast.
+  if (!command) throw failed("does not name a command");
+  // Loaded lazily: most runs of the command line never need it, and all of them have to start fast.
   const { execFile } = await import("node:child_process");
   const { promise, resolve: succeed, reject: fail } = Promise.withResolvers<string>();
   const options = {

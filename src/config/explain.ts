@@ -1,6 +1,6 @@
 import type { Diagnostic, LoadedConfig, Origin, ServerEntry, ServerStatus } from "./model.ts";
 
-/** Everything the configuration can say about why a server is as it is. */
+/** Where a server's configuration comes from, and why the server can or cannot be used. */
 export interface ServerExplanation {
   name: string;
   origin: Origin;

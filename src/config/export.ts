@@ -9,13 +9,17 @@ export interface Exported {
   notes: WrittenFile["notes"];
 }
 
-/** Servers in another client's notation, as the text of a file, with a report of what it cannot say. */
+/** Writes servers in another client's format, with notes on what that format cannot express. */
 export async function exportServers(format: Format, servers: readonly NamedServer[]): Promise<Exported> {
   if (!format.write) {
-    const able = formats.filter(({ write }) => write).map(({ id }) => id);
-    throw new PlugboardError("usage-invalid", `${format.title} can be imported but not exported to.`, {
-      hint: `Choose one of ${able.join(", ")}.`,
-    });
+    const exportable = formats.filter(({ write }) => write).map(({ id }) => id);
+    throw new PlugboardError(
+      "usage-invalid",
+      `Plugboard can import from ${format.title} but not export to it.`,
+      {
+        hint: `Choose one of ${exportable.join(", ")}.`,
+      },
+    );
   }
   const { value, notes } = format.write(servers);
   const { stringify } = await notation(format.syntax === "jsonc" ? "json" : format.syntax);
@@ -27,7 +31,7 @@ export function formatById(id: string): Format {
   if (format) return format;
   const ids = formats.map((one) => one.id);
   const near = nearest(id, ids);
-  throw new PlugboardError("usage-invalid", `"${id}" is no client that Plugboard knows.`, {
-    hint: near ? `Did you mean ${near}?` : `Known are ${ids.join(", ")}.`,
+  throw new PlugboardError("usage-invalid", `Unknown client: "${id}".`, {
+    hint: near ? `Did you mean ${near}?` : `Choose one of ${ids.join(", ")}.`,
   });
 }

@@ -9,7 +9,7 @@ import type { LoadedConfig } from "./model.ts";
 import type { WritableScope } from "./places.ts";
 import type { ServerConfig } from "./server-schema.ts";
 
-/** A file of another client on this machine, and what it says. */
+/** Another client's configuration file on this machine, and its content. */
 export interface ForeignFile {
   format: Format;
   file: string;
@@ -19,9 +19,10 @@ export interface ForeignFile {
   problem?: string;
 }
 
-/** Looks for other clients' files and reads them. Files of other clients can be large; ours may not. */
+/** Larger than our own limit: some clients keep much more than servers in their file. */
 const maxForeignBytes = 20_000_000;
 
+/** Finds and reads the configuration files of other clients. */
 export async function findForeignFiles(machine: Machine, ids?: readonly string[]): Promise<ForeignFile[]> {
   const chosen = formats.filter((format) => !ids || ids.includes(format.id));
   const found = await Promise.all(
@@ -41,7 +42,7 @@ async function listFolder(entry: FormatFile): Promise<FormatFile[]> {
   return wanted.slice(0, 200).map((name) => ({ path: join(entry.path, name), scope: entry.scope }));
 }
 
-/** Reads one file in a client's format; undefined when there is none. */
+/** Reads one file in a client's format; undefined if the file does not exist. */
 export async function readForeignFile(
   format: Format,
   { path, scope }: FormatFile,
@@ -62,17 +63,17 @@ export async function readForeignFile(
 }
 
 export interface PlannedServer {
-  /** Under which name it comes, after making it legal and unique. */
+  /** The name it gets here: valid, and unique within the import. */
   name: string;
   config: ServerConfig;
   scope: WritableScope;
   from: { client: string; title: string; file: string; name: string; scope: "user" | "project" };
-  /** `same`: we have it already. `taken`: the name is ours with other content. */
+  /** `same`: already configured here. `taken`: the name is configured here with different content. */
   action: "add" | "same" | "taken";
   notes: Note[];
 }
 
-/** Decides what an import would do. Nothing of ours is overwritten; the same server in two clients comes once. */
+/** Decides what an import would do. It never overwrites an existing server, and adds a server found in two clients once. */
 export function planImport(
   files: readonly ForeignFile[],
   config: LoadedConfig,
@@ -94,9 +95,9 @@ function planServer(
   scope: WritableScope | undefined,
 ): PlannedServer {
   const notes = [...given];
-  let name = legalName(original);
+  let name = validName(original);
   if (name !== original)
-    notes.push({ kind: "translated", field: "name", message: `"${original}" becomes "${name}"` });
+    notes.push({ kind: "translated", field: "name", message: `"${original}" is renamed to "${name}"` });
   const same = (other: ServerConfig | undefined) =>
     other !== undefined && canonicalJson(other) === canonicalJson(config);
   const ours = existing.servers.get(name);
@@ -105,7 +106,11 @@ function planServer(
     (other) => other.action === "add" && other.name.toLowerCase() === name.toLowerCase(),
   );
   if (!isSame && clash) {
-    notes.push({ kind: "translated", field: "name", message: `another client has a different "${name}"` });
+    notes.push({
+      kind: "translated",
+      field: "name",
+      message: `another client has a different server called "${name}"`,
+    });
     name = `${name}-${format.id}`;
   }
   const target = scope ?? (local ? "local" : fileScope);
@@ -114,11 +119,11 @@ function planServer(
   return { name, config, scope: target, from, action, notes };
 }
 
-function legalName(name: string): string {
-  const legal = name
+function validName(name: string): string {
+  const valid = name
     .normalize("NFKD")
     .replaceAll(/[^A-Za-z0-9_.-]+/g, "-")
     .replaceAll(/^[^A-Za-z0-9]+|-+$/g, "")
     .slice(0, 64);
-  return legal || "server";
+  return valid || "server";
 }

@@ -1,6 +1,6 @@
 import type { Environment } from "../lib/folders.ts";
 import { isRecord } from "../lib/record.ts";
-import { checkBundles, mergeServers, refuseOpenUntrusted } from "./merge.ts";
+import { checkBundles, mergeServers, refuseUntrustedWithoutAllowList } from "./merge.ts";
 import type { LoadedConfig, ServerEntry } from "./model.ts";
 import { checkConfig } from "./parse.ts";
 import { noPolicy } from "./policy.ts";
@@ -8,12 +8,12 @@ import type { BundleConfig, Settings } from "./schema.ts";
 import type { ServerConfig } from "./server-schema.ts";
 import { judgeServer } from "./usability.ts";
 
-/** A server that lives in this process: anything that can be connected to a transport, with what else is configured. */
+/** A server that runs in this process: any object that can connect to a transport, plus the usual server options. */
 export interface InProcess extends Omit<ServerConfig, "command" | "url" | "type"> {
   server: { connect(transport: never): Promise<void> };
 }
 
-/** A configuration written in code. It is the program's own, so nothing in it waits for trust. */
+/** A configuration written in code. It belongs to the program itself, so nothing in it needs to be trusted first. */
 export interface ConfigLiteral extends Settings {
   servers: Record<string, ServerConfig | InProcess>;
   bundles?: Record<string, BundleConfig>;
@@ -32,7 +32,7 @@ export function fromLiteral<T extends { connect(transport: never): Promise<void>
     }
     const { server: own, ...rest } = server;
     inProcess.set(name, own as T);
-    // An entry without a command or URL is a mistake anywhere else; here the server itself stands in for them.
+    // The schema requires a command or a URL; this placeholder stands for the server object.
     written[name] = { ...rest, command: "in-process" };
   }
   const parsed = checkConfig({ ...rest, mcpServers: written }, { scope: "override" });
@@ -48,7 +48,7 @@ export function fromLiteral<T extends { connect(transport: never): Promise<void>
     [source],
     new Map(merged.map((entry) => [entry.name, entry])),
   );
-  refuseOpenUntrusted(merged, [source]);
+  refuseUntrustedWithoutAllowList(merged, [source]);
   const entries = merged.map((entry): [string, ServerEntry] => [
     entry.name,
     judgeServer(entry, { policy: noPolicy, env, isTrusted: true }),

@@ -1,7 +1,7 @@
 import type { Environment, Folders } from "../lib/folders.ts";
 import { platformFolders } from "../lib/folders.ts";
 import { findProjectRoot } from "./discover.ts";
-import { checkBundles, mergeServers, mergeSettings, refuseOpenUntrusted } from "./merge.ts";
+import { checkBundles, mergeServers, mergeSettings, refuseUntrustedWithoutAllowList } from "./merge.ts";
 import type { Diagnostic, LoadedConfig, ServerEntry, Source } from "./model.ts";
 import { readPlugin } from "./plugins.ts";
 import { loadPolicy } from "./policy.ts";
@@ -14,16 +14,16 @@ import type { TrustCheck } from "./trust.ts";
 export interface LoadOptions {
   cwd?: string | undefined;
   env?: Environment | undefined;
-  /** A file that somebody named; it replaces discovery and is trusted by being named. */
+  /** Read only this file instead of searching for files. It is trusted because the caller named it. */
   path?: string | undefined;
-  /** A configuration object that beats every file. */
+  /** A configuration object that takes precedence over every file. */
   overrides?: unknown;
   trust?: TrustCheck | undefined;
-  /** For tests and hosts that keep state elsewhere. */
+  /** For tests, and for programs that keep state in other folders. */
   folders?: Folders | undefined;
 }
 
-/** Reads, checks and merges everything that is configured for a folder. Starts nothing, fetches nothing, expands nothing. */
+/** Reads, checks and merges all configuration for a folder. It starts no server, sends no request and expands no reference. */
 export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfig> {
   const { cwd = process.cwd(), env = process.env, trust = trustNothing } = options;
   const projectRoot = findProjectRoot(cwd);
@@ -46,7 +46,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
     all,
     new Map(merged.map((entry) => [entry.name, entry])),
   );
-  refuseOpenUntrusted(merged, all);
+  refuseUntrustedWithoutAllowList(merged, all);
   const servers = new Map<string, ServerEntry>();
   for (const entry of merged) {
     const isTrusted = !entry.needsTrust || (await trust(fingerprint(entry, projectRoot)));
@@ -54,7 +54,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   }
   const ignored = folders.ignored.map((variable): Diagnostic => ({
     severity: "warning",
-    message: `${variable} points into the project and is ignored: a project must not choose these folders`,
+    message: `${variable} is ignored because it points into the project: a project must not choose these folders`,
     path: "",
   }));
   const diagnostics = [...ignored, ...all.flatMap((source) => source.parsed.diagnostics), ...aboutBundles];
@@ -73,7 +73,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   };
 }
 
-/** A project's settings and bundles count only once trusted: they could name plugins, proxies or a store. */
+/** Drops a project's settings and bundles until they are trusted: they could name plugins, proxies or a store. */
 async function withTrustedSettings(
   sources: ReadSource[],
   projectRoot: string,
@@ -82,8 +82,8 @@ async function withTrustedSettings(
   return Promise.all(
     sources.map(async (source) => {
       const { settings, bundles } = source.parsed;
-      const isPlain = Object.keys(settings).length === 0 && bundles.length === 0;
-      if (!source.needsTrust || isPlain || source.file === undefined) return source;
+      const hasOnlyServers = Object.keys(settings).length === 0 && bundles.length === 0;
+      if (!source.needsTrust || hasOnlyServers || source.file === undefined) return source;
       if (await trust(settingsFingerprint(settingsOf(source), source.file, projectRoot))) return source;
       const parsed = { ...source.parsed, settings: {}, settingOrigins: {}, bundles: [] };
       return {

@@ -6,7 +6,7 @@ import type { ManagedPolicy } from "./policy.ts";
 import type { Settings } from "./schema.ts";
 import type { ReadSource } from "./sources.ts";
 
-/** Whole entries win, never half of one: the first source that names a server decides, the others are shadowed. */
+/** The first source that has a server wins with its whole entry; entries are never combined. The others are shadowed. */
 export function mergeServers(sources: readonly ReadSource[], policy: ManagedPolicy): ServerEntry[] {
   const merged = new Map<string, ServerEntry>();
   const byFoldedName = new Map<string, string>();
@@ -19,7 +19,7 @@ export function mergeServers(sources: readonly ReadSource[], policy: ManagedPoli
     const entry = toEntry(server, source);
     const folded = server.name.toLowerCase();
     const other = byFoldedName.get(folded);
-    if (other !== undefined) refuseCase(entry, other);
+    if (other !== undefined) refuseSimilarName(entry, other);
     else byFoldedName.set(folded, server.name);
     merged.set(server.name, entry);
   }
@@ -28,7 +28,7 @@ export function mergeServers(sources: readonly ReadSource[], policy: ManagedPoli
 
 type Pair = { server: ParsedServer; source: Pick<ReadSource, "baseDir" | "needsTrust" | "variables"> };
 
-/** With an exclusive policy its servers come first; all others remain visible, refused, so that people see why. */
+/** The servers of an exclusive policy come first. All others stay listed as refused, so that people see why. */
 function allServers(sources: readonly ReadSource[], { exclusive, file }: ManagedPolicy): Pair[] {
   const managed: Pair[] = [];
   if (exclusive) {
@@ -53,12 +53,15 @@ function toEntry(server: ParsedServer, source: Pair["source"]): ServerEntry {
   };
 }
 
-function refuseCase(entry: ServerEntry, other: string): void {
-  refuse(entry, `the name differs from "${other}" only in upper and lower case`, "rename one of them");
+function refuseSimilarName(entry: ServerEntry, other: string): void {
+  refuse(entry, `the name differs from "${other}" only in upper/lower case`, "rename one of them");
 }
 
-/** A server that is not believed offers only what an allow list names; without any list it is a mistake. */
-export function refuseOpenUntrusted(entries: readonly ServerEntry[], sources: readonly ReadSource[]): void {
+/** An untrusted server may offer only the tools in an allow list, so one without any allow list is refused. */
+export function refuseUntrustedWithoutAllowList(
+  entries: readonly ServerEntry[],
+  sources: readonly ReadSource[],
+): void {
   const bundles = sources.flatMap((source) => source.parsed.bundles.map(({ config }) => config));
   for (const entry of entries) {
     if (!entry.config?.untrusted || entry.config.tools?.allow) continue;
@@ -74,7 +77,7 @@ function refuse(entry: ServerEntry, message: string, suggestion: string): void {
   entry.diagnostics = [...entry.diagnostics, { severity: "error", message, suggestion, ...about }];
 }
 
-/** Other top-level keys win key by key. */
+/** Merges the other top-level keys one by one; for each key, the first source that has it wins. */
 export function mergeSettings(sources: readonly ReadSource[]): {
   settings: Settings;
   settingOrigins: Record<string, Origin>;
@@ -88,7 +91,7 @@ export function mergeSettings(sources: readonly ReadSource[]): {
   return { settings, settingOrigins };
 }
 
-/** Bundles win whole, like servers, and are checked against the servers they name. */
+/** Merges bundles like servers, as whole entries, and checks them against the servers they name. */
 export function checkBundles(sources: readonly ReadSource[], servers: ReadonlyMap<string, ServerEntry>) {
   const bundles = new Map<string, BundleEntry>();
   const diagnostics: Diagnostic[] = [];
@@ -120,7 +123,7 @@ function bundleProblems(
           ...base,
           severity: "warning",
           message: `there is no server "${server}"`,
-          suggestion: "add it, or take it out of the bundle",
+          suggestion: "add it, or remove it from the bundle",
         },
       ];
     }

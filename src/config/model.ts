@@ -4,7 +4,7 @@ import type { BundleConfig, Settings } from "./schema.ts";
 import type { ServerConfig } from "./server-schema.ts";
 import type { ManagedPolicy } from "./policy.ts";
 
-/** Where a value was said, from the highest precedence to the lowest; `managed` stands above all of them. */
+/** Where a value was configured, from the highest precedence to the lowest. */
 export type Scope = "managed" | "override" | "inline" | "explicit" | "local" | "project" | "user" | "plugin";
 
 export interface Origin {
@@ -14,18 +14,18 @@ export interface Origin {
   column?: number;
 }
 
-/** Where something stands, without how it came to count. */
+/** File, line and column, without the scope. */
 export function positionOf({ file, line, column }: Origin): Omit<Origin, "scope"> {
   return defined({ file, line, column });
 }
 
 export interface Diagnostic {
   severity: "error" | "warning";
-  /** What is wrong, without any configured value that might be secret. */
+  /** What is wrong. Never contains a configured value that might be secret. */
   message: string;
   /** What to write instead. */
   suggestion?: string;
-  /** The place in the document, for instance `mcpServers.files.args[0]`. */
+  /** The path in the document, for example `mcpServers.files.args[0]`. */
   path: string;
   server?: string;
   bundle?: string;
@@ -38,7 +38,7 @@ export type ServerStatus =
   | { kind: "ready" }
   | { kind: "disabled"; reason: DisabledReason; message: string; hint: string };
 
-/** One server name as the configuration knows it: the entry that won, and why it may not be used. */
+/** One configured server: the entry that took precedence, and whether it can be used. */
 export interface ServerEntry {
   name: string;
   /** Checked and unexpanded; absent when the entry has mistakes. */
@@ -52,11 +52,11 @@ export interface ServerEntry {
   baseDir: string;
   /** Variables that exist only for this entry, such as PLUGIN_ROOT. */
   variables: Record<string, string>;
-  /** True for entries that a project brings: they do nothing until their exact content is trusted. */
+  /** True for entries from a project: they are not used until their exact content is trusted. */
   needsTrust: boolean;
   status: ServerStatus;
   diagnostics: Diagnostic[];
-  /** Entries of the same name that lost against this one, highest precedence first. */
+  /** Entries of the same name that this one takes precedence over, highest first. */
   shadowed: ShadowedEntry[];
 }
 
@@ -67,20 +67,20 @@ export interface ShadowedEntry {
 
 export interface BundleEntry {
   name: string;
-  /** With `serverId` folded into `servers`; absent when the bundle has mistakes. */
+  /** `serverId` is merged into `servers`; absent when the bundle has mistakes. */
   config?: BundleConfig & { servers: string[] };
   origin: Origin;
   diagnostics: Diagnostic[];
 }
 
-/** One place that was looked at. */
+/** One place that was searched for configuration. */
 export interface Source {
   scope: Scope;
   file?: string;
   state: "used" | "missing" | "refused" | "untrusted-settings";
   /** Why it was refused. */
   reason?: string;
-  /** A project's settings and bundles that wait for trust. */
+  /** A project's settings and bundles that are not trusted yet. */
   untrustedSettings?: Record<string, unknown>;
 }
 
@@ -93,11 +93,11 @@ export interface LoadedConfig {
   diagnostics: readonly Diagnostic[];
   sources: readonly Source[];
   projectRoot: string;
-  /** Opens the workspace that it was loaded from, for whoever makes a hub of it. */
+  /** Opens the workspace this was loaded from, so that `createHub` can use its store and secrets. */
   home?: ConfigHome | undefined;
 }
 
-/** Functions only, so that printing a configuration shows nothing of the environment. */
+/** Contains only functions, so that printing a configuration does not show the environment. */
 export interface ConfigHome {
   open(): Promise<AsyncDisposable & { hubOptions(config: LoadedConfig): Promise<object> }>;
 }

@@ -10,15 +10,15 @@ import { bundleSchema, configSchema, settingsSchema } from "./schema.ts";
 import type { Settings } from "./schema.ts";
 import type { ServerConfig } from "./server-schema.ts";
 
-/** What one text or object says, checked piece by piece: a mistake in one server leaves the others alone. */
+/** One parsed configuration. Each server is checked separately, so a mistake in one does not affect the others. */
 export interface ParsedConfig {
   servers: ParsedServer[];
   bundles: BundleEntry[];
   settings: Settings;
   settingOrigins: Record<string, Origin>;
-  /** Everything, the servers' and bundles' own included. */
+  /** All diagnostics, including those of the servers and bundles. */
   diagnostics: Diagnostic[];
-  /** False when the text could not be read as a configuration at all. */
+  /** False if the text is not a configuration at all. */
   readable: boolean;
 }
 
@@ -33,19 +33,19 @@ export interface ParsedServer {
 
 export interface ParseOptions {
   scope?: Scope;
-  /** For origins and diagnostics. */
+  /** Named in origins and diagnostics. */
   file?: string;
-  /** Of a text; JSON (with comments) when absent. */
+  /** The syntax of a text; JSON with comments by default. */
   syntax?: SyntaxName;
 }
 
-/** Parses a configuration given as text or as an object. Never throws for what the input says. */
+/** Parses a configuration given as text or as an object. Mistakes in it become diagnostics; they never throw. */
 export async function parseConfig(input: unknown, options: ParseOptions = {}): Promise<ParsedConfig> {
   if (typeof input !== "string") return checkConfig(input, options);
   return interpret(await parseDocument(input, options.syntax ?? "json"), input, options);
 }
 
-/** The same for a value that is already parsed. */
+/** The same as `parseConfig`, for a value that is already parsed. */
 export function checkConfig(value: unknown, options: ParseOptions = {}): ParsedConfig {
   return interpret({ value, problems: [], find: () => undefined }, "", options);
 }
@@ -89,7 +89,7 @@ function containersOf(root: Record<string, unknown>): [string, unknown][] {
 
 type Place = ReturnType<typeof createPlace>;
 
-/** Turns places in the document into file, line and column. */
+/** Maps paths in the document to file, line and column. */
 function createPlace(document: ConfigDocument, text: string, { scope = "override", file }: ParseOptions) {
   const origin = (path: Path): Origin => {
     for (let depth = path.length; depth >= 0; depth--) {
@@ -130,9 +130,9 @@ function readServers(
       const path = [container, name];
       const { config, findings } = checkServer(written, path);
       const badName = checkName(name, path);
-      const twice = problems.filter((problem) => problem.server === name);
-      const diagnostics = [...twice, ...[...badName, ...findings].map(place.diagnostic)];
-      const isGood = config !== undefined && twice.length === 0 && badName.length === 0;
+      const duplicates = problems.filter((problem) => problem.server === name);
+      const diagnostics = [...duplicates, ...[...badName, ...findings].map(place.diagnostic)];
+      const isGood = config !== undefined && duplicates.length === 0 && badName.length === 0;
       const fields = isRecord(written)
         ? Object.keys(written).map((key) => [key, place.origin([...path, key])] as const)
         : [];
@@ -148,7 +148,7 @@ function readServers(
     });
 }
 
-/** Names are shown, compared and become part of tool ids; what a person cannot read or type is refused. */
+/** Names are shown, compared and used in tool ids, so a person must be able to read and type them. */
 function checkName(name: string, path: Path): Finding[] {
   const message = nameMistake(name);
   return message === undefined ? [] : [{ severity: "error", path, message }];
@@ -156,11 +156,11 @@ function checkName(name: string, path: Path): Finding[] {
 
 function nameMistake(name: string): string | undefined {
   if (name.trim() === "") return "a server needs a name";
-  if (name.length > 128) return "a server's name has at most 128 characters";
+  if (name.length > 128) return "a server's name can have at most 128 characters";
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name))
-    return "a server's name must not hold control or invisible characters";
-  // In a command that we suggest it would be an option, whatever the quotes: `plugboard trust --yes`.
-  if (name.startsWith("-")) return "a server's name must not begin with a hyphen";
+    return "a server's name must not contain control or invisible characters";
+  // A command that we suggest would read it as an option, even in quotes: `plugboard trust --yes`.
+  if (name.startsWith("-")) return "a server's name must not start with a hyphen";
   return undefined;
 }
 
@@ -187,8 +187,8 @@ function readBundles(value: unknown, place: Place): { entries: BundleEntry[]; fi
       findings.push({
         severity: "error",
         path: [...path, "tools", "allow"],
-        message: "an empty allow list would hide every tool",
-        suggestion: "leave `allow` out to offer all tools of the servers",
+        message: "an empty `allow` list hides every tool",
+        suggestion: "remove `allow` to offer all tools of the servers",
       });
     }
     const origin = place.origin(path);

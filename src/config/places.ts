@@ -7,7 +7,7 @@ import type { Origin, Scope, ServerEntry } from "./model.ts";
 
 export type WritableScope = "local" | "project" | "user";
 
-/** The file that a scope's servers are written to: the one that exists, else the one people expect. */
+/** The file that a scope's servers are written to: the first that exists, or else the default one. */
 export async function writableFile(
   scope: WritableScope,
   projectRoot: string,
@@ -22,7 +22,7 @@ export async function writableFile(
   if (scope === "project" && leavesProject(file, projectRoot)) {
     throw new PlugboardError(
       "config-unreadable",
-      `${file} is a symbolic link that leaves the project; it is not written.`,
+      `${file} is a symbolic link to a file outside the project, so Plugboard does not write to it.`,
     );
   }
   return file;
@@ -32,7 +32,7 @@ export function isEditable({ scope, file }: Origin): boolean {
   return file !== undefined && ["local", "project", "user", "explicit"].includes(scope);
 }
 
-/** The one place where a server stands and can be edited; with several of them a person has to choose. */
+/** The place where a server is configured and can be edited; throws if there is none, or more than one to choose from. */
 export function onlyPlace(entry: ServerEntry, scope: Scope | undefined): Origin {
   const { name, origin, shadowed } = entry;
   const editable = [origin, ...shadowed.map((other) => other.origin)].filter(isEditable);
@@ -49,11 +49,11 @@ export function onlyPlace(entry: ServerEntry, scope: Scope | undefined): Origin 
   const scopes = [...new Set(places.map((place) => place.scope))];
   const hint =
     scopes.length > 1
-      ? `Say which one: ${scopes.map((one) => `--scope ${one}`).join(" or ")}.`
+      ? `Choose one with ${scopes.map((one) => `--scope ${one}`).join(" or ")}.`
       : `Remove it from one of the files by hand.`;
   throw new PlugboardError(
     "usage-invalid",
-    `Server "${name}" is in ${places.map(describeOrigin).join(" and in ")}.`,
+    `Server "${name}" is configured in ${places.map(describeOrigin).join(" and in ")}.`,
     {
       server: name,
       hint,
@@ -69,7 +69,7 @@ const scopeWords: Partial<Record<Scope, string>> = {
   plugin: "a plugin",
 };
 
-/** An origin in words: `the user scope (/home/me/.config/plugboard/config.json:3)`. */
+/** For example `the user scope (/home/me/.config/plugboard/config.json:3)`. */
 export function describeOrigin({ scope, file, line }: Origin): string {
   const place =
     file === undefined || scope === "inline" ? "" : ` (${file}${line === undefined ? "" : `:${line}`})`;

@@ -9,7 +9,7 @@ import { checkConfig, parseConfig } from "./parse.ts";
 import { maxConfigBytes, readFileSource } from "./sources.ts";
 import type { ReadSource } from "./sources.ts";
 
-/** Reads the servers that a plugin folder brings; `named` is where the folder was named, and decides about trust. */
+/** Reads the servers in a plugin folder. `named` is the place that names the folder; its trust applies to the servers. */
 export async function readPlugin(
   folder: string,
   named: Origin & { needsTrust: boolean },
@@ -29,7 +29,7 @@ export async function readPlugin(
   return empty(root, needsTrust, [{ severity: "warning", message, path: "plugins", ...positionOf(named) }]);
 }
 
-/** A manifest describes more than servers; only its `mcpServers` (inline, or the path of a file) concern us. */
+/** A manifest describes more than servers; only its `mcpServers` (inline, or the path of a file) is read. */
 async function readManifest(
   root: string,
   file: string,
@@ -59,7 +59,7 @@ async function readManifest(
   };
 }
 
-/** A plugin brings servers and nothing else: settings and bundles are not its to make. */
+/** A plugin may add servers, but not change settings or bundles. */
 function onlyServers(source: ReadSource): ReadSource {
   return { ...source, parsed: { ...source.parsed, settings: {}, settingOrigins: {}, bundles: [] } };
 }

@@ -27,14 +27,14 @@ const policySchema = z.strictObject({
 
 type Rule = z.output<typeof rule>;
 
-/** What the administrator of the machine decided. It narrows everything else and nothing overrides it. */
+/** The machine administrator's rules. They restrict all other configuration, and nothing overrides them. */
 export interface ManagedPolicy {
   file?: string;
-  /** The only servers there are; nobody can add to them. */
+  /** If set, only these servers exist; users cannot add others. */
   exclusive?: Record<string, unknown>;
   allowed?: Rule[];
   denied: Rule[];
-  /** Set when the policy exists but cannot be understood: then nothing is allowed. */
+  /** Why the policy file cannot be read. If set, no server is allowed. */
   broken?: string;
 }
 
@@ -61,9 +61,9 @@ export async function loadPolicy(folder: string): Promise<ManagedPolicy> {
 }
 
 /**
- * Why the policy refuses a server, or nothing. Called at load with the entry as written and again before any
- * connect with values filled in; texts that still hold references match no allow rule, so pass `undecided` as true
- * at load to leave those to the second check.
+ * Explains why the policy refuses a server; undefined if it does not. Called at load with the entry as written, and
+ * again before connecting with values filled in. Strings that still contain references match no allow rule, so pass
+ * `undecided` at load to leave the decision to the second check.
  */
 export function policyRefusal(
   policy: ManagedPolicy,
@@ -71,14 +71,14 @@ export function policyRefusal(
   config: ServerConfig,
   undecided = false,
 ): string | undefined {
-  if (policy.broken) return `the managed policy cannot be read, so nothing is allowed (${policy.broken})`;
+  if (policy.broken) return `not allowed because the managed policy cannot be read (${policy.broken})`;
   const denied = policy.denied.find((entry) => matches(entry, name, config));
   if (denied) return `denied by ${describe(denied)} in ${policy.file}`;
   if (policy.exclusive && !Object.hasOwn(policy.exclusive, name)) {
-    return `only the servers of ${policy.file} are allowed`;
+    return `not one of the servers in ${policy.file}, and no others are allowed`;
   }
   if (!policy.allowed || undecided || isAllowed(policy.allowed, name, config)) return undefined;
-  return `not among the allowed servers in ${policy.file}`;
+  return `not on the list of allowed servers in ${policy.file}`;
 }
 
 export function assertAllowed(policy: ManagedPolicy, name: string, config: ServerConfig): void {
@@ -86,7 +86,7 @@ export function assertAllowed(policy: ManagedPolicy, name: string, config: Serve
   if (refusal) throw new PlugboardError("policy-denied", `Server "${name}" is ${refusal}.`, { server: name });
 }
 
-/** Rules for commands or URLs are stricter than rules for names: where they exist, a name alone is not enough. */
+/** Rules for commands or URLs are stricter than rules for names: if there are any, a matching name is not enough. */
 function isAllowed(rules: readonly Rule[], name: string, config: ServerConfig): boolean {
   const kind = config.url === undefined ? "serverCommand" : "serverUrl";
   const strict = rules.filter((entry) => kind in entry);
@@ -106,9 +106,9 @@ function matches(entry: Rule, name: string, config: ServerConfig): boolean {
 }
 
 /**
- * Scheme, host, port and path are matched one by one, in the form that will be contacted: a `*` in the host never
- * reaches into the path, and no user name, final dot, capital letter or default port is a way around a rule. A rule
- * without a port is about every port, one without a path about the root alone, unless its host ends in `*`.
+ * Compares scheme, host, port and path separately, on the normalised URL: a `*` in the host never matches part of the
+ * path, and a user name, trailing dot, capital letter or default port cannot bypass a rule. A rule without a port
+ * matches every port. A rule without a path matches only the root, unless its host ends in `*`.
  */
 function matchesUrl(rule: string, text: string): boolean {
   const parts = /^([^:/]+):\/\/([^/?#:]*)(?::([^/?#]*))?(.*)$/.exec(rule);
@@ -122,8 +122,8 @@ function matchesUrl(rule: string, text: string): boolean {
     matchesGlob(host.toLowerCase(), hostname) &&
     (port === undefined || matchesGlob(port, url.port || defaultPort(url.protocol))) &&
     (anyPath ||
-      [url.pathname + url.search, url.pathname.replace(/\/$/, "") + url.search].some((way) =>
-        matchesGlob(path, way),
+      [url.pathname + url.search, url.pathname.replace(/\/$/, "") + url.search].some((spelling) =>
+        matchesGlob(path, spelling),
       ))
   );
 }

@@ -4,8 +4,8 @@ import type { ServerEntry } from "./model.ts";
 import { parseTemplate, referencesIn, showReference } from "./template.ts";
 
 /**
- * An entry as it may be shown: references stay as written (`${NAME}`), but a literal in `env`, `headers` or a
- * client secret may be a secret, and so may parts of a URL.
+ * The entry with everything hidden that may be a secret: literals in `env`, `headers` and the client secret, and
+ * parts of a URL. References (`${NAME}`) stay as written.
  */
 export function shownEntry({ written }: Pick<ServerEntry, "written">): unknown {
   if (!isRecord(written)) return written;
@@ -31,7 +31,7 @@ function hideLiteral(value: unknown): unknown {
   return referencesIn(value).length > 0 ? withoutFallbacks(value) : hidden;
 }
 
-/** A default is a literal too. */
+/** Hides defaults: they are literals and may be secrets. */
 function withoutFallbacks(text: string): string {
   return parseTemplate(text)
     .map((part) => {
@@ -42,7 +42,7 @@ function withoutFallbacks(text: string): string {
     .join("");
 }
 
-/** Words of a command line, without what is probably a credential. */
+/** The arguments of a command line, with likely credentials hidden. */
 export function shownArgs(args: readonly string[]): string[] {
   return args.map((word, index) => {
     const secret = secretInArgument(args, index);
@@ -51,7 +51,7 @@ export function shownArgs(args: readonly string[]): string[] {
   });
 }
 
-/** What is probably a secret in a word: behind `--token`, in `--token=…`, `--env=TOKEN=…` or `Authorization: …`. */
+/** The likely secret in an argument: the one after `--token`, or part of `--token=…`, `--env=TOKEN=…` or `Authorization: …`. */
 export function secretInArgument(args: readonly string[], index: number): string | undefined {
   const [word = "", before = ""] = [args[index], args[index - 1]];
   const inside = assignedSecret(word, /^(-H|--headers?)$/i.test(before));
@@ -63,7 +63,7 @@ export function secretInArgument(args: readonly string[], index: number): string
 function assignedSecret(word: string, isHeader = false): string | undefined {
   const [, name = "", assigned = ""] = /^(-{0,2}[\w.-]+)=(.+)$/s.exec(word) ?? [];
   if (name !== "") return looksSecret(name) ? assigned : assignedSecret(assigned);
-  // Without a space behind the colon it may be anything, an image and its tag for instance.
+  // Without a space after the colon it may be something else, such as an image and its tag.
   const [, header = "", sent = ""] =
     (isHeader ? /^([\w-]+): *(.+)$/s : /^([\w-]+): +(.+)$/s).exec(word) ?? [];
   return looksSecret(header) ? sent : undefined;
@@ -79,7 +79,7 @@ function hideProxyPassword(network: unknown): unknown {
   return { ...network, proxy: shownUrl(network["proxy"]) };
 }
 
-/** A URL without a password and without the values of parameters that look like credentials. */
+/** The URL with the user name, password and the values of credential-like parameters hidden. */
 export function shownUrl(url: string): string {
   return url
     .replace(/\/\/[^/@]*@/, `//${hidden}@`)

@@ -13,14 +13,14 @@ import type { ParsedConfig } from "./parse.ts";
 
 export const maxConfigBytes = 1_000_000;
 
-/** One place that said something, and what it said. */
+/** One source of configuration and its parsed content. */
 export interface ReadSource extends Source {
   parsed: ParsedConfig;
   baseDir: string;
   needsTrust: boolean;
-  /** A project's settings and bundles that were set aside because nobody has trusted them yet. */
+  /** A project's settings and bundles that were dropped because they are not trusted yet. */
   untrustedSettings?: Record<string, unknown>;
-  /** Only for entries of this source, such as PLUGIN_ROOT. */
+  /** Variables that exist only for entries of this source, such as PLUGIN_ROOT. */
   variables?: Record<string, string>;
 }
 
@@ -33,7 +33,7 @@ export interface SourceOptions {
   overrides?: unknown;
 }
 
-/** Reads every source there is, highest precedence first. */
+/** Reads all sources, highest precedence first. */
 export async function readSources(options: SourceOptions): Promise<ReadSource[]> {
   const { cwd, env, path } = options;
   const sources: ReadSource[] = [];
@@ -52,12 +52,12 @@ async function readValue(scope: Scope, value: unknown, baseDir: string): Promise
   return { scope, ...file, state: "used", parsed, baseDir, needsTrust: false };
 }
 
-/** A path that somebody named must be there and readable; a typo must not silently mean "no servers". */
+/** A file that was named explicitly must exist and be readable; a typo must not silently mean "no servers". */
 async function readExplicit(file: string, needsTrust: boolean): Promise<ReadSource> {
   const source = await readFileSource("explicit", file, needsTrust);
   const shown = printable(file, { oneLine: true });
   if (source.state === "missing") {
-    throw new PlugboardError("config-unreadable", `There is no file ${shown}.`, { data: { file } });
+    throw new PlugboardError("config-unreadable", `File not found: ${shown}.`, { data: { file } });
   }
   if (source.state === "refused") {
     throw new PlugboardError("config-unreadable", `${shown} ${source.reason}.`, { data: { file } });
@@ -65,7 +65,7 @@ async function readExplicit(file: string, needsTrust: boolean): Promise<ReadSour
   return source;
 }
 
-/** The variable may have been set by the project (an editor setting, direnv): then its file needs trust like any other. */
+/** The project may have set the variable (an editor setting, direnv), so a file inside the project still needs trust. */
 async function readVariable(path: string, { cwd, projectRoot }: SourceOptions): Promise<ReadSource> {
   const file = resolve(cwd, path);
   const real = await realpath(file).catch(() => file);
@@ -77,7 +77,12 @@ async function readDiscovered({ cwd, projectRoot, folders }: SourceOptions): Pro
   return Promise.all(
     candidateFiles(cwd, projectRoot, folders).map(async ({ scope, file }) => {
       if (scope === "project" && leavesProject(file, projectRoot)) {
-        return refusedSource(scope, file, "is a symbolic link that leaves the project, it is not read", true);
+        return refusedSource(
+          scope,
+          file,
+          "is a symbolic link to a file outside the project, so it is not read",
+          true,
+        );
       }
       const baseDir = scope === "local" ? projectRoot : dirname(file);
       return { ...(await readFileSource(scope, file, scope === "project")), baseDir };
@@ -94,7 +99,12 @@ export async function readFileSource(scope: Scope, file: string, needsTrust: boo
   if (read.kind === "refused") return refusedSource(scope, file, read.reason, needsTrust);
   const syntax = syntaxOf(file);
   if (!syntax)
-    return refusedSource(scope, file, "has an unknown ending; use .json, .jsonc, .toml or .yaml", needsTrust);
+    return refusedSource(
+      scope,
+      file,
+      "has an unknown file extension; use .json, .jsonc, .toml or .yaml",
+      needsTrust,
+    );
   const parsed = await parseConfig(read.text, { scope, file, syntax });
   return { scope, file, state: "used", parsed, baseDir, needsTrust };
 }

@@ -1,9 +1,9 @@
-/** A `${…}` in a configured text. */
+/** A `${…}` in a configured string. */
 export interface Reference {
   kind: "env" | "secret" | "file" | "cmd";
   /** The variable, secret, path or command line. */
   name: string;
-  /** What follows `:-`, itself a text with references. */
+  /** The text after `:-`, which may contain references itself. */
   fallback?: string;
 }
 
@@ -11,7 +11,7 @@ export type Template = (string | Reference)[];
 
 /**
  * `${VAR}`, `${VAR:-default}`, `${secret:NAME}`, `${file:path}` and `${cmd:…}`; `$${` stands for a literal `${`.
- * Braces nest, so a default may hold a reference. Anything that is not a reference is plain text.
+ * Braces nest, so a default may contain a reference. Anything that is not a reference is plain text.
  */
 export function parseTemplate(text: string): Template {
   const parts: Template = [];
@@ -67,19 +67,19 @@ function splitFallback(body: string): [string, string?] {
   return at === -1 ? [body] : [body.slice(0, at), body.slice(at + 2)];
 }
 
-/** How a reference is written, and therefore how it is shown: by its name, never by its value. */
+/** The reference as it is shown: with its name, never with its value or default. */
 export function showReference({ kind, name }: Reference): string {
   return kind === "env" ? `\${${name}}` : `\${${kind}:${name}}`;
 }
 
-/** Every reference in a text, those inside defaults too. */
+/** All references in a text, including those inside defaults. */
 export function referencesIn(text: string): Reference[] {
   return parseTemplate(text).flatMap((part) =>
     typeof part === "string" ? [] : [part, ...referencesIn(part.fallback ?? "")],
   );
 }
 
-/** Text that means itself in our configuration, whatever it contains. */
+/** Escapes a text so that nothing in it is read as a reference. */
 export function escapeTemplate(text: string): string {
   return text.replaceAll("${", () => "$${");
 }

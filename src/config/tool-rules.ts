@@ -5,26 +5,27 @@ import type { ServerConfig } from "./server-schema.ts";
 export type ToolVerdict = { offered: true } | { offered: false; because: string };
 
 /**
- * Whether a server's tool is offered, in all or in one bundle. A tool must pass both the server's rules and the
- * bundle's; deny beats allow; a server that is not believed offers only what some allow list names.
+ * Decides whether a server's tool is offered, with or without a bundle. A tool must pass both the server's rules and
+ * the bundle's; deny takes precedence over allow; an untrusted server offers only tools that an allow list names.
  */
 export function toolVerdict(server: ServerConfig, tool: string, bundle?: BundleConfig): ToolVerdict {
   const lists = [
-    { where: "the server", rules: server.tools },
-    { where: "the bundle", rules: bundle?.tools },
+    { owner: "server", rules: server.tools },
+    { owner: "bundle", rules: bundle?.tools },
   ];
-  for (const { where, rules } of lists) {
-    if (rules?.deny && matchesAny(rules.deny, tool)) return no(`${where} denies it`);
+  for (const { owner, rules } of lists) {
+    if (rules?.deny && matchesAny(rules.deny, tool)) return notOffered(`it is on the ${owner}'s deny list`);
   }
-  for (const { where, rules } of lists) {
-    if (rules?.allow && !matchesAny(rules.allow, tool)) return no(`${where} allows other tools only`);
+  for (const { owner, rules } of lists) {
+    if (rules?.allow && !matchesAny(rules.allow, tool))
+      return notOffered(`it is not on the ${owner}'s allow list`);
   }
   if (server.untrusted && !server.tools?.allow && !bundle?.tools?.allow) {
-    return no("the server is untrusted and no allow list names the tool");
+    return notOffered("the server is untrusted and no allow list names the tool");
   }
   return { offered: true };
 }
 
-function no(because: string): ToolVerdict {
+function notOffered(because: string): ToolVerdict {
   return { offered: false, because };
 }

@@ -1,15 +1,15 @@
 import { canonicalJson, sha256 } from "../lib/canonical.ts";
 import type { ServerEntry } from "./model.ts";
 
-/** Whether this user has said yes to exactly this content. */
+/** Resolves to true if this user has trusted exactly this content. */
 export type TrustCheck = (fingerprint: string) => Promise<boolean>;
 
-/** Nothing that a project brings is trusted: the safe answer where nobody can remember one. */
+/** Trusts nothing from a project: the safe default when no trust decisions are stored. */
 export const trustNothing: TrustCheck = async () => false;
 
 /**
- * Names the exact content of a project's entry, unexpanded, in this project: any change of any field, another
- * name or another folder gives another fingerprint, and the question is asked again.
+ * Identifies the exact, unexpanded content of an entry in this project. Changing any field, the name or the folder
+ * changes the fingerprint, so the user is asked again.
  */
 export function fingerprint(
   entry: Pick<ServerEntry, "name" | "written" | "baseDir">,
@@ -19,7 +19,7 @@ export function fingerprint(
   return sha256(canonicalJson({ server: name, written, baseDir, projectRoot }));
 }
 
-/** The same for a project file's other top-level keys, taken together. */
+/** The same for all other top-level keys of a project file together. */
 export function settingsFingerprint(settings: unknown, file: string, projectRoot: string): string {
   return sha256(canonicalJson({ settings, file, projectRoot }));
 }

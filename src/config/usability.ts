@@ -9,11 +9,11 @@ import { shellWord } from "../lib/argv.ts";
 export interface JudgeContext {
   policy: ManagedPolicy;
   env: Environment;
-  /** Whether this user has trusted the entry; only asked of entries that need it. */
+  /** Whether this user has trusted the entry; only matters for entries that need trust. */
   isTrusted: boolean;
 }
 
-/** Decides whether an entry may be used. The strongest reason is the one a person sees: policy, mistakes, trust, switch, values. */
+/** Decides whether an entry may be used. Reports the strongest reason only: policy, mistakes, trust, disabled, missing values. */
 export function judgeServer(entry: ServerEntry, context: JudgeContext): ServerEntry {
   return { ...entry, status: statusOf(entry, context) };
 }
@@ -45,7 +45,7 @@ function statusOf(entry: ServerEntry, { policy, env, isTrusted }: JudgeContext):
     const error = missingValues(entry, missing);
     return disabled(
       "missing-value",
-      `${missing.map(({ reference }) => reference).join(", ")} is not set`,
+      `${missing.map(({ reference }) => reference).join(", ")} ${missing.length === 1 ? "is" : "are"} not set`,
       error.hint,
     );
   }

@@ -183,11 +183,11 @@ describe("M42 filters apply to calls too", () => {
     expect((await hub.tools()).map(({ name }) => name)).toEqual(["echo"]);
     await expect(hub.callTool("mcp__it__add", { a: 1, b: 2 })).rejects.toMatchObject({
       code: "tool-hidden",
-      message: expect.stringContaining("allows other tools only"),
+      message: expect.stringContaining("not on the server's allow list"),
     });
     await expect(hub.callTool("it.elicit")).rejects.toMatchObject({
       code: "tool-hidden",
-      message: expect.stringContaining("denies it"),
+      message: expect.stringContaining("on the server's deny list"),
     });
     await expect(hub.callTool("it.nope")).rejects.toMatchObject({ code: "tool-unknown" });
     await expect(hub.callTool("it.ecko")).rejects.toMatchObject({ hint: expect.stringContaining("it.echo") });

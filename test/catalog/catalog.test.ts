@@ -160,7 +160,7 @@ describe("M12 explaining a tool", () => {
     onTestFinished(() => hub.close());
     expect(await hub.explainTool("it.add")).toMatchObject({
       status: "hidden",
-      because: "the server denies it",
+      because: "it is on the server's deny list",
       rules: expect.arrayContaining([
         expect.objectContaining({
           rule: "tools",

@@ -120,8 +120,8 @@ describe("M05 add, list, get, remove", () => {
     [["explain", "nope"], 4, 'There is no server "nope"'],
     [["lst"], 2, "Did you mean `plugboard list`?"],
     [["export", "codx"], 2, "Did you mean codex?"],
-    [["import", "emacs"], 2, "is no client"],
-    [["list", "--config", "nowhere.json"], 3, "There is no file"],
+    [["import", "emacs"], 2, "Unknown client"],
+    [["list", "--config", "nowhere.json"], 3, "File not found"],
     [["list", "--nonsense"], 2, "--help"],
     [["config", "nonsense"], 2, ""],
     [["completion", "tcsh"], 2, "Allowed choices are bash, zsh, fish"],
@@ -208,7 +208,7 @@ describe("M04 config validate, path, show, schema", () => {
     const run = await box.cli(["config", "validate"]);
     expect(run.code).toBe(3);
     expect(run.out).toContain(
-      "config.json:3:12 mcpServers.a.comand: `comand` is unknown — did you mean `command`?",
+      "config.json:3:12 mcpServers.a.comand: unknown field `comand` — did you mean `command`?",
     );
     const list = await box.cli(["list"]);
     expect(list.code).toBe(0);

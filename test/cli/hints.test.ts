@@ -47,7 +47,7 @@ describe("what a person is told to do next", () => {
   it("cannot be turned into an option by a project's server", async () => {
     const box = createSandbox({ "project/.mcp.json": { mcpServers: { "--yes": { command: "true" } } } });
     const { out, err } = await box.cli(["list"]);
-    expect(out + err).toContain("must not begin with a hyphen");
+    expect(out + err).toContain("must not start with a hyphen");
     expect(out + err).not.toContain("trust --yes");
   });
 });

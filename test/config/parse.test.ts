@@ -18,7 +18,7 @@ describe("M04 strict validation", () => {
     const { servers, diagnostics } = await loadConfig(box.options);
     expect(diagnostics.map(({ line, path, message }) => [line, path, message])).toEqual([
       [3, "mcpServers.one.args", "expected a list, found a string"],
-      [3, "mcpServers.one.comand", "`comand` is unknown"],
+      [3, "mcpServers.one.comand", "unknown field `comand`"],
       [4, "mcpServers.two.approval", "expected `approve`, `auto`, `prompt`, `deny`, or `{ default, tools }`"],
       [4, "mcpServers.two.url", "`htp:` is not supported"],
       [5, "mcpServers.three.startupTimeoutMs", "expected a number, found a string"],
@@ -57,21 +57,21 @@ describe("M04 strict validation", () => {
   });
 
   const oneMistake: [string, object, string][] = [
-    ["neither a command nor a URL", {}, "neither `command` nor `url`"],
-    ["both of them", { command: "a", url: "https://a.example" }, "exclude each other"],
+    ["neither a command nor a URL", {}, "`command` or `url` is missing"],
+    ["both of them", { command: "a", url: "https://a.example" }, "cannot be used together"],
     ["a type that does not fit", { type: "http", command: "a" }, "needs `url`"],
     [
       "a type that does not exist",
       { type: "ws", url: "wss://a.example" },
       "expected `stdio` or `http` or `sse`",
     ],
-    ["arguments inside the command", { command: "npx -y server" }, "its arguments belong in `args`"],
+    ["arguments inside the command", { command: "npx -y server" }, "its arguments go in `args`"],
     [
       "a password in the URL",
       { url: "https://me:secret@a.example" },
-      "must not hold a user name or password",
+      "must not contain a user name or password",
     ],
-    ["an empty allow list", { command: "a", tools: { allow: [] } }, "an empty allow list"],
+    ["an empty allow list", { command: "a", tools: { allow: [] } }, "an empty `allow` list"],
     ["a header that would be two", { url: "https://a.example", headers: { A: "x\r\nB: y" } }, "line break"],
     [
       "a header name with a space",
@@ -79,11 +79,11 @@ describe("M04 strict validation", () => {
       "valid header name",
     ],
     ["a maximum below the normal", { command: "a", callTimeoutMs: 9, maxCallTimeoutMs: 3 }, "smaller than"],
-    ["a variable name with =", { command: "a", env: { "A=B": "x" } }, "variable can have"],
-    ["a nested field", { command: "a", tools: { alow: ["x"] } }, "`alow` is unknown"],
+    ["a variable name with =", { command: "a", env: { "A=B": "x" } }, "not a valid variable name"],
+    ["a nested field", { command: "a", tools: { alow: ["x"] } }, "unknown field `alow`"],
     ["a negative time", { command: "a", callTimeoutMs: -1 }, "must be at least 1"],
   ];
-  it.each(oneMistake)("says one thing about %s", async (_, server, message) => {
+  it.each(oneMistake)("reports exactly one mistake for %s", async (_, server, message) => {
     const { diagnostics, servers } = await parseConfig({ mcpServers: { it: server } });
     expect(diagnostics.map((one) => one.message).join("|")).toContain(message);
     expect(diagnostics.filter(({ severity }) => severity === "error")).toHaveLength(
@@ -105,10 +105,10 @@ describe("M04 strict validation", () => {
     expect(JSON.stringify(diagnostics)).not.toContain(secret);
   });
 
-  it("refuses a member that is written twice, for that server only", async () => {
+  it("refuses a duplicate key, for that server only", async () => {
     const text = '{ "mcpServers": { "a": { "command": "x", "command": "y" }, "b": { "command": "z" } } }';
     const { servers, diagnostics } = await parseConfig(text);
-    expect(diagnostics).toMatchObject([{ message: "`command` is written twice", server: "a" }]);
+    expect(diagnostics).toMatchObject([{ message: "duplicate key `command`", server: "a" }]);
     expect(servers.map(({ name, config }) => [name, config?.command])).toEqual([
       ["a", undefined],
       ["b", "z"],
@@ -141,7 +141,7 @@ describe("M05 one entry covers what people already write", () => {
       '{ "mcpServers": { "__proto__": { "command": "x" }, "constructor": { "command": "y", "__proto__": 1 } } }';
     const { servers } = await parseConfig(text);
     expect(servers.map(({ name }) => name)).toEqual(["__proto__", "constructor"]);
-    expect(servers[1]?.diagnostics[0]?.message).toContain("`__proto__` is unknown");
+    expect(servers[1]?.diagnostics[0]?.message).toContain("unknown field `__proto__`");
     expect(({} as Record<string, unknown>)["command"]).toBeUndefined();
   });
 });

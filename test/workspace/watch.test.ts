@@ -107,7 +107,7 @@ describe("M09 watching the configuration", () => {
     const box = createSandbox({ "team.json": one });
     const { problems, names } = await watching(box, { path: box.path("team.json") });
     rmSync(box.path("team.json"));
-    expect(await problems.next()).toContain("There is no file");
+    expect(await problems.next()).toContain("File not found");
     box.write("team.json", two);
     expect(await names()).toEqual(["one", "two"]);
   });

@@ -1,4 +1,4 @@
-/** A place inside a configuration: member names and list indexes from the root. */
+/** The path to a value in a configuration: member names and list indexes, starting at the root. */
 export type Path = readonly (string | number)[];
 
 export interface Span {
@@ -9,21 +9,21 @@ export interface Span {
 export interface SyntaxProblem {
   message: string;
   offset: number;
-  /** Set when only this part of the document is in doubt, for instance a member that is written twice. */
+  /** Set when the problem affects only this part of the document, for example a duplicate member. */
   path?: Path;
 }
 
-/** A parsed text that still knows where everything stands. Objects have no prototype, so `__proto__` is just a name. */
+/** A parsed text with source positions. Its objects have no prototype, so `__proto__` is an ordinary name. */
 export interface ConfigDocument {
   value: unknown;
   problems: SyntaxProblem[];
-  /** Where a member stands: its name if it has one, else its value. */
+  /** The position of a member: of its name if it has one, else of its value. */
   find(path: Path): Span | undefined;
 }
 
 /**
- * One notation. `set` and `remove` splice the text and leave the rest of it alone, byte for byte; the caller parses
- * the result again and compares, so a splice may be simple and need not be clever.
+ * One file syntax. `set` and `remove` change part of the text and keep every other byte. They may be simple: the
+ * caller parses the result again and rejects it if anything else changed.
  */
 export interface Notation {
   parse(text: string): ConfigDocument;
@@ -56,20 +56,20 @@ export async function notation(syntax: SyntaxName): Promise<Notation> {
 export const maxDepth = 64;
 
 /**
- * Parses text that somebody else may have prepared. Parsers recurse, so nesting is bounded before and after:
- * a hostile document costs a message, never the stack.
+ * Parses text that may be hostile. Parsers recurse, so the nesting depth is limited before and after parsing: a
+ * document that is too deep becomes a problem in the result and cannot overflow the stack.
  */
 export async function parseDocument(text: string, syntax: SyntaxName): Promise<ConfigDocument> {
-  const deep = { value: undefined, find: () => undefined };
+  const rejected = { value: undefined, find: () => undefined };
   const brackets = tooManyBrackets(text);
-  if (brackets !== undefined) return { ...deep, problems: [tooDeep(brackets)] };
+  if (brackets !== undefined) return { ...rejected, problems: [tooDeep(brackets)] };
   const { parse } = await notation(syntax);
   try {
     const document = parse(text);
-    if (depthOf(document.value) > maxDepth) return { ...deep, problems: [tooDeep(0)] };
+    if (depthOf(document.value) > maxDepth) return { ...rejected, problems: [tooDeep(0)] };
     return document;
   } catch (error) {
-    if (error instanceof RangeError) return { ...deep, problems: [tooDeep(0)] };
+    if (error instanceof RangeError) return { ...rejected, problems: [tooDeep(0)] };
     throw error;
   }
 }
@@ -78,7 +78,7 @@ function tooDeep(offset: number): SyntaxProblem {
   return { message: `nested deeper than ${maxDepth} levels`, offset };
 }
 
-/** A rough count of open brackets, quotes respected: generous for honest files, decisive for `[[[[…`. */
+/** Counts open brackets outside quotes. Rough, but it stops `[[[[…` and never rejects a normal file. */
 function tooManyBrackets(text: string): number | undefined {
   let depth = 0;
   let quote = 0;
@@ -107,7 +107,7 @@ export function bareObject(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>;
 }
 
-/** The line (from 1) and column (from 1) of an offset. */
+/** The line and column of an offset, both starting at 1. */
 export function positionAt(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset);
   const line = before.split("\n").length;

@@ -3,7 +3,7 @@ import type { Node, ParseError } from "jsonc-parser";
 import { bareObject, nest, splice } from "./document.ts";
 import type { ConfigDocument, Notation, Path, SyntaxProblem } from "./document.ts";
 
-/** JSON with comments and trailing commas, as people write it; plain JSON is a part of that. */
+/** JSON with comments and trailing commas; plain JSON is a subset. */
 export const json: Notation = { parse, set, remove, stringify: (value) => `${render(value, "", "  ")}\n` };
 
 function parse(text: string): ConfigDocument {
@@ -28,14 +28,14 @@ function parse(text: string): ConfigDocument {
 }
 
 const wording: Record<string, string> = {
-  InvalidSymbol: 'names and texts need "quotes"',
+  InvalidSymbol: 'names and strings need "quotes"',
   CommaExpected: "a comma is missing before this",
   CloseBraceExpected: "a closing } is missing",
   CloseBracketExpected: "a closing ] is missing",
   ColonExpected: "a colon is missing before this",
-  PropertyNameExpected: 'a name in "quotes" is expected here',
-  ValueExpected: "a value is expected here",
-  EndOfFileExpected: "the document ended before this",
+  PropertyNameExpected: 'expected a name in "quotes" here',
+  ValueExpected: "expected a value here",
+  EndOfFileExpected: "unexpected text after the end of the document",
   UnexpectedEndOfString: "this string has no closing quote",
   UnexpectedEndOfComment: "this comment is never closed",
   InvalidEscapeCharacter: "this escape is not valid in JSON",
@@ -61,7 +61,7 @@ function toValue(node: Node, path: Path, problems: SyntaxProblem[]): unknown {
     const key = String(name.value);
     if (Object.hasOwn(object, key)) {
       problems.push({
-        message: `\`${key}\` is written twice`,
+        message: `duplicate key \`${key}\``,
         offset: property.offset,
         path: [...path, key],
       });
@@ -71,7 +71,7 @@ function toValue(node: Node, path: Path, problems: SyntaxProblem[]): unknown {
   return object;
 }
 
-/** The value node at a path; the last of several members with one name, as parsing takes it. */
+/** The value node at a path. Of several members with the same name it takes the last, as parsing does. */
 function nodeAt(root: Node, path: Path): Node | undefined {
   let node: Node | undefined = root;
   for (const step of path) {
@@ -151,7 +151,7 @@ function remove(text: string, path: Path): string {
   return body.trim() === "" ? splice(result, object.offset + 1, body.length, "") : result;
 }
 
-/** The offset of a comma that follows, with only white space and comments between. */
+/** The offset of the next comma, if only whitespace and comments come before it. */
 function commaAfter(text: string, offset: number): number | undefined {
   const scanner = createScanner(text, true);
   scanner.setPosition(offset);
@@ -159,7 +159,7 @@ function commaAfter(text: string, offset: number): number | undefined {
   return text[scanner.getTokenOffset()] === "," ? scanner.getTokenOffset() : undefined;
 }
 
-/** The end of the line when nothing but a comment stands between `offset` and it. */
+/** The end of the line, if the rest of it after `offset` is empty or a comment. */
 function restIsComment(text: string, offset: number): number | undefined {
   const newline = text.indexOf("\n", offset);
   const end = newline === -1 ? text.length : text[newline - 1] === "\r" ? newline - 1 : newline;
@@ -169,7 +169,7 @@ function restIsComment(text: string, offset: number): number | undefined {
   return rest === "" || isComment ? end : undefined;
 }
 
-/** Like `JSON.stringify`, but a short list of plain values stays on its line, as people write `args`. */
+/** Like `JSON.stringify`, but keeps a short list of plain values on one line, as people write `args`. */
 function render(value: unknown, indent: string, unit: string): string {
   const isPlain = (item: unknown) => typeof item !== "object" || item === null;
   if (isPlain(value)) return JSON.stringify(value) ?? "null";

@@ -1,4 +1,4 @@
-/** `[path]` with its values, then one table for each object below it; deeper objects are written inline. */
+/** Writes `[path]` with its plain values, then one table for each nested object. */
 export function renderTables(path: readonly string[], value: unknown): string {
   if (!isTable(value)) return `${tomlKey(path.at(-1) ?? "")} = ${renderInline(value)}\n`;
   const members = Object.entries(value).filter(([, member]) => member !== undefined && member !== null);
@@ -25,7 +25,7 @@ export function tomlKey(key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? key : quoted(key);
 }
 
-/** JSON's escapes are valid in a TOML basic string; DEL is the one character that TOML wants escaped besides. */
+/** JSON escapes are valid in a TOML basic string, but TOML also requires DEL to be escaped. */
 function quoted(text: string): string {
   return JSON.stringify(text).replaceAll("\u007f", "\\u007F");
 }

@@ -17,7 +17,7 @@ function parse(text: string): ConfigDocument {
   }
 }
 
-/** Everything the text says, flat: table headers and assignments with their full path. */
+/** A table header or an assignment, with its full path. */
 interface Place extends Span {
   path: Path;
   /** Absent for a table header. */
@@ -179,7 +179,7 @@ function remove(text: string, path: Path): string {
   return result;
 }
 
-/** Cuts a header or an assignment with its line, and one of two blank lines that would meet. */
+/** Removes the line of a header or an assignment, and one blank line if two would end up next to each other. */
 function cutLines(text: string, { start, end }: Span): string {
   const lineStart = text.lastIndexOf("\n", start - 1) + 1;
   const newline = text.indexOf("\n", end);

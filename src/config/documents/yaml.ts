@@ -5,9 +5,9 @@ import type { ConfigDocument, Notation, Path } from "./document.ts";
 
 export const yaml: Notation = { parse, set, remove, stringify: (value) => stringify(value, textOptions) };
 
-/** No line folding and no aliases in what we write: what stands there is what is meant. */
+/** We write no folded lines and no aliases. */
 const textOptions = { lineWidth: 0, aliasDuplicateObjects: false } as const;
-/** Aliases may repeat a value this often; a bomb needs thousands. */
+/** How often an alias may repeat a value; an alias bomb needs thousands. */
 const maxAliasCount = 100;
 
 function parse(text: string): ConfigDocument {
@@ -131,7 +131,7 @@ function remove(text: string, path: Path): string {
   return splice(text, from, to - from, "");
 }
 
-/** Where a pair's value ends, without the line break and comments that follow it. */
+/** The end of a pair's value, before any line break and comments that follow it. */
 function endOf(text: string, pair: AnyPair): number {
   const end = pair.value?.range?.[1] ?? pair.key.range?.[1] ?? 0;
   let here = end;

@@ -1,24 +1,24 @@
 import { isRecord } from "../../lib/record.ts";
 import { type EntryShape, readEntry, writeEntry } from "./entry.ts";
-import { lost } from "./draft.ts";
+import { lost, noEquivalent } from "./draft.ts";
 import type { Format, ImportedFile, NamedServer, Note, ReadContext, Skipped, WrittenFile } from "./format.ts";
 
-/** A client as a table: where its servers are, and what the fields of one server mean. */
+/** Describes a client's format: where its file lists servers, and what the fields of one server mean. */
 export interface Client extends Omit<Format, "read" | "write">, EntryShape {
   find(document: Record<string, unknown>, context: ReadContext): Found;
-  /** Puts entries where `find` finds them; a client without it is only read. */
+  /** Puts entries where `find` finds them. Without it, Plugboard can only read this client's files. */
   wrap?(entries: Record<string, unknown>, servers: readonly NamedServer[]): Record<string, unknown>;
 }
 
 export interface Found {
   entries: readonly (readonly [name: string, entry: unknown])[];
-  /** Names in the user's file that are about this project alone. */
+  /** Servers in the user's file that apply only to this project. */
   local?: ReadonlySet<string>;
-  /** Servers that are switched off somewhere else in the document. */
-  off?: (name: string) => boolean;
+  /** For servers that are disabled elsewhere in the document. */
+  isDisabled?: (name: string) => boolean;
   notes?: Note[];
   skipped?: Skipped[];
-  /** When entries of one document are written in another way than the client's usual one. */
+  /** Set when this document's entries differ from the client's usual shape. */
   shape?: EntryShape;
 }
 
@@ -46,14 +46,14 @@ function readDocument(client: Client, document: unknown, context: ReadContext): 
   const seen = new Set<string>();
   for (const [name, entry] of found.entries) {
     const result = seen.has(name)
-      ? { problem: "the same name was there before" }
+      ? { problem: "an earlier entry has the same name" }
       : readEntry(name, entry, found.shape ?? client, context);
     seen.add(name);
     if ("problem" in result) {
       file.skipped.push({ name, reason: result.problem });
       continue;
     }
-    if (found.off?.(name)) result.server.config.enabled = false;
+    if (found.isDisabled?.(name)) result.server.config.enabled = false;
     if (found.local?.has(name)) result.server.local = true;
     file.servers.push(result.server);
   }
@@ -72,19 +72,19 @@ function writeDocument(
   };
 }
 
-/** The servers under one key of a file that is about servers only: every other key is worth a note. */
+/** For a file that contains only servers, under one key: every other key gets a note. */
 export function ownFile(key: string, known: readonly string[] = []): Pick<Client, "find" | "wrap"> {
   return {
     find: (document) => {
       const others = Object.keys(document).filter((name) => ![key, "$schema", ...known].includes(name));
       const found = entriesOf(document[key], key);
-      return { ...found, notes: others.map((name) => lost(name, "there is nothing like it here")) };
+      return { ...found, notes: others.map((name) => lost(name, noEquivalent)) };
     },
     wrap: (entries) => ({ [key]: entries }),
   };
 }
 
-/** The servers under one key of a file with all of a client's settings. */
+/** For a file with all of a client's settings, which has servers under one key. */
 export function settingsFile(key: string): Pick<Client, "find" | "wrap"> {
   return { find: (document) => entriesOf(document[key], key), wrap: (entries) => ({ [key]: entries }) };
 }
@@ -98,7 +98,7 @@ export function entriesOf(value: unknown, key: string): Pick<Found, "entries"> &
   };
 }
 
-/** Servers in a list, each with its name inside. */
+/** For servers in a list, where each entry contains its name. */
 export function listedEntries(value: unknown, key: string, nameField: string): Found {
   if (value === undefined || value === null) return { entries: [] };
   if (!Array.isArray(value))

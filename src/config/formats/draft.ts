@@ -1,30 +1,30 @@
 import type { Note, ReadContext } from "./format.ts";
 import { shellWord } from "../../lib/argv.ts";
-import type { Home, Homes } from "./homes.ts";
+import type { ConfigField, FlatConfig } from "./flat-config.ts";
 import { parseTemplate } from "../template.ts";
 import { type Part, printReference, printReferences, type Reference, withoutFallback } from "./references.ts";
 import type { VariableSyntax } from "./variables.ts";
 
-/** One server on its way in: what was understood so far, and what there is to say about it. */
+/** One server that is being imported: the fields read so far, and notes about them. */
 export interface ReadDraft {
   name: string;
-  homes: Homes;
+  config: FlatConfig;
   notes: Note[];
-  /** A client's text in our notation. */
+  /** Translates the client's variables to our references. */
   translate(text: string, field: string): string;
 }
 
-/** One server on its way out: a rule takes what it can say from `homes`; what stays is lost. */
+/** One server that is being exported: each rule takes the fields it can write from `config`; the rest is lost. */
 export interface WriteDraft {
   client: string;
-  homes: Homes;
+  config: FlatConfig;
   notes: Note[];
-  /** Our text in the client's notation; nothing when it holds a reference the client cannot say. */
+  /** Translates our references to the client's variables; undefined if the client has no equivalent for one. */
   translate(text: string, field: string): string | undefined;
 }
 
 export function createReadDraft(name: string, syntax: VariableSyntax, context: ReadContext): ReadDraft {
-  const draft: ReadDraft = { name, homes: new Map(), notes: [], translate };
+  const draft: ReadDraft = { name, config: new Map(), notes: [], translate };
   return draft;
 
   function translate(text: string, field: string): string {
@@ -32,10 +32,12 @@ export function createReadDraft(name: string, syntax: VariableSyntax, context: R
     const parts = syntax.read(text, { ...context, field, unknown: () => (hasUnknown = true) });
     const translated = printReferences(parts);
     if (hasUnknown)
-      draft.notes.push(lost(field, "a `${…}` in it means nothing here and is kept as plain text"));
+      draft.notes.push(
+        lost(field, "contains a `${…}` that Plugboard does not know; it is kept as plain text"),
+      );
     if (!sameParts(parseTemplate(translated), parts)) {
       draft.notes.push(
-        lost(field, "a `$` directly before a variable cannot be written down; check this value"),
+        lost(field, "a `$` directly before a variable cannot be written in our notation; check this value"),
       );
     } else if (translated !== text && !hasUnknown) {
       draft.notes.push(describe(parts, translated, field));
@@ -44,7 +46,7 @@ export function createReadDraft(name: string, syntax: VariableSyntax, context: R
   }
 }
 
-export function createWriteDraft(client: string, homes: Homes, syntax: VariableSyntax): WriteDraft {
+export function createWriteDraft(client: string, config: FlatConfig, syntax: VariableSyntax): WriteDraft {
   const notes: Note[] = [];
   const translate = (text: string, field: string): string | undefined => {
     const parts = parseTemplate(text);
@@ -54,26 +56,30 @@ export function createWriteDraft(client: string, homes: Homes, syntax: VariableS
     const plain = parts.every((part) => typeof part === "string");
     const back = syntax.read(whole, { projectRoot: "/", scope: "user", field, unknown: () => {} });
     if (plain && !sameParts(back, parts)) {
-      notes.push(lost(field, `${client} would take a part of this plain text for a variable`));
+      notes.push(lost(field, `${client} would read part of this plain text as a variable`));
     }
     return whole;
   };
-  return { client, homes, notes, translate };
+  return { client, config, notes, translate };
 }
+
+/** The note for a field that has no equivalent in Plugboard. */
+export const noEquivalent = "Plugboard has no equivalent";
 
 export function lost(field: string, message: string): Note {
   return { kind: "lost", field, message };
 }
 
-/** Puts a value in its place, unless another spelling of the same field was there first. */
-export function settle(draft: ReadDraft, home: Home, value: unknown, field: string): void {
-  if (draft.homes.has(home)) draft.notes.push(lost(field, "another field of this entry says the same thing"));
-  else draft.homes.set(home, value);
+/** Sets a field, unless another spelling of it has already set it. */
+export function setField(draft: ReadDraft, target: ConfigField, value: unknown, field: string): void {
+  if (draft.config.has(target))
+    draft.notes.push(lost(field, "another field of this entry already sets this"));
+  else draft.config.set(target, value);
 }
 
-export function take(draft: WriteDraft, home: Home): unknown {
-  const value = draft.homes.get(home);
-  draft.homes.delete(home);
+export function takeField(draft: WriteDraft, target: ConfigField): unknown {
+  const value = draft.config.get(target);
+  draft.config.delete(target);
   return value;
 }
 
@@ -87,16 +93,16 @@ function writePart(
   }: Pick<WriteDraft, "client" | "notes"> & { syntax: VariableSyntax; field: string },
 ): string | undefined {
   if (typeof part === "string") return part;
-  const said = syntax.write(part);
-  if (said !== undefined) return said;
+  const written = syntax.write(part);
+  if (written !== undefined) return written;
   const bare = syntax.write(withoutFallback(part));
   const name = "name" in part && /^[A-Za-z_]\w*$/.test(part.name) ? part.name : undefined;
-  const stand = name === undefined ? undefined : syntax.write({ kind: "env", name });
+  const substitute = name === undefined ? undefined : syntax.write({ kind: "env", name });
   if (bare !== undefined)
-    notes.push(lost(field, `${client} has no default values, so this one must be found`));
-  else if (name !== undefined && stand !== undefined) notes.push(needsVariable(field, name, client));
-  else notes.push(unsayable(part, client, field));
-  return bare ?? stand;
+    notes.push(lost(field, `${client} does not support default values, so this one must be set`));
+  else if (name !== undefined && substitute !== undefined) notes.push(needsVariable(field, name, client));
+  else notes.push(unsupportedReference(part, client, field));
+  return bare ?? substitute;
 }
 
 export function needsVariable(field: string, name: string, client: string): Note {
@@ -107,8 +113,8 @@ export function needsVariable(field: string, name: string, client: string): Note
   };
 }
 
-function unsayable(reference: Reference, client: string, field: string): Note {
-  const message = `${client} cannot look up \`${withoutValues(reference)}\`: put the value in by hand`;
+function unsupportedReference(reference: Reference, client: string, field: string): Note {
+  const message = `${client} cannot look up \`${withoutValues(reference)}\`: enter the value by hand`;
   return reference.kind === "secret" ? { kind: "needs-secret", field, message } : lost(field, message);
 }
 
@@ -117,17 +123,17 @@ function describe(parts: readonly Part[], translated: string, field: string): No
   const secrets = references.filter((reference) => reference.kind === "secret");
   if (secrets.length > 0) {
     const commands = secrets.map(({ name }) => `\`plugboard secret set ${shellWord(name)}\``).join(" and ");
-    const message = `asks for a value: run ${commands}, or set the variable of that name`;
+    const message = `needs a value: run ${commands}, or set the variable of that name`;
     return { kind: "needs-secret", field, message };
   }
   const printed = references.map((reference) => `\`${withoutValues(reference)}\``).join(", ");
   const plain = translated.includes("$${")
     ? "is plain text in that client, so its `${` is written as `$${` here"
-    : "its variables are replaced by what they stand for";
-  return { kind: "translated", field, message: printed ? `reads ${printed} in our notation` : plain };
+    : "its variables are replaced by their values";
+  return { kind: "translated", field, message: printed ? `is written as ${printed} here` : plain };
 }
 
-/** A default or a command may hold what nobody should see. */
+/** A default or a command may contain a secret, so it is left out. */
 function withoutValues(reference: Reference): string {
   return reference.kind === "cmd" ? "${cmd:…}" : printReference(withoutFallback(reference));
 }

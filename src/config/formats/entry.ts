@@ -4,21 +4,21 @@ import { moveCredentials } from "./address-credentials.ts";
 import { createReadDraft, createWriteDraft, lost, type ReadDraft, type WriteDraft } from "./draft.ts";
 import { readFields, type Rules, writeFields } from "./fields.ts";
 import type { ImportedServer, Note, ReadContext } from "./format.ts";
-import { type Homes, putTogether, takeApart } from "./homes.ts";
+import { type FlatConfig, unflatten, flatten } from "./flat-config.ts";
 import { unwrapMcpRemote } from "./clients/mcp-remote.ts";
 import { findLiteralSecrets } from "./secrets.ts";
-import { settleTransport } from "./transport.ts";
+import { chooseTransport } from "./transport.ts";
 import type { VariableSyntax } from "./variables.ts";
 
-/** How a client writes one server. */
+/** Describes how a client writes one server. */
 export interface EntryShape {
   fields: Rules;
   variables: VariableSyntax;
-  /** What an address means when the entry does not name a transport. */
+  /** The transport of a URL when the entry does not name one. */
   remote: "http" | "sse";
-  /** A last look at what was read, before the transport is settled. */
+  /** Called after the fields are read and before the transport is determined; returns why the entry is unusable. */
   afterRead?(draft: ReadDraft, entry: Record<string, unknown>): string | undefined;
-  /** Says what this client has no field for in the words it has, before the fields are written. */
+  /** Called before the fields are written, to express settings that this client has no field for in other fields. */
   beforeWrite?(draft: WriteDraft): void;
 }
 
@@ -31,12 +31,12 @@ export function readEntry(name: string, entry: unknown, shape: EntryShape, conte
   if (problem !== undefined) return { problem };
   unwrapMcpRemote(draft);
   moveCredentials(draft);
-  const settled = settleTransport(draft.homes, shape.remote);
-  if ("problem" in settled) return settled;
-  if (settled.surplus) draft.notes.push(lost(settled.surplus, "the entry has a command and an address"));
-  const checked = serverSchema.safeParse(putTogether(draft.homes));
+  const transport = chooseTransport(draft.config, shape.remote);
+  if ("problem" in transport) return transport;
+  if (transport.surplus) draft.notes.push(lost(transport.surplus, "the entry has both a command and a URL"));
+  const checked = serverSchema.safeParse(unflatten(draft.config));
   if (!checked.success)
-    return { problem: `our \`${checked.error.issues[0]?.path.join(".")}\` cannot hold its value` };
+    return { problem: `its value is not valid for our \`${checked.error.issues[0]?.path.join(".")}\`` };
   return { server: { name, config: checked.data, notes: [...draft.notes, ...findLiteralSecrets(draft)] } };
 }
 
@@ -45,16 +45,16 @@ export function writeEntry(
   shape: EntryShape,
   client: string,
 ): { entry: Record<string, unknown>; notes: Note[] } {
-  const homes = takeApart(config);
-  homes.set("type", config.type ?? (config.command === undefined ? "http" : "stdio"));
-  const draft = createWriteDraft(client, homes, shape.variables);
+  const flat = flatten(config);
+  flat.set("type", config.type ?? (config.command === undefined ? "http" : "stdio"));
+  const draft = createWriteDraft(client, flat, shape.variables);
   shape.beforeWrite?.(draft);
   const entry = writeFields(shape.fields, draft);
-  // What the client concludes by itself need not be written.
-  if (homes.get("type") === "stdio" || homes.get("type") === shape.remote) homes.delete("type");
-  return { entry, notes: [...draft.notes, ...leftOver(homes, client)] };
+  // The client infers these transports, so not writing them loses nothing.
+  if (flat.get("type") === "stdio" || flat.get("type") === shape.remote) flat.delete("type");
+  return { entry, notes: [...draft.notes, ...leftOver(flat, client)] };
 }
 
-function leftOver(homes: Homes, client: string): Note[] {
-  return [...homes.keys()].map((home) => lost(home, `${client} has nothing like it`));
+function leftOver(config: FlatConfig, client: string): Note[] {
+  return [...config.keys()].map((target) => lost(target, `${client} has no equivalent`));
 }

@@ -1,52 +1,52 @@
 import { isRecord } from "../../lib/record.ts";
-import { lost, needsVariable, take, type WriteDraft } from "./draft.ts";
+import { lost, needsVariable, takeField, type WriteDraft } from "./draft.ts";
 import { textList } from "./fields.ts";
-import type { Home } from "./homes.ts";
+import type { ConfigField } from "./flat-config.ts";
 import { parseTemplate } from "../template.ts";
 import type { Reference } from "../template.ts";
 
-/** For clients that look variables up inside values: names of variables become such values. */
+/** For clients that expand variables in values: turns our lists of variable names into such values. */
 export function spellOutVariables(draft: WriteDraft): void {
-  const { homes } = draft;
-  const handedOn = textList(take(draft, "inheritEnv")) ?? [];
-  const env = handedOn.filter((name) => /^\w+$/.test(name)).map((name) => [name, `\${${name}}`] as const);
-  if (env.length < handedOn.length) {
-    draft.notes.push(lost("inheritEnv", `${draft.client} cannot hand variables on by pattern`));
+  const { config } = draft;
+  const inherited = textList(takeField(draft, "inheritEnv")) ?? [];
+  const env = inherited.filter((name) => /^\w+$/.test(name)).map((name) => [name, `\${${name}}`] as const);
+  if (env.length < inherited.length) {
+    draft.notes.push(lost("inheritEnv", `${draft.client} cannot pass on variables by pattern`));
   }
   addTo(draft, "env", "inheritEnv", env);
-  const fromEnv = Object.entries(members(take(draft, "headersFromEnv")));
+  const fromEnv = Object.entries(members(takeField(draft, "headersFromEnv")));
   addTo(
     draft,
     "headers",
     "headersFromEnv",
     fromEnv.map(([header, name]) => [header, `\${${name}}`] as const),
   );
-  if (homes.has("bearerTokenEnv")) {
-    const name = String(take(draft, "bearerTokenEnv"));
+  if (config.has("bearerTokenEnv")) {
+    const name = String(takeField(draft, "bearerTokenEnv"));
     addTo(draft, "headers", "bearerTokenEnv", [["Authorization", `Bearer \${${name}}`]]);
   }
 }
 
-/** For Codex, whose values are plain text: values that are only a variable become names of variables. */
+/** For Codex, which does not expand values: turns values that are only a variable into variable names. */
 export function foldVariables(draft: WriteDraft): void {
-  const handedOn: string[] = textList(draft.homes.get("inheritEnv")) ?? [];
-  const fromEnv = new Map(Object.entries(members(draft.homes.get("headersFromEnv"))));
+  const inherited: string[] = textList(draft.config.get("inheritEnv")) ?? [];
+  const fromEnv = new Map(Object.entries(members(draft.config.get("headersFromEnv"))));
   keep(draft, "env", (key, value) => {
     const reference = onlyReference(value);
     if (reference?.name !== key) return true;
-    handedOn.push(key);
-    return moved(draft, `env.${key}`, reference);
+    inherited.push(key);
+    return noteVariable(draft, `env.${key}`, reference);
   });
   keep(draft, "headers", (key, value) => {
     const bearer = value.startsWith("Bearer ") && /^authorization$/i.test(key);
     const reference = onlyReference(bearer ? value.slice("Bearer ".length) : value);
-    if (!reference || (bearer && draft.homes.has("bearerTokenEnv"))) return true;
-    if (bearer) draft.homes.set("bearerTokenEnv", reference.name);
+    if (!reference || (bearer && draft.config.has("bearerTokenEnv"))) return true;
+    if (bearer) draft.config.set("bearerTokenEnv", reference.name);
     else fromEnv.set(key, reference.name);
-    return moved(draft, `headers.${key}`, reference);
+    return noteVariable(draft, `headers.${key}`, reference);
   });
-  if (handedOn.length > 0) draft.homes.set("inheritEnv", [...new Set(handedOn)]);
-  if (fromEnv.size > 0) draft.homes.set("headersFromEnv", Object.fromEntries(fromEnv));
+  if (inherited.length > 0) draft.config.set("inheritEnv", [...new Set(inherited)]);
+  if (fromEnv.size > 0) draft.config.set("headersFromEnv", Object.fromEntries(fromEnv));
 }
 
 function onlyReference(value: string): Reference | undefined {
@@ -56,7 +56,7 @@ function onlyReference(value: string): Reference | undefined {
   return part.kind === "env" && part.fallback !== undefined ? undefined : part;
 }
 
-function moved(draft: WriteDraft, field: string, reference: Reference): false {
+function noteVariable(draft: WriteDraft, field: string, reference: Reference): false {
   draft.notes.push(
     reference.kind === "secret"
       ? needsVariable(field, reference.name, draft.client)
@@ -69,20 +69,22 @@ function moved(draft: WriteDraft, field: string, reference: Reference): false {
   return false;
 }
 
-function keep(draft: WriteDraft, home: Home, stays: (key: string, value: string) => boolean): void {
-  const entries = Object.entries(members(take(draft, home))).filter(([key, value]) => stays(key, value));
-  if (entries.length > 0) draft.homes.set(home, Object.fromEntries(entries));
+function keep(draft: WriteDraft, target: ConfigField, stays: (key: string, value: string) => boolean): void {
+  const entries = Object.entries(members(takeField(draft, target))).filter(([key, value]) =>
+    stays(key, value),
+  );
+  if (entries.length > 0) draft.config.set(target, Object.fromEntries(entries));
 }
 
 function addTo(
   draft: WriteDraft,
-  home: Home,
+  target: ConfigField,
   from: string,
   entries: readonly (readonly [string, string])[],
 ): void {
   if (entries.length === 0) return;
-  draft.homes.set(home, { ...members(draft.homes.get(home)), ...Object.fromEntries(entries) });
-  draft.notes.push({ kind: "translated", field: from, message: `is written as values in \`${home}\`` });
+  draft.config.set(target, { ...members(draft.config.get(target)), ...Object.fromEntries(entries) });
+  draft.notes.push({ kind: "translated", field: from, message: `is written as values in \`${target}\`` });
 }
 
 function members(value: unknown): Record<string, string> {

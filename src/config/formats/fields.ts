@@ -1,119 +1,124 @@
 import { isRecord } from "../../lib/record.ts";
-import { lost, type ReadDraft, settle, take, type WriteDraft } from "./draft.ts";
-import { type Home, isExpanded } from "./homes.ts";
+import { lost, noEquivalent, type ReadDraft, setField, takeField, type WriteDraft } from "./draft.ts";
+import { type ConfigField, isExpanded } from "./flat-config.ts";
 
-/** What one field of a client means, in both directions. */
+/** Reads and writes one field of a client. */
 export interface Rule {
-  /** Takes the value over, or says what is wrong with it so that the server is skipped. */
+  /** Stores the value in the draft, or returns what is wrong with it; the server is then skipped. */
   read(value: unknown, field: string, draft: ReadDraft): string | undefined;
-  /** The field's value for a server of ours, or nothing. */
+  /** The field's value for one of our servers; undefined if it is not written. */
   write?(draft: WriteDraft, field: string): unknown;
 }
 
-/** In the order in which they are looked at: of two spellings of one thing, the first wins. */
+/** Rules apply in order: of two spellings of one field, the first wins. */
 export type Rules = Readonly<Record<string, Rule>>;
 
-export function text(home: Home): Rule {
+export function text(target: ConfigField): Rule {
   return {
     read: (value, field, draft) => {
-      if (typeof value !== "string") return `\`${field}\` is not a text`;
-      settle(draft, home, isExpanded(home) ? draft.translate(value, field) : value, field);
+      if (typeof value !== "string") return `\`${field}\` is not a string`;
+      setField(draft, target, isExpanded(target) ? draft.translate(value, field) : value, field);
       return undefined;
     },
     write: (draft, field) => {
-      const value = take(draft, home);
-      return typeof value === "string" && isExpanded(home) ? (draft.translate(value, field) ?? value) : value;
+      const value = takeField(draft, target);
+      return typeof value === "string" && isExpanded(target)
+        ? (draft.translate(value, field) ?? value)
+        : value;
     },
   };
 }
 
-export function texts(home: Home): Rule {
+export function texts(target: ConfigField): Rule {
   return {
     read: (value, field, draft) => {
       const list = textList(value);
-      if (!list) return `\`${field}\` is not a list of texts`;
-      const translated = isExpanded(home)
+      if (!list) return `\`${field}\` is not a list of strings`;
+      const translated = isExpanded(target)
         ? list.map((item, index) => draft.translate(item, `${field}[${index}]`))
         : list;
-      if (list.length > 0) settle(draft, home, translated, field);
+      if (list.length > 0) setField(draft, target, translated, field);
       return undefined;
     },
     write: (draft, field) => {
-      const list = take(draft, home);
-      if (!Array.isArray(list) || !isExpanded(home)) return list;
+      const list = takeField(draft, target);
+      if (!Array.isArray(list) || !isExpanded(target)) return list;
       return list.map((item: string, index) => draft.translate(item, `${field}[${index}]`) ?? item);
     },
   };
 }
 
-/** Names with text values. A value that the client cannot look up is left out: its text would only mislead the server. */
-export function record(home: Home): Rule {
+/** An object with string values. A value that the client cannot look up is left out: the server would take it literally. */
+export function record(target: ConfigField): Rule {
   return {
     read: (value, field, draft) => {
       if (!isRecord(value)) return `\`${field}\` is not an object`;
       const entries: [string, string][] = [];
       for (const [key, member] of Object.entries(value)) {
         if (member === null)
-          draft.notes.push(lost(`${field}.${key}`, "unsets a variable, which we cannot do"));
-        else if (!isScalar(member)) return `\`${field}.${key}\` is not a text`;
+          draft.notes.push(lost(`${field}.${key}`, "unsets a variable, which Plugboard cannot do"));
+        else if (!isScalar(member)) return `\`${field}.${key}\` is not a string`;
         else {
           entries.push([
             key,
-            isExpanded(home) ? draft.translate(String(member), `${field}.${key}`) : String(member),
+            isExpanded(target) ? draft.translate(String(member), `${field}.${key}`) : String(member),
           ]);
         }
       }
-      if (entries.length > 0) settle(draft, home, Object.fromEntries(entries), field);
+      if (entries.length > 0) setField(draft, target, Object.fromEntries(entries), field);
       return undefined;
     },
     write: (draft, field) => {
-      const members = take(draft, home);
+      const members = takeField(draft, target);
       if (!isRecord(members)) return undefined;
       const entries = Object.entries(members).map(([key, value]) => {
         const member = String(value);
-        return [key, isExpanded(home) ? draft.translate(member, `${field}.${key}`) : member] as const;
+        return [key, isExpanded(target) ? draft.translate(member, `${field}.${key}`) : member] as const;
       });
-      const said = entries.filter(([, value]) => value !== undefined);
-      return said.length > 0 ? Object.fromEntries(said) : undefined;
+      const written = entries.filter(([, value]) => value !== undefined);
+      return written.length > 0 ? Object.fromEntries(written) : undefined;
     },
   };
 }
 
-/** A switch; its usual position is not written down. */
-export function flag(home: Home, { usual, inverted = false }: { usual: boolean; inverted?: boolean }): Rule {
+/** A boolean whose default is not written. */
+export function flag(
+  target: ConfigField,
+  { usual, inverted = false }: { usual: boolean; inverted?: boolean },
+): Rule {
   return {
     read: (value, field, draft) => {
-      if (typeof value !== "boolean") return `\`${field}\` is neither true nor false`;
+      if (typeof value !== "boolean") return `\`${field}\` must be true or false`;
       const ours = value !== inverted;
-      if (ours !== usual) settle(draft, home, ours, field);
+      if (ours !== usual) setField(draft, target, ours, field);
       return undefined;
     },
     write: (draft) => {
-      const value = draft.homes.get(home);
+      const value = draft.config.get(target);
       if (typeof value !== "boolean") return undefined;
-      draft.homes.delete(home);
+      draft.config.delete(target);
       return value === usual ? undefined : value !== inverted;
     },
   };
 }
 
-/** A switch that stands for one value of ours when it is on. */
-export function standsFor(home: Home, ours: unknown): Rule {
+/** A boolean that maps to one of our values when it is true. */
+export function standsFor(target: ConfigField, ours: unknown): Rule {
   return {
     read: (value, field, draft) => {
-      if (typeof value !== "boolean") return `\`${field}\` is neither true nor false`;
-      if (value) settle(draft, home, ours, field);
+      if (typeof value !== "boolean") return `\`${field}\` must be true or false`;
+      if (value) setField(draft, target, ours, field);
       return undefined;
     },
     write: (draft) => {
-      if (draft.homes.get(home) !== ours) return undefined;
-      draft.homes.delete(home);
+      if (draft.config.get(target) !== ours) return undefined;
+      draft.config.delete(target);
       return true;
     },
   };
 }
 
-/** A field that holds one kind of value or another. */
+/** A field that can have two kinds of value. */
 export function either(fits: (value: unknown) => boolean, first: Rule, second: Rule): Rule {
   return {
     read: (value, field, draft) => (fits(value) ? first : second).read(value, field, draft),
@@ -124,35 +129,35 @@ export function either(fits: (value: unknown) => boolean, first: Rule, second: R
 export const enabled = flag("enabled", { usual: true });
 export const disabled = flag("enabled", { usual: true, inverted: true });
 
-export function duration(home: Home, unit: "milliseconds" | "seconds"): Rule {
+export function duration(target: ConfigField, unit: "milliseconds" | "seconds"): Rule {
   const factor = unit === "seconds" ? 1000 : 1;
   return {
     read: (value, field, draft) => {
       if (typeof value !== "number") return `\`${field}\` is not a number`;
       const milliseconds = Math.round(value * factor);
-      if (milliseconds >= 1 && milliseconds <= 86_400_000) settle(draft, home, milliseconds, field);
-      else draft.notes.push(lost(field, "is not between a millisecond and a day; our default applies"));
+      if (milliseconds >= 1 && milliseconds <= 86_400_000) setField(draft, target, milliseconds, field);
+      else draft.notes.push(lost(field, "is not between 1 ms and 1 day; our default applies"));
       return undefined;
     },
     write: (draft) => {
-      const milliseconds = take(draft, home);
+      const milliseconds = takeField(draft, target);
       return typeof milliseconds === "number" ? milliseconds / factor : undefined;
     },
   };
 }
 
-/** A word out of few; `words` maps theirs to ours, and the first of several for the same meaning is the one we write. */
-export function choice(home: Home, words: Readonly<Record<string, string>>): Rule {
+/** An enum; `words` maps theirs to ours. If several map to the same value, we write the first. */
+export function choice(target: ConfigField, words: Readonly<Record<string, string>>): Rule {
   return {
     read: (value, field, draft) => {
       if (typeof value !== "string" || !Object.hasOwn(words, value))
         return `\`${field}\` has an unknown value`;
-      settle(draft, home, words[value], field);
+      setField(draft, target, words[value], field);
       return undefined;
     },
     write: (draft) => {
-      const word = Object.keys(words).find((theirs) => words[theirs] === draft.homes.get(home));
-      if (word !== undefined) draft.homes.delete(home);
+      const word = Object.keys(words).find((theirs) => words[theirs] === draft.config.get(target));
+      if (word !== undefined) draft.config.delete(target);
       return word;
     },
   };
@@ -170,13 +175,13 @@ export function nested(rules: Rules): Rule {
   };
 }
 
-/** Reads a spelling that we do not write. */
+/** Reads a field that we do not write. */
 export function readOnly(rule: Rule): Rule {
   return { read: (value, field, draft) => rule.read(value, field, draft) };
 }
 
-/** A field that is known, and known to have no place here. */
-export function without(reason: string): Rule {
+/** A known field that Plugboard does not support. */
+export function unsupported(reason: string): Rule {
   return {
     read: (_value, field, draft) => {
       draft.notes.push(lost(field, reason));
@@ -185,7 +190,7 @@ export function without(reason: string): Rule {
   };
 }
 
-/** Reads every known field and notes every other one; answers what makes the entry unusable. */
+/** Reads all known fields and adds a note for each unknown one. Returns why the entry is unusable, if it is. */
 export function readFields(
   entry: Record<string, unknown>,
   rules: Rules,
@@ -199,13 +204,12 @@ export function readFields(
     if (problem !== undefined) return problem;
   }
   for (const [field, value] of Object.entries(entry)) {
-    if (!Object.hasOwn(rules, field) && !saysNothing(value))
-      draft.notes.push(lost(prefix + field, "there is nothing like it here"));
+    if (!Object.hasOwn(rules, field) && !isEmpty(value)) draft.notes.push(lost(prefix + field, noEquivalent));
   }
   return undefined;
 }
 
-function saysNothing(value: unknown): boolean {
+function isEmpty(value: unknown): boolean {
   if (isRecord(value)) return Object.keys(value).length === 0;
   return (
     value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0)
@@ -223,16 +227,16 @@ export function textList(value: unknown): string[] | undefined {
   return Array.isArray(value) && value.every(isScalar) ? value.map(String) : undefined;
 }
 
-/** YAML and careless JSON write numbers where texts belong; a process gets them as text anyway. */
+/** YAML and hand-written JSON often have numbers where strings are expected; a process gets them as strings anyway. */
 function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-/** A name inside the entry; one that differs from the server's name has no place here. */
+/** A second name inside the entry; Plugboard keeps only the one the server is listed under. */
 export const label: Rule = {
   read: (value, field, draft) => {
     if (value !== draft.name)
-      draft.notes.push(lost(field, "a server has one name here, the one it is listed under"));
+      draft.notes.push(lost(field, "Plugboard uses the name that the server is listed under"));
     return undefined;
   },
 };

@@ -2,26 +2,26 @@ import type { BundleConfig } from "../schema.ts";
 import type { ServerConfig } from "../server-schema.ts";
 
 /**
- * One other MCP client's way of writing servers down. Everything here is pure: the caller finds and parses the
- * files, and turns what `write` answers into text.
+ * Another MCP client's configuration format. All functions are pure: the caller finds and parses the files, and
+ * turns the result of `write` into text.
  */
 export interface Format {
-  /** What a person types: `plugboard import codex`. */
+  /** Used on the command line: `plugboard import codex`. */
   id: string;
   title: string;
   syntax: "jsonc" | "toml" | "yaml";
-  /** Where that client keeps its files; of two files that name the same server, the later one is closer to the user's work and wins. */
+  /** The client's configuration files. If two files have the same server, the later file takes precedence. */
   files(machine: Machine): FormatFile[];
-  /** Takes a parsed document of any shape and never throws: what cannot be used is in `skipped`, with the reason. */
+  /** Accepts a parsed document of any shape and never throws: unusable entries are in `skipped`, with the reason. */
   read(document: unknown, context: ReadContext): ImportedFile;
-  /** A document with just these servers, to be merged into whatever the client's file holds already. */
+  /** Returns a document with only these servers, to be merged into the client's existing file. */
   write?(servers: readonly NamedServer[]): WrittenFile;
 }
 
 export interface FormatFile {
   path: string;
   scope: "user" | "project";
-  /** `path` is a folder, and every file in it with one of these extensions is read. */
+  /** If set, `path` is a folder, and every file in it with one of these extensions is read. */
   extensions?: readonly string[];
 }
 
@@ -39,10 +39,10 @@ export interface ReadContext {
   file: string;
 }
 
-/** What a person should know about a value that did not come over as it was. Never holds a configured value that may be secret. */
+/** Tells the user about a value that was not converted unchanged. Never contains a configured value that may be secret. */
 export interface Note {
   kind: "translated" | "lost" | "needs-secret";
-  /** As the file that was read spells it, for instance `http_headers.X-Key`; secrets in plain text go by our spelling, where they are to be replaced. */
+  /** Spelled as in the file that was read, for example `http_headers.X-Key`; for secrets in plain text, as in our configuration, where they should be replaced. */
   field: string;
   message: string;
 }
@@ -54,7 +54,7 @@ export interface NamedServer {
 
 export interface ImportedServer extends NamedServer {
   notes: Note[];
-  /** Said for this project alone in the user's own file: closer than any file of the project. */
+  /** Set if the user's own file has this server for this project only; it takes precedence over the project's files. */
   local?: true;
 }
 
@@ -66,7 +66,7 @@ export interface Skipped {
 export interface ImportedFile {
   servers: ImportedServer[];
   bundles?: Record<string, BundleConfig>;
-  /** About the file as a whole. */
+  /** Notes about the file as a whole. */
   notes: Note[];
   skipped: Skipped[];
 }

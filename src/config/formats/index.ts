@@ -21,7 +21,7 @@ import { zed } from "./clients/zed.ts";
 
 export type * from "./format.ts";
 
-/** Every client whose files are understood, in the order in which they are offered. */
+/** All supported clients, in the order in which they are shown. */
 export const formats: readonly Format[] = [
   claudeCode,
   claudeDesktop,

@@ -1,7 +1,4 @@
-/**
- * The package a launcher such as `npx -y` runs, and the words after it; nothing when the command line is
- * something else.
- */
+/** The package that a launcher such as `npx -y` runs, and the arguments after it. */
 export function launchedPackage(
   command: string,
   args: readonly string[],

@@ -1,12 +1,12 @@
-import { settle, take } from "./draft.ts";
+import { setField, takeField } from "./draft.ts";
 import { type Rule, textList, texts } from "./fields.ts";
 
 const scopeList = texts("oauth.scopes");
 
-/** Scopes as one text with spaces in between. */
+/** Scopes in one string, separated by spaces. */
 export const scopeText: Rule = {
   read: (value, field, draft) => {
-    if (typeof value !== "string") return `\`${field}\` is not a text`;
+    if (typeof value !== "string") return `\`${field}\` is not a string`;
     const scopes = value.split(/\s+/).filter(Boolean);
     return scopeList.read(scopes, field, draft);
   },
@@ -15,22 +15,22 @@ export const scopeText: Rule = {
 
 export const callbackPort: Rule = {
   read: (value, field, draft) => {
-    if (typeof value !== "number") return `\`${field}\` is not a port`;
-    settle(draft, "oauth.callbackPort", value, field);
+    if (typeof value !== "number") return `\`${field}\` is not a port number`;
+    setField(draft, "oauth.callbackPort", value, field);
     return undefined;
   },
-  write: (draft) => take(draft, "oauth.callbackPort"),
+  write: (draft) => takeField(draft, "oauth.callbackPort"),
 };
 
-/** `false` forbids a login. */
+/** `false` turns login off. */
 export const noLogin: Rule = {
   read: (_value, field, draft) => {
-    settle(draft, "auth", "none", field);
+    setField(draft, "auth", "none", field);
     return undefined;
   },
   write: (draft) => {
-    if (draft.homes.get("auth") !== "none") return undefined;
-    draft.homes.delete("auth");
+    if (draft.config.get("auth") !== "none") return undefined;
+    draft.config.delete("auth");
     return false;
   },
 };

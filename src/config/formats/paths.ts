@@ -1,7 +1,7 @@
 import { posix, win32 } from "node:path";
 import type { FormatFile, Machine } from "./format.ts";
 
-/** A file below the user's home folder. */
+/** A file in the user's home folder. */
 export function userFile(machine: Machine, ...path: string[]): FormatFile {
   return { path: join(machine, machine.home, ...path), scope: "user" };
 }
@@ -10,13 +10,13 @@ export function projectFile(machine: Machine, ...path: string[]): FormatFile {
   return { path: join(machine, machine.projectRoot, ...path), scope: "project" };
 }
 
-/** A file in a folder that a variable may name, such as CODEX_HOME; otherwise below the home folder. */
+/** A file in the folder that a variable such as CODEX_HOME names; without the variable, in the home folder. */
 export function movableFile(machine: Machine, variable: string, fallback: string, name: string): FormatFile {
   const folder = machine.env[variable];
   return folder ? { path: join(machine, folder, name), scope: "user" } : userFile(machine, fallback, name);
 }
 
-/** A file in the platform's folder for applications with windows. */
+/** A file in the platform's folder for desktop applications. */
 export function applicationFile(machine: Machine, ...path: string[]): FormatFile {
   const { platform, env, home } = machine;
   if (platform === "darwin") return userFile(machine, "Library", "Application Support", ...path);
@@ -26,7 +26,7 @@ export function applicationFile(machine: Machine, ...path: string[]): FormatFile
   return { path: join(machine, folder || usual, ...path), scope: "user" };
 }
 
-/** A file in `~/.config`, also where the platform has another usage. */
+/** A file in `~/.config`, on every platform. */
 export function dotConfigFile(machine: Machine, ...path: string[]): FormatFile {
   return movableFile(machine, "XDG_CONFIG_HOME", ".config", join(machine, ...path));
 }

@@ -4,14 +4,14 @@ import type { Reference, Template } from "../template.ts";
 export type { Reference };
 export type Part = Template[number];
 
-/** What stands behind `:-`, which may itself hold references, so braces come in pairs. */
+/** Matches the default after `:-`. It may contain references, so braces must be balanced. */
 const fallbackPattern = String.raw`(?::-((?:[^{}]|\{[^{}]*\})*))?`;
 
 /** `${NAME}` and `${NAME:-default}`, as shells and several clients write them. */
 export const shellPattern = String.raw`\$\{([A-Za-z_]\w*)${fallbackPattern}\}`;
 
 export function printReferences(parts: readonly Part[]): string {
-  // Plain neighbours are joined first: a `$` and a `{` that meet must be escaped too.
+  // Join adjacent plain parts first: a `$` at the end of one and a `{` at the start of the next must be escaped too.
   return joinPlain(parts)
     .map((part) => (typeof part === "string" ? escapeTemplate(part) : printReference(part)))
     .join("");
@@ -26,12 +26,12 @@ export function variable(name: string, fallback?: string): Reference {
   return fallback === undefined ? { kind: "env", name } : { kind: "env", name, fallback };
 }
 
-/** A default may hold what nobody should see, and most clients have none. */
+/** A default may contain a secret, and most clients do not support defaults. */
 export function withoutFallback({ kind, name }: Reference): Reference {
   return { kind, name };
 }
 
-/** The text between matches as it is, and each match as `replace` reads it. */
+/** Splits a text into parts: each match becomes the result of `replace`, the text between matches stays. */
 export function splitText(text: string, pattern: RegExp, replace: (match: RegExpMatchArray) => Part): Part[] {
   const parts: Part[] = [];
   let end = 0;

@@ -6,14 +6,14 @@ import { textList } from "./fields.ts";
 import type { Note } from "./format.ts";
 import { parseTemplate } from "../template.ts";
 
-/** Says which values look like secrets in plain text, without saying the values. */
-export function findLiteralSecrets({ name, homes }: Pick<ReadDraft, "name" | "homes">): Note[] {
+/** Reports which values look like secrets in plain text, without repeating the values. */
+export function findLiteralSecrets({ name, config }: Pick<ReadDraft, "name" | "config">): Note[] {
   const owner = constantCase(name);
   return [
-    ...members(homes.get("env")).flatMap(([key, value]) =>
+    ...members(config.get("env")).flatMap(([key, value]) =>
       looksSecret(key) && isLiteral(value) ? [plainSecret(`env.${key}`, constantCase(key))] : [],
     ),
-    ...members(homes.get("headers")).flatMap(([key, value]) =>
+    ...members(config.get("headers")).flatMap(([key, value]) =>
       looksSecret(key) && isLiteral(value)
         ? [
             plainSecret(
@@ -23,18 +23,18 @@ export function findLiteralSecrets({ name, homes }: Pick<ReadDraft, "name" | "ho
           ]
         : [],
     ),
-    ...secretArguments(textList(homes.get("args")) ?? []).map((index) =>
+    ...secretArguments(textList(config.get("args")) ?? []).map((index) =>
       plainSecret(`args[${index}]`, `${owner}_TOKEN`),
     ),
-    ...(isLiteral(homes.get("oauth.clientSecret"))
+    ...(isLiteral(config.get("oauth.clientSecret"))
       ? [plainSecret("oauth.clientSecret", `${owner}_CLIENT_SECRET`)]
       : []),
-    ...(holdsSecret(homes.get("url")) ? [plainSecret("url", `${owner}_TOKEN`)] : []),
+    ...(hasLiteralSecret(config.get("url")) ? [plainSecret("url", `${owner}_TOKEN`)] : []),
   ];
 }
 
 function plainSecret(field: string, name: string): Note {
-  const message = `holds what looks like a secret in plain text: run \`plugboard secret set ${name}\` and write \`\${secret:${name}}\` in its place`;
+  const message = `seems to contain a secret in plain text: run \`plugboard secret set ${name}\` and write \`\${secret:${name}}\` instead`;
   return { kind: "needs-secret", field, message };
 }
 
@@ -42,7 +42,7 @@ function secretArguments(args: readonly string[]): number[] {
   return [...args.keys()].filter((index) => isLiteral(secretInArgument(args, index)));
 }
 
-function holdsSecret(url: unknown): boolean {
+function hasLiteralSecret(url: unknown): boolean {
   if (typeof url !== "string" || !URL.canParse(url)) return false;
   return [...new URL(url).searchParams].some(([key, value]) => looksSecretParameter(key) && isLiteral(value));
 }

@@ -8,20 +8,20 @@ import {
   variable,
 } from "./references.ts";
 
-/** How a client writes values that are looked up elsewhere. */
+/** How a client writes references to variables, secrets and files. */
 export interface VariableSyntax {
   read(text: string, place: VariablePlace): Part[];
-  /** Nothing when the client has no way to say it. */
+  /** Undefined if the client has no equivalent. */
   write(reference: Reference): string | undefined;
 }
 
 export interface VariablePlace extends Pick<ReadContext, "projectRoot" | "scope"> {
   field: string;
-  /** Called for a variable of the client that means nothing elsewhere; its text is kept as it is. */
+  /** Called for a variable that only this client knows; its text is kept unchanged. */
   unknown(): void;
 }
 
-/** Every text is literal. */
+/** For clients in which every string is literal. */
 export const noVariables: VariableSyntax = {
   read: (text) => (text === "" ? [] : [text]),
   write: () => undefined,
@@ -30,13 +30,13 @@ export const noVariables: VariableSyntax = {
 /** `${NAME}` and `${NAME:-default}`. */
 export const shellVariables = variablesLike(() => shellPattern);
 
-/** `${NAME}` is a secret first and a variable second, which is what our secrets are. */
+/** `${NAME}` is looked up as a secret first and a variable second, as our secrets are. */
 export const secretVariables: VariableSyntax = {
   read: (text) => splitText(text, /\$\{([A-Za-z_]\w*)\}/g, ([, name = ""]) => ({ kind: "secret", name })),
   write: () => undefined,
 };
 
-/** `$NAME`, `${NAME}` and `%NAME%`; the last not in addresses, where `%` begins an encoded character. */
+/** `$NAME`, `${NAME}` and `%NAME%`; the last one not in URLs, where `%` starts an encoded character. */
 export const geminiVariables = variablesLike((field) => {
   const dollar = String.raw`${shellPattern}|\$([A-Za-z_]\w*)`;
   return /url$/i.test(field) ? dollar : String.raw`${dollar}|%([A-Za-z_]\w*)%`;
@@ -67,7 +67,7 @@ export const continueVariables: VariableSyntax = {
   write: () => undefined,
 };
 
-/** The editors' `${env:NAME}`, `${workspaceFolder}`, `${userHome}`, and `${input:id}` where the editor asks for values. */
+/** `${env:NAME}`, `${workspaceFolder}`, `${userHome}` as in VS Code, and `${input:id}` in editors that prompt for values. */
 export function editorVariables(also: { inputs?: boolean; files?: boolean } = {}): VariableSyntax {
   return {
     read: (text, place) =>
@@ -91,12 +91,12 @@ export function editorVariables(also: { inputs?: boolean; files?: boolean } = {}
   };
 }
 
-/** A project's file stays usable on other machines where we resolve paths ourselves, which is only the working folder. */
+/** We resolve paths only in `cwd`, so only there a project's file can use `.` and stay usable on other machines. */
 function workspaceFolder({ projectRoot, scope, field }: VariablePlace): string {
   return scope === "project" && /(^|\.)cwd$/.test(field) ? "." : projectRoot;
 }
 
-/** Spellings of a variable: the shell's first, whose default is the second group, then those that have none. */
+/** The pattern's first group is the shell spelling's name and the second its default; the others are names. */
 function variablesLike(pattern: (field: string) => string): VariableSyntax {
   return {
     read: (text, { field }) =>

@@ -191,9 +191,9 @@ describe("M04 broken and hostile documents", () => {
     expect(Object.keys(value as object)).toContain("__proto__");
   });
 
-  it("reports a JSON member that is written twice", async () => {
+  it("reports a duplicate key in JSON", async () => {
     const { problems } = await parseDocument('{ "mcpServers": { "a": {}, "a": {} } }', "json");
-    expect(problems[0]).toMatchObject({ message: "`a` is written twice", path: ["mcpServers", "a"] });
+    expect(problems[0]).toMatchObject({ message: "duplicate key `a`", path: ["mcpServers", "a"] });
   });
 
   it("writes paths as people would", () => {

@@ -21,7 +21,7 @@ export const amp = clientFormat({
     notes:
       document["amp.mcpPermissions"] === undefined
         ? []
-        : [lost("amp.mcpPermissions", "which servers may run is decided by trust here")],
+        : [lost("amp.mcpPermissions", "in Plugboard, trust decides which servers may run")],
   }),
   variables: shellVariables,
   remote: "http",

@@ -3,7 +3,7 @@ import { clientFormat, entriesOf, type Found } from "../client-format.ts";
 import { headersHelper, usualFields } from "../command-fields.ts";
 import { lost, type ReadDraft, type WriteDraft } from "../draft.ts";
 import { spellOutVariables } from "../environment.ts";
-import { disabled, duration, flag, nested, readOnly, text, textList, without } from "../fields.ts";
+import { disabled, duration, flag, nested, readOnly, text, textList, unsupported } from "../fields.ts";
 import type { ReadContext } from "../format.ts";
 import { callbackPort, scopeText } from "../oauth-fields.ts";
 import { movableFile, projectFile } from "../paths.ts";
@@ -33,7 +33,7 @@ export const claudeCode = clientFormat({
       clientId: text("oauth.clientId"),
       callbackPort,
       scopes: scopeText,
-      authServerMetadataUrl: without("the authorization server is found through the server itself"),
+      authServerMetadataUrl: unsupported("Plugboard asks the server for its authorization server"),
     }),
   },
   afterRead: (draft, entry) => {
@@ -52,10 +52,10 @@ export const claudeCode = clientFormat({
 const assumedHttp = {
   kind: "translated",
   field: "type",
-  message: "is missing, which Claude Code refuses; the address is taken for http",
+  message: "is missing, which Claude Code does not accept; http is assumed",
 } as const;
 
-/** The user's file holds servers for everywhere and for single projects; those of this project are closer. */
+/** The user's file has servers for all projects and for single ones; those for this project take precedence. */
 function findServers(document: Record<string, unknown>, { projectRoot }: ReadContext): Found {
   const everywhere = entriesOf(document["mcpServers"], "mcpServers");
   const project = findProject(document["projects"], projectRoot);
@@ -74,19 +74,19 @@ function findServers(document: Record<string, unknown>, { projectRoot }: ReadCon
   return {
     entries: [...here.entries, ...everywhere.entries.filter(([name]) => !local.has(name))],
     local,
-    off: (name) => off.has(name),
+    isDisabled: (name) => off.has(name),
     notes: elsewhere.map((name) =>
-      lost("disabledMcpServers", `switches off \`${name}\`, which is not in this file`),
+      lost("disabledMcpServers", `disables \`${name}\`, which is not in this file`),
     ),
     skipped: [
       ...everywhere.skipped,
       ...here.skipped,
-      ...shadowed.map(([name]) => ({ name, reason: "this project has an entry of its own with this name" })),
+      ...shadowed.map(([name]) => ({ name, reason: "this project has its own entry with this name" })),
     ],
   };
 }
 
-/** On Windows the path is written with slashes. */
+/** On Windows, the file has project paths with forward slashes. */
 function findProject(projects: unknown, root: string): Record<string, unknown> {
   if (!isRecord(projects)) return {};
   const path = [root, root.replaceAll("\\", "/")].find((candidate) => Object.hasOwn(projects, candidate));
@@ -94,22 +94,22 @@ function findProject(projects: unknown, root: string): Record<string, unknown> {
   return isRecord(project) ? project : {};
 }
 
-/** Its limit is on the whole call, whether the server reports progress or not; no other limit can be longer. */
-function shareLimit({ homes, notes }: ReadDraft): void {
-  const whole = homes.get("maxCallTimeoutMs");
-  const single = homes.get("callTimeoutMs");
+/** Claude Code's `timeout` limits the whole call, whether or not the server reports progress, so no other limit can be longer. */
+function shareLimit({ config, notes }: ReadDraft): void {
+  const whole = config.get("maxCallTimeoutMs");
+  const single = config.get("callTimeoutMs");
   if (typeof whole !== "number") return;
   if (typeof single === "number" && single <= whole) return;
-  homes.set("callTimeoutMs", whole);
+  config.set("callTimeoutMs", whole);
   if (single !== undefined)
     notes.push(lost("request_timeout_ms", "is longer than `timeout`, which ends the call"));
 }
 
-function joinLimits({ homes, notes, client }: WriteDraft): void {
-  const limit = homes.get("maxCallTimeoutMs");
+function joinLimits({ config, notes, client }: WriteDraft): void {
+  const limit = config.get("maxCallTimeoutMs");
   if (limit === undefined) return;
-  if (homes.get("callTimeoutMs") === limit) homes.delete("callTimeoutMs");
-  else if (!homes.has("callTimeoutMs")) {
+  if (config.get("callTimeoutMs") === limit) config.delete("callTimeoutMs");
+  else if (!config.has("callTimeoutMs")) {
     const message = `in ${client} also limits calls that report no progress`;
     notes.push({ kind: "translated", field: "maxCallTimeoutMs", message });
   }

@@ -7,7 +7,7 @@ import { applicationFile } from "../paths.ts";
 import { transport, usualWords } from "../transport.ts";
 import { noVariables } from "../variables.ts";
 
-/** Its file holds local servers only, so remote ones are written as a call of `mcp-remote`. */
+/** Its file supports only local servers, so remote ones are written as a command that runs `mcp-remote`. */
 export const claudeDesktop = clientFormat({
   id: "claude-desktop",
   title: "Claude Desktop",

@@ -2,7 +2,7 @@ import { type Client, clientFormat, ownFile } from "../client-format.ts";
 import { usualFields } from "../command-fields.ts";
 import { disabled, duration, nested, type Rules, text } from "../fields.ts";
 import { applicationFile, projectFile, userFile } from "../paths.ts";
-import { answered, denied } from "../tool-rules.ts";
+import { approvalList, denied } from "../tool-rules.ts";
 import { transport, usualWords } from "../transport.ts";
 import { editorVariables, noVariables } from "../variables.ts";
 
@@ -11,7 +11,7 @@ const transportFields: Rules = {
   cwd: text("cwd"),
 };
 
-/** Cline and its descendants; a bare address means SSE to them. */
+/** Cline and its forks; they use SSE for a URL without a type. */
 const sharedShape = {
   syntax: "jsonc",
   find: ownFile("mcpServers").find,
@@ -22,8 +22,8 @@ const sharedShape = {
     transport: nested(transportFields),
     disabled,
     timeout: duration("callTimeoutMs", "seconds"),
-    autoApprove: answered("approve"),
-    alwaysAllow: answered("approve"),
+    autoApprove: approvalList("approve"),
+    alwaysAllow: approvalList("approve"),
     disabledTools: denied,
   },
 } satisfies Partial<Client>;

@@ -1,5 +1,5 @@
 import { isRecord } from "../../../lib/record.ts";
-import { lost, settle, take } from "../draft.ts";
+import { lost, noEquivalent, setField, takeField } from "../draft.ts";
 import { choice, type Rule } from "../fields.ts";
 import { setApproval } from "../tool-rules.ts";
 
@@ -10,22 +10,22 @@ const approvalModes: Readonly<Record<string, string>> = {
   writes: "auto",
 };
 
-/** Variables to hand on; one that is to come from a remote machine cannot. */
-export const handedOn: Rule = {
+/** Variables to pass on; one that comes from a remote machine is not supported. */
+export const inheritedVariables: Rule = {
   read: (value, field, draft) => {
     if (!Array.isArray(value)) return `\`${field}\` is not a list`;
     const names: string[] = [];
     for (const item of value as unknown[]) {
       const name = isRecord(item) ? item["name"] : item;
-      if (typeof name !== "string") return `\`${field}\` holds something that is not a name`;
+      if (typeof name !== "string") return `\`${field}\` is not a list of names`;
       if (isRecord(item) && item["source"] === "remote")
         draft.notes.push(lost(`${field}.${name}`, "comes from another machine"));
       else names.push(name);
     }
-    if (names.length > 0) settle(draft, "inheritEnv", names, field);
+    if (names.length > 0) setField(draft, "inheritEnv", names, field);
     return undefined;
   },
-  write: (draft) => take(draft, "inheritEnv"),
+  write: (draft) => takeField(draft, "inheritEnv"),
 };
 
 export const defaultApproval: Rule = {
@@ -46,7 +46,7 @@ export const approvalByTool: Rule = {
         const path = `${field}.${tool}.${key}`;
         const isMode =
           key === "approval_mode" && typeof setting === "string" && Object.hasOwn(approvalModes, setting);
-        if (!isMode) draft.notes.push(lost(path, "there is nothing like it here"));
+        if (!isMode) draft.notes.push(lost(path, noEquivalent));
         else setApproval(draft, tool, approvalModes[setting] ?? "prompt");
         if (isMode && setting === "writes") draft.notes.push(asksForWrites(path));
       }
@@ -54,20 +54,20 @@ export const approvalByTool: Rule = {
     return undefined;
   },
   write: (draft) => {
-    const modes = take(draft, "approval.tools");
+    const modes = takeField(draft, "approval.tools");
     if (!isRecord(modes)) return undefined;
-    const sayable = Object.entries(modes).filter(
+    const supported = Object.entries(modes).filter(
       ([tool, mode]) => !/[*?]/.test(tool) && typeof mode === "string" && Object.hasOwn(approvalModes, mode),
     );
-    if (sayable.length < Object.keys(modes).length) {
-      draft.notes.push(lost("approval.tools", "Codex has neither patterns nor `deny` in its approvals"));
+    if (supported.length < Object.keys(modes).length) {
+      draft.notes.push(lost("approval.tools", "Codex does not support patterns or `deny` in its approvals"));
     }
-    const written = sayable.map(([tool, mode]) => [tool, { approval_mode: mode }] as const);
+    const written = supported.map(([tool, mode]) => [tool, { approval_mode: mode }] as const);
     return written.length > 0 ? Object.fromEntries(written) : undefined;
   },
 };
 
 function asksForWrites(field: string) {
-  const message = "`writes` becomes `auto`, which asks unless a tool says that it only reads";
+  const message = "`writes` becomes `auto`, which asks unless a tool is marked as read-only";
   return { kind: "translated", field, message } as const;
 }

@@ -1,5 +1,5 @@
 import { clientFormat, settingsFile } from "../client-format.ts";
-import { approvalByTool, defaultApproval, handedOn } from "./codex-rules.ts";
+import { approvalByTool, defaultApproval, inheritedVariables } from "./codex-rules.ts";
 import { commandFields, headersHelper } from "../command-fields.ts";
 import { foldVariables } from "../environment.ts";
 import {
@@ -12,14 +12,14 @@ import {
   record,
   text,
   texts,
-  without,
+  unsupported,
 } from "../fields.ts";
 import { callbackPort } from "../oauth-fields.ts";
 import { movableFile, projectFile, userFile } from "../paths.ts";
 import { allowed, denied } from "../tool-rules.ts";
 import { noVariables } from "../variables.ts";
 
-/** Codex and what descends from it; the latter say `excluded_tools`. */
+/** Codex and its forks; the forks use `excluded_tools`. */
 export const codex = clientFormat({
   id: "codex",
   title: "Codex",
@@ -34,11 +34,11 @@ export const codex = clientFormat({
   remote: "http",
   fields: {
     ...commandFields,
-    env_vars: handedOn,
+    env_vars: inheritedVariables,
     cwd: text("cwd"),
     url: text("url"),
     bearer_token_env_var: text("bearerTokenEnv"),
-    bearer_token: without("Codex refuses tokens in its file; use a secret"),
+    bearer_token: unsupported("Codex does not allow tokens in its file; use a secret"),
     http_headers: record("headers"),
     headers: readOnly(record("headers")),
     env_http_headers: record("headersFromEnv"),

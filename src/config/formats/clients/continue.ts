@@ -24,7 +24,7 @@ export const continueDev = clientFormat({
   },
 });
 
-/** A list with names; JSON files of other clients, which hold an object, are taken as they are. */
+/** Continue's own files have a list; JSON files copied from other clients have an object. */
 function findServers(document: Record<string, unknown>): Found {
   const servers = document["mcpServers"];
   return isRecord(servers) ? entriesOf(servers, "mcpServers") : listedEntries(servers, "mcpServers", "name");

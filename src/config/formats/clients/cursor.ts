@@ -1,7 +1,7 @@
 import { clientFormat, ownFile } from "../client-format.ts";
 import { addressFields, commandFields } from "../command-fields.ts";
 import { spellOutVariables } from "../environment.ts";
-import { disabled, nested, readOnly, text, texts, without } from "../fields.ts";
+import { disabled, nested, readOnly, text, texts, unsupported } from "../fields.ts";
 import { projectFile, userFile } from "../paths.ts";
 import { transport, usualWords } from "../transport.ts";
 import { editorVariables } from "../variables.ts";
@@ -18,7 +18,7 @@ export const cursor = clientFormat({
     type: readOnly(transport(usualWords)),
     ...commandFields,
     cwd: readOnly(text("cwd")),
-    envFile: without("variables are not read from files; list them in `env`"),
+    envFile: unsupported("Plugboard does not read variables from files; list them in `env`"),
     ...addressFields,
     auth: nested({
       CLIENT_ID: text("oauth.clientId"),

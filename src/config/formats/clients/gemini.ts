@@ -1,12 +1,12 @@
 import { isRecord } from "../../../lib/record.ts";
 import { clientFormat, entriesOf, type Found } from "../client-format.ts";
 import { commandFields } from "../command-fields.ts";
-import { lost } from "../draft.ts";
+import { lost, noEquivalent } from "../draft.ts";
 import { spellOutVariables } from "../environment.ts";
 import { duration, nested, readOnly, record, standsFor, text, textList, texts } from "../fields.ts";
 import { projectFile, userFile } from "../paths.ts";
 import { allowed, denied } from "../tool-rules.ts";
-import { addressOf, transport, usualWords } from "../transport.ts";
+import { urlOf, transport, usualWords } from "../transport.ts";
 import { geminiVariables } from "../variables.ts";
 
 export const gemini = clientFormat({
@@ -28,8 +28,8 @@ export const gemini = clientFormat({
     type: readOnly(transport(usualWords)),
     ...commandFields,
     cwd: text("cwd"),
-    httpUrl: addressOf("http"),
-    url: addressOf("sse"),
+    httpUrl: urlOf("http"),
+    url: urlOf("sse"),
     headers: record("headers"),
     timeout: duration("callTimeoutMs", "milliseconds"),
     trust: standsFor("approval.default", "approve"),
@@ -44,8 +44,8 @@ export const gemini = clientFormat({
   },
   beforeWrite: (draft) => {
     spellOutVariables(draft);
-    // Whether a server is on is written beside the servers.
-    draft.homes.delete("enabled");
+    // Disabled servers are listed next to the servers, see `wrap`.
+    draft.config.delete("enabled");
   },
 });
 
@@ -56,7 +56,7 @@ function findServers(document: Record<string, unknown>): Found {
   const others = Object.keys(mcp).filter((key) => !["excluded", "allowed"].includes(key));
   return {
     ...entriesOf(document["mcpServers"], "mcpServers"),
-    off: (name) => excluded.includes(name) || (only !== undefined && !only.includes(name)),
-    notes: others.map((key) => lost(`mcp.${key}`, "there is nothing like it here")),
+    isDisabled: (name) => excluded.includes(name) || (only !== undefined && !only.includes(name)),
+    notes: others.map((key) => lost(`mcp.${key}`, noEquivalent)),
   };
 }

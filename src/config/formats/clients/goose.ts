@@ -8,7 +8,7 @@ import { allowed } from "../tool-rules.ts";
 import { transport, usualWords } from "../transport.ts";
 import { noVariables } from "../variables.ts";
 
-/** Extensions that are part of Goose itself are skipped. */
+/** Extensions that are built into Goose are skipped. */
 export const goose = clientFormat({
   id: "goose",
   title: "Goose",
@@ -41,21 +41,21 @@ function extensionType(): Rule {
   const own = ["builtin", "platform", "frontend", "inline_python"];
   return {
     read: (value, field, draft) =>
-      own.some((type) => type === value) ? "it is a part of Goose" : remoteOrLocal.read(value, field, draft),
+      own.some((type) => type === value) ? "it is built into Goose" : remoteOrLocal.read(value, field, draft),
   };
 }
 
-/** Names that Goose keeps in the system's keyring. */
+/** Names of secrets that Goose keeps in the system's keyring. */
 function readSecretNames(value: unknown, field: string, draft: ReadDraft): string | undefined {
   const names = textList(value);
   if (!names) return `\`${field}\` is not a list of names`;
-  const env = draft.homes.get("env");
+  const env = draft.config.get("env");
   const secrets = names.map((name) => [name, `\${secret:${name}}`] as const);
   if (names.length > 0) {
-    draft.homes.set("env", { ...Object.fromEntries(secrets), ...(isRecord(env) ? env : {}) });
+    draft.config.set("env", { ...Object.fromEntries(secrets), ...(isRecord(env) ? env : {}) });
   }
   for (const name of names) {
-    const message = `Goose keeps it in the keyring under its own name: run \`plugboard secret set ${shellWord(name)}\``;
+    const message = `Goose keeps this secret in the system keyring, which Plugboard does not read: run \`plugboard secret set ${shellWord(name)}\``;
     draft.notes.push({ kind: "needs-secret", field: `${field}.${name}`, message });
   }
   return undefined;

@@ -2,7 +2,7 @@ import { clientFormat, ownFile } from "../client-format.ts";
 import { usualFields } from "../command-fields.ts";
 import { disabled, duration } from "../fields.ts";
 import { projectFile, userFile } from "../paths.ts";
-import { answered, denied } from "../tool-rules.ts";
+import { approvalList, denied } from "../tool-rules.ts";
 import { shellVariables } from "../variables.ts";
 
 export const kiro = clientFormat({
@@ -19,7 +19,7 @@ export const kiro = clientFormat({
   fields: {
     ...usualFields,
     disabled,
-    autoApprove: answered("approve"),
+    autoApprove: approvalList("approve"),
     disabledTools: denied,
     timeout: duration("callTimeoutMs", "milliseconds"),
   },

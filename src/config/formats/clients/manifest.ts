@@ -2,11 +2,11 @@ import { isRecord } from "../../../lib/record.ts";
 import { clientFormat, listedEntries } from "../client-format.ts";
 import { addressFields, commandFields } from "../command-fields.ts";
 import { nested, type Rule, text, textList, label } from "../fields.ts";
-import { allowed, answered } from "../tool-rules.ts";
+import { allowed, approvalList } from "../tool-rules.ts";
 import { transport, usualWords } from "../transport.ts";
 import { secretVariables } from "../variables.ts";
 
-/** The manifest of an extension that bridges MCP servers; it lies wherever the extension does. */
+/** The manifest of an extension that bridges MCP servers; it is in the extension's folder, wherever that is. */
 export const manifest = clientFormat({
   id: "manifest",
   title: "Extension manifest",
@@ -14,7 +14,7 @@ export const manifest = clientFormat({
   files: () => [],
   find: ({ config, enabled }) => ({
     ...listedEntries(isRecord(config) ? config["servers"] : config, "config.servers", "alias"),
-    off: () => enabled === false,
+    isDisabled: () => enabled === false,
   }),
   variables: secretVariables,
   remote: "http",
@@ -30,24 +30,24 @@ export const manifest = clientFormat({
   },
 });
 
-/** Lists are always cached here; `false` asks for a fresh one every time. */
+/** Plugboard always caches tool lists; `false` becomes a cache time of 0. */
 function cacheTools(): Rule {
   return {
     read: (value, field, draft) => {
-      if (typeof value !== "boolean") return `\`${field}\` is neither true nor false`;
-      if (!value) draft.homes.set("cacheTtlMs", 0);
+      if (typeof value !== "boolean") return `\`${field}\` must be true or false`;
+      if (!value) draft.config.set("cacheTtlMs", 0);
       return undefined;
     },
   };
 }
 
-/** `always` and `never` for all tools, or lists of tools under these words. */
+/** `always` or `never` for all tools, or an object with a list of tools under each. */
 function approval(): Rule {
   const byTool = nested({ always: toolNames("prompt"), never: toolNames("approve") });
   return {
     read: (value, field, draft) => {
       if (value !== "always" && value !== "never") return byTool.read(value, field, draft);
-      draft.homes.set("approval.default", value === "always" ? "prompt" : "approve");
+      draft.config.set("approval.default", value === "always" ? "prompt" : "approve");
       return undefined;
     },
   };
@@ -55,7 +55,7 @@ function approval(): Rule {
 
 /** A list, or the same list as `{ tool_names: […] }`. */
 function toolNames(mode: "approve" | "prompt"): Rule {
-  const list = answered(mode);
+  const list = approvalList(mode);
   return {
     read: (value, field, draft) =>
       list.read(textList(value) ?? (isRecord(value) ? value["tool_names"] : value), field, draft),

@@ -22,7 +22,7 @@ export const mcporter = clientFormat({
   fields: {
     type: transport(usualWords),
     transport: transport(usualWords),
-    // Before the command, which is split only where there are none.
+    // Read before the command, which is split only if there are no `args`.
     args: texts("args"),
     env: record("env"),
     command: either(Array.isArray, commandList, commandText()),
@@ -43,16 +43,16 @@ export const mcporter = clientFormat({
   },
 });
 
-/** `npx -y server` in one text is split, but a path with spaces beside `args` is not. */
+/** Splits `npx -y server`, but not a path with spaces when the entry has `args`. */
 function commandText(): Rule {
   const program = text("command");
   return {
     read: (value, field, draft) =>
-      (draft.homes.has("args") ? program : commandLine).read(value, field, draft),
+      (draft.config.has("args") ? program : commandLine).read(value, field, draft),
   };
 }
 
-/** mcporter takes `baseUrl` and `base_url` alike. */
+/** mcporter accepts both `baseUrl` and `base_url`. */
 function bothSpellings(rules: Rules): Rules {
   const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return Object.fromEntries(

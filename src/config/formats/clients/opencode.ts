@@ -1,6 +1,6 @@
 import { isRecord } from "../../../lib/record.ts";
 import { clientFormat, entriesOf, type Found } from "../client-format.ts";
-import { lost } from "../draft.ts";
+import { lost, noEquivalent } from "../draft.ts";
 import { firstVersion, secondVersion } from "./opencode-entries.ts";
 import { dotConfigFile, projectFile } from "../paths.ts";
 
@@ -30,6 +30,6 @@ function findServers(document: Record<string, unknown>): Found {
   return {
     ...entriesOf(servers, "mcp.servers"),
     shape: secondVersion,
-    notes: others.map((key) => lost(`mcp.${key}`, "there is nothing like it here")),
+    notes: others.map((key) => lost(`mcp.${key}`, noEquivalent)),
   };
 }

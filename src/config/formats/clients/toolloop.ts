@@ -1,7 +1,7 @@
 import { isRecord } from "../../../lib/record.ts";
 import { type BundleConfig, bundleSchema } from "../../schema.ts";
 import { clientFormat, ownFile } from "../client-format.ts";
-import { lost } from "../draft.ts";
+import { lost, noEquivalent } from "../draft.ts";
 import { usualFields } from "../command-fields.ts";
 import { nested, type Rule, text } from "../fields.ts";
 import type { Format, ImportedFile } from "../format.ts";
@@ -29,7 +29,7 @@ const servers = clientFormat({
   },
 });
 
-/** Servers that say whether they are trusted, and bundles of their tools. */
+/** Each server is marked as trusted or untrusted; bundles group their tools. */
 export const toolloop: Format = {
   ...servers,
   read: (document, context) => {
@@ -43,7 +43,7 @@ function trust(): Rule {
     read: (value, field, draft) => {
       if (value !== "trusted" && value !== "untrusted")
         return `\`${field}\` is neither trusted nor untrusted`;
-      if (value === "untrusted") draft.homes.set("untrusted", true);
+      if (value === "untrusted") draft.config.set("untrusted", true);
       return undefined;
     },
   };
@@ -71,12 +71,10 @@ function readBundles(value: unknown, file: ImportedFile): ImportedFile {
     if (!checked.success || isEmpty)
       skipped.push({
         name: `bundles.${name}`,
-        reason: isEmpty ? "`allowTools` is empty" : "it is not a bundle of one server",
+        reason: isEmpty ? "`allowTools` is empty" : "it is not a valid bundle of one server",
       });
     else bundles.push([name, checked.data]);
-    notes.push(
-      ...Object.keys(others).map((key) => lost(`bundles.${name}.${key}`, "there is nothing like it here")),
-    );
+    notes.push(...Object.keys(others).map((key) => lost(`bundles.${name}.${key}`, noEquivalent)));
   }
   return { ...file, notes, skipped, bundles: Object.fromEntries(bundles) };
 }

@@ -1,9 +1,9 @@
 import { isRecord } from "../../../lib/record.ts";
 import { clientFormat, entriesOf, type Found } from "../client-format.ts";
 import { usualFields } from "../command-fields.ts";
-import { lost } from "../draft.ts";
+import { lost, noEquivalent } from "../draft.ts";
 import { spellOutVariables } from "../environment.ts";
-import { disabled, nested, readOnly, text, without } from "../fields.ts";
+import { disabled, nested, readOnly, text, unsupported } from "../fields.ts";
 import type { Note } from "../format.ts";
 import { applicationFile, projectFile } from "../paths.ts";
 import { editorVariables } from "../variables.ts";
@@ -19,7 +19,7 @@ export const vscode = clientFormat({
   ],
   find: findServers,
   wrap: (entries) => {
-    const inputs = askedFor(entries);
+    const inputs = promptsFor(entries);
     return inputs.length > 0 ? { inputs, servers: entries } : { servers: entries };
   },
   variables: editorVariables({ inputs: true }),
@@ -27,7 +27,7 @@ export const vscode = clientFormat({
   fields: {
     ...usualFields,
     cwd: text("cwd"),
-    envFile: without("variables are not read from files; list them in `env`"),
+    envFile: unsupported("Plugboard does not read variables from files; list them in `env`"),
     oauth: nested({ clientId: text("oauth.clientId") }),
     disabled: readOnly(disabled),
   },
@@ -46,15 +46,13 @@ function findServers(document: Record<string, unknown>): Found {
   return {
     ...entriesOf(root["servers"], "servers"),
     notes: [
-      ...others
-        .filter((key) => !known.includes(key))
-        .map((key) => lost(key, "there is nothing like it here")),
+      ...others.filter((key) => !known.includes(key)).map((key) => lost(key, noEquivalent)),
       ...describeInputs(root["inputs"]),
     ],
   };
 }
 
-/** What VS Code asks the user for is a secret of that name here; how it asks has no place. */
+/** A value that VS Code prompts for becomes a secret of that name; the settings of the prompt are lost. */
 function describeInputs(inputs: unknown): Note[] {
   if (!Array.isArray(inputs)) return [];
   const known = ["id", "type", "description", "password"];
@@ -65,7 +63,7 @@ function describeInputs(inputs: unknown): Note[] {
   );
 }
 
-function askedFor(entries: Record<string, unknown>): Record<string, unknown>[] {
+function promptsFor(entries: Record<string, unknown>): Record<string, unknown>[] {
   const references = JSON.stringify(entries).matchAll(/\$\{input:([^}"\\]+)\}/g);
   const ids = new Set([...references].map(([, id]) => id));
   return [...ids].map((id) => ({ type: "promptString", id, description: id, password: true }));

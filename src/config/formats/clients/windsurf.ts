@@ -7,7 +7,7 @@ import { denied } from "../tool-rules.ts";
 import { transport, usualWords } from "../transport.ts";
 import { editorVariables, noVariables } from "../variables.ts";
 
-/** Two editors of one origin: a remote server's address is `serverUrl`. */
+/** Windsurf and Antigravity share a format; a remote server's URL is in `serverUrl`. */
 const sharedShape = {
   syntax: "jsonc",
   ...ownFile("mcpServers"),

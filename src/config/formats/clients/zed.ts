@@ -21,7 +21,7 @@ export const zed = clientFormat({
   fields: {
     source: source(),
     ...commandFields,
-    // Older files keep the program, its arguments and its variables together.
+    // Older files have the program, its arguments and its variables in one object.
     command: either(
       (value) => typeof value === "string",
       text("command"),
