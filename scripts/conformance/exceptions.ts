@@ -9,7 +9,7 @@ export const refused: Readonly<Record<string, RegExp>> = {
   "auth/iss-wrong-issuer": /is not from .* \(iss\)/,
   "auth/iss-unexpected": /is not from .* \(iss\)/,
   "auth/iss-normalized": /is not from .* \(iss\)/,
-  "auth/metadata-issuer-mismatch": /calls itself/,
+  "auth/metadata-issuer-mismatch": /names a different issuer/,
 };
 
 /** Scenarios with a stop-watch: where one fails among all the others, which start at once, it is tried again alone. */

@@ -1,17 +1,17 @@
-/** What a refused request says about the login that is wanted (`WWW-Authenticate`). */
+/** What the `WWW-Authenticate` header of a refused request says about the required login. */
 export interface Challenge {
   resourceMetadataUrl?: URL | undefined;
   scope?: string | undefined;
   error?: string | undefined;
-  /** Whether it asks for tokens that are bound to a key. */
+  /** True if the server asks for tokens that are bound to a key. */
   dpop?: boolean | undefined;
 }
 
 const longest = 8_192;
-/** Bounded, and begun only where a word begins, so that a hostile header costs time in proportion to its length. */
+/** Bounded, and anchored at the start of a word, so that a hostile header takes linear time. */
 const parameter = /(?<![\w-])([\w-]{1,40})=(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g;
 
-/** Only the schemes of OAuth count; where a parameter is given twice, its first value does. */
+/** Reads only the Bearer and DPoP schemes. If a parameter is repeated, its first value is used. */
 export function parseChallenge(header: string): Challenge {
   const text = header.slice(0, longest);
   const dpop = /(^|,)\s*dpop\b/i.test(text);
@@ -29,7 +29,7 @@ export function parseChallenge(header: string): Challenge {
   };
 }
 
-/** The proof lacked a nonce, or had an old one; the response carries the one to use. */
+/** True if the proof had no nonce or an old one; the response then contains the nonce to use. */
 export function wantsNonce(header: string): boolean {
   const { dpop, error } = parseChallenge(header);
   return dpop === true && error === "use_dpop_nonce";

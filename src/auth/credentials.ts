@@ -1,16 +1,16 @@
 import type { Vault } from "./vault/vault.ts";
 
-/** Where logins are kept, and the right to change one alone among all processes that share them. */
+/** Where logins are stored, with a lock so that only one of the processes that share them changes a login at a time. */
 export interface Credentials {
   vault(): Promise<Pick<Vault, "get" | "set" | "delete">>;
-  /** The signal is aborted when the right was lost. */
+  /** The signal is aborted if the lock is lost. */
   lock<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
-/** For a hub that has no place to keep anything: logins end with it. */
+/** For a hub without persistent storage: its logins are lost when it closes. */
 export function createMemoryCredentials(): Credentials {
   const records = new Map<string, string>();
-  const turns = new Map<string, Promise<unknown>>();
+  const queues = new Map<string, Promise<unknown>>();
   const vault: Awaited<ReturnType<Credentials["vault"]>> = {
     get: async (name) => JSON.parse(records.get(name) ?? "null") ?? undefined,
     set: async (name, value) => {
@@ -22,13 +22,13 @@ export function createMemoryCredentials(): Credentials {
   return {
     vault: async () => vault,
     lock: (name, work) => {
-      const before = turns.get(name) ?? Promise.resolve();
-      const turn = before.then(() => work(new AbortController().signal));
-      turns.set(
+      const before = queues.get(name) ?? Promise.resolve();
+      const result = before.then(() => work(new AbortController().signal));
+      queues.set(
         name,
-        turn.catch(() => undefined),
+        result.catch(() => undefined),
       );
-      return turn;
+      return result;
     },
   };
 }

@@ -14,12 +14,12 @@ interface HeadersHelper {
   env: Environment;
 }
 
-/** Headers by a command of the user's, for a transport: run when first needed, and again when the server refuses them. */
+/** Headers that a user's command prints. It runs when they are first needed, and again when the server refuses them. */
 export class HelperHeaders implements ServerAuth {
   readonly #helper: HeadersHelper;
   #headers: Promise<Record<string, string>> | undefined;
   #secrets: string[] = [];
-  #again: Promise<Record<string, string>> | undefined;
+  #rerun: Promise<Record<string, string>> | undefined;
 
   constructor(helper: HeadersHelper) {
     this.#helper = helper;
@@ -35,13 +35,13 @@ export class HelperHeaders implements ServerAuth {
   }
 
   async renew(): Promise<void> {
-    // Several requests are refused together, and the command is run for all of them.
-    this.#again ??= this.#run();
-    this.#headers = this.#again;
+    // If several requests are refused at the same time, the command runs once for all of them.
+    this.#rerun ??= this.#run();
+    this.#headers = this.#rerun;
     try {
-      await this.#again;
+      await this.#rerun;
     } finally {
-      this.#again = undefined;
+      this.#rerun = undefined;
     }
   }
 
@@ -49,7 +49,7 @@ export class HelperHeaders implements ServerAuth {
     const headers = runHeadersHelper(this.#helper).then((printed) => {
       this.#secrets = Object.values(printed)
         .flatMap((value) => value.split(/\s+/))
-        .filter(isLong);
+        .filter(maybeSecret);
       return printed;
     });
     headers.catch(() => {
@@ -59,12 +59,12 @@ export class HelperHeaders implements ServerAuth {
   }
 }
 
-/** Short words (a scheme, a flag) are no secrets, and hiding them would spoil other texts. */
-function isLong(word: string): boolean {
+/** Short words (a scheme, a flag) are not secrets, and hiding them would garble other texts. */
+function maybeSecret(word: string): boolean {
   return word.length >= 8;
 }
 
-/** Runs a command of the user's that prints headers. What it prints is secret, so no message repeats any of it. */
+/** Runs a user's command that prints headers. Its output is secret, so no message repeats any of it. */
 async function runHeadersHelper(helper: HeadersHelper): Promise<Record<string, string>> {
   const { server, command, cwd, env } = helper;
   const [program, ...args] = command;
@@ -81,7 +81,7 @@ async function runHeadersHelper(helper: HeadersHelper): Promise<Record<string, s
   return headers;
 }
 
-/** `{"Name": "value"}`, or a line for each header; nothing when it is neither. */
+/** Accepts `{"Name": "value"}` or one `Name: value` line per header. */
 function parseHeaders(output: string): Record<string, string> | undefined {
   const text = output.trim();
   const pairs = text.startsWith("{") ? jsonPairs(text) : linePairs(text);
@@ -117,8 +117,8 @@ function linePair(line: string): [string, string] | undefined {
 function reasonOf(error: Error & { code?: unknown; killed?: boolean }): string {
   if (error.code === "ENOENT") return "was not found";
   if (error.code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return "printed more than 64 kB";
-  if (error.killed) return `was not done within ${limitMs / 1000} s`;
-  return typeof error.code === "number" ? `ended with code ${error.code}` : "could not be run";
+  if (error.killed) return `did not finish within ${limitMs / 1000} s`;
+  return typeof error.code === "number" ? `exited with code ${error.code}` : "could not be run";
 }
 
 function failed(server: string, program: string, why: string): PlugboardError {

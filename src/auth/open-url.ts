@@ -3,7 +3,7 @@ import { PlugboardError } from "../errors.ts";
 import type { Environment } from "../lib/folders.ts";
 import { isSafeUrl } from "../lib/safe-url.ts";
 
-/** Opens the browser: no shell, one argument, https or this machine only. Rejects when there is no browser to open. */
+/** Opens the browser without a shell, and only for https or this machine. Rejects if no browser can be started. */
 export async function openUrl(url: URL, env: Environment = process.env): Promise<void> {
   const { platform } = process;
   const [command, ...args] = openCommand(url, platform);
@@ -23,10 +23,10 @@ export function openCommand(url: URL, platform: NodeJS.Platform): [string, ...st
   return ["xdg-open", address];
 }
 
-/** What a careless script behind the opener could take for its own language is percent-encoded; it means the same. */
+/** Percent-encodes characters that a careless opener script could interpret; the URL still means the same. */
 export function openableAddress(url: URL): string {
   if (!isSafeUrl(url)) {
-    const message = `An address of the kind ${url.protocol} is not opened: only https, or http on this machine.`;
+    const message = `Plugboard does not open this ${url.protocol} address: only https, or http on this machine, without a user name or password.`;
     throw new PlugboardError("auth-failed", message, { data: { reason: "unsafe-address" } });
   }
   const encode = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;

@@ -1,6 +1,6 @@
-/** What a remote server is shown beyond the configured headers, and what happens when it refuses that. */
+/** Authenticates requests to a remote server, in addition to the configured headers. */
 export interface ServerAuth {
-  /** The headers that identify us in this very request: a token, a proof made for it, what a command printed. */
+  /** The headers that authenticate this request: a token, a proof for it, or what a command printed. */
   headers(request: { method: string; url: URL }): Promise<Readonly<Record<string, string>>>;
   /**
    * The server refused them (401). Resolves when it makes sense to repeat the request, which happens once; `false` means
@@ -9,15 +9,15 @@ export interface ServerAuth {
   renew?(refusal: Unauthorized): Promise<void | boolean>;
   /** The server wants this nonce in later proofs (DPoP). */
   useNonce?(nonce: string, url: URL): void | Promise<void>;
-  /** What must not be repeated, whoever echoes it. */
+  /** Values that must be hidden wherever they appear. */
   secrets?(): readonly string[];
-  /** What may be wrong with credentials that were refused. */
+  /** Explains why the server may have refused the credentials. */
   explainRefusal?(): string | undefined;
 }
 
-/** Two headers of a 401. */
+/** Two headers of a 401 response. */
 export interface Unauthorized {
-  /** `WWW-Authenticate`; empty without one. */
+  /** `WWW-Authenticate`; empty if absent. */
   challenge: string;
   /** `Date`. */
   date: string | undefined;

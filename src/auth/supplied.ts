@@ -4,13 +4,13 @@ import { parseChallenge } from "./challenge.ts";
 import { bearer } from "./oauth/tokens.ts";
 import type { ServerAuth, Unauthorized } from "./server-auth.ts";
 
-/** Credentials that the host program brings along: a source of tokens, or a whole OAuth client of the SDK's kind. */
+/** Credentials supplied by the host program: a token source, or an OAuth client as the SDK defines it. */
 export type SuppliedProvider = AuthProvider | OAuthClientProvider;
 
 export interface SuppliedContext {
   server: string;
   url: URL;
-  /** Lends a fetch that goes the server's own way out. */
+  /** Runs `work` with a fetch that uses the server's network settings. */
   withFetch<T>(work: (fetch: FetchLike) => Promise<T>): Promise<T>;
 }
 
@@ -32,7 +32,7 @@ function tokenSource(provider: AuthProvider, { server, url, withFetch }: Supplie
   return { headers, renew };
 }
 
-/** What the SDK's transports do with such a provider. */
+/** Uses the provider the way the SDK's transports do. */
 function oauthClient(provider: OAuthClientProvider, context: SuppliedContext): ServerAuth {
   const { server, url, withFetch } = context;
   return {
@@ -56,7 +56,7 @@ function oauthClient(provider: OAuthClientProvider, context: SuppliedContext): S
           ...(scope !== undefined && { scope }),
         }),
       ).catch((error: unknown) => rejectAsLogin(server, error));
-      if (outcome !== "AUTHORIZED") throw wanted(server);
+      if (outcome !== "AUTHORIZED") throw requiresLogin(server);
     },
     async useNonce(nonce, target) {
       (await provider.dpop?.())?.rememberNonce(target, nonce);
@@ -64,12 +64,12 @@ function oauthClient(provider: OAuthClientProvider, context: SuppliedContext): S
   };
 }
 
-/** The SDK's own error for a login that only a person can give. */
+/** Converts the SDK's error for a login that needs a person. */
 async function rejectAsLogin(server: string, error: unknown): Promise<never> {
   const { UnauthorizedError } = await import("@modelcontextprotocol/client");
-  throw UnauthorizedError.isInstance(error) ? wanted(server, error) : error;
+  throw UnauthorizedError.isInstance(error) ? requiresLogin(server, error) : error;
 }
 
-function wanted(server: string, cause?: unknown): PlugboardError {
-  return new PlugboardError("auth-required", `"${server}" wants a login.`, { server, cause });
+function requiresLogin(server: string, cause?: unknown): PlugboardError {
+  return new PlugboardError("auth-required", `"${server}" requires a login.`, { server, cause });
 }

@@ -11,7 +11,7 @@ import type { LogoutResult } from "../auth/oauth/logout.ts";
 import { defaultProfile, loginKey, loginName } from "../auth/oauth/record.ts";
 import type { LoginKey } from "../auth/oauth/record.ts";
 import { LoginProvider } from "../auth/oauth/provider.ts";
-import { findKey, readLogin, wantsLogin } from "../auth/oauth/token-refresh.ts";
+import { findKey, readLogin, requiresLogin } from "../auth/oauth/token-refresh.ts";
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { Emit, EventOf } from "../events.ts";
 import type { Environment } from "../lib/folders.ts";
@@ -142,7 +142,7 @@ export class SignIn {
       key,
       oauth,
       credentials,
-      again: async (signal: AbortSignal) => {
+      readConfig: async (signal: AbortSignal) => {
         const current = await this.#settings.target(server, signal);
         if (!("credentials" in current) || !isLogin(current)) return undefined;
         const { oauth: theirs } = current.credentials;
@@ -182,7 +182,7 @@ class ChosenLogin extends LoginProvider {
   constructor(settings: ConstructorParameters<typeof LoginProvider>[0], hasOthers: () => Promise<boolean>) {
     super(settings);
     const { server, key } = settings;
-    this.#missing = () => wantsLogin(settings, `There is no login "${key.profile}" to "${server}".`);
+    this.#missing = () => requiresLogin(settings, `There is no login "${key.profile}" to "${server}".`);
     this.#hasOthers = hasOthers;
   }
 

@@ -7,9 +7,8 @@ ownAddresses.addAddress("::1", "ipv6");
 ownAddresses.addAddress("::", "ipv6");
 
 /**
- * What a person may be shown, a browser may open and a login may be sent to: https, or plain http on this machine;
- * nothing that runs code or reads files, and never credentials in an address. Without `localAllowed` nothing on this
- * machine at all.
+ * True if a URL may be shown to a person, opened in a browser or used for a login: https, or http on this machine.
+ * Never a URL that runs code, reads files or contains credentials. Without `localAllowed`, no URL on this machine.
  */
 export function isSafeUrl(address: string | URL, localAllowed = true): boolean {
   const url = URL.parse(String(address));
@@ -19,7 +18,7 @@ export function isSafeUrl(address: string | URL, localAllowed = true): boolean {
 }
 
 /**
- * Whether a login may go to this machine. A server elsewhere has no business with the services here, unless the
+ * True if a login may send requests to this machine. A remote server must not direct us to local services, unless the
  * configuration itself names one of them.
  */
 export function allowsLocal(own: URL, ...configured: (string | undefined)[]): boolean {
@@ -27,11 +26,11 @@ export function allowsLocal(own: URL, ...configured: (string | undefined)[]): bo
   return [own, ...named].some((url) => url !== null && isOnThisMachine(url));
 }
 
-/** What is wrong with an address that is not safe, for behind its name. */
+/** Says why a URL is not safe, as the end of a sentence such as "X, which …". */
 export function whyUnsafe(text: string, localAllowed = true): string {
   const url = URL.parse(text);
-  if (url && (url.username !== "" || url.password !== "")) return "has a user name or password in it";
-  if (url && !localAllowed && isOnThisMachine(url)) return "is on this machine, and the server is not";
+  if (url && (url.username !== "" || url.password !== "")) return "contains a user name or password";
+  if (url && !localAllowed && isOnThisMachine(url)) return "is on this machine, but the server is not";
   return "is neither https nor on this machine";
 }
 

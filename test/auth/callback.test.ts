@@ -33,7 +33,7 @@ describe("the door that a login comes back to", () => {
       },
     });
     expect(account).toMatchObject({ user: "ada" });
-    const turnedAway = [400, "Not the login that is waited for"];
+    const turnedAway = [400, "Unexpected login response"];
     await left.promise;
     const expected = [...Array.from({ length: 7 }, () => turnedAway), 404, [200, "Logged in to issues"]];
     expect(seen).toEqual(expected);
@@ -41,8 +41,8 @@ describe("the door that a login comes back to", () => {
   });
 
   it.each([
-    { what: "a second state", more: "&state=forged", says: "has state twice" },
-    { what: "a second code", more: "&code=x&code=y", says: "has code twice" },
+    { what: "a second state", more: "&state=forged", says: "contains state more than once" },
+    { what: "a second code", more: "&code=x&code=y", says: "contains code more than once" },
     { what: "somebody else's name", more: "&code=x&iss=https://other.example", says: "is not from" },
     { what: "no code", more: "&iss=ISSUER", says: "has no code" },
   ])("is closed by the right state with $what", async ({ more, says }) => {

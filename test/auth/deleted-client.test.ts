@@ -19,7 +19,7 @@ describe("a client that the authorization server has deleted", () => {
     expect(await refusal(add(hub))).toMatchObject({
       code: "auth-failed",
       data: { error: "invalid_client" },
-      hint: expect.stringContaining("a new client is registered") as string,
+      hint: expect.stringContaining("registers a new client") as string,
     });
     expect(await hub.login("issues", browser())).toMatchObject({ user: "ada" });
     expect(await add(hub)).toEqual({ sum: 3 });

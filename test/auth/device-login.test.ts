@@ -72,7 +72,7 @@ describe("a login by device code", () => {
     });
   });
 
-  it("shows who asks, and warns of a page that is elsewhere", async () => {
+  it("shows the authorization server, and warns if the page is on another host", async () => {
     const scene = await openScene();
     const { host } = new URL(scene.auth.issuer);
     const usual = await shown(scene);
@@ -81,7 +81,7 @@ describe("a login by device code", () => {
     scene.auth.set(codeAt("https://other.example/device"));
     const odd = await shown(scene);
     expect(odd).toMatchObject({ issuer: host, url: "https://other.example/device", code: "ABCD-EFGH" });
-    expect(odd?.warning).toContain(`at other.example, not at ${host}`);
+    expect(odd?.warning).toContain(`at other.example, but the login is for ${host}`);
   });
 
   it("says both at a terminal", async () => {

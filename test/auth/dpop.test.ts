@@ -246,7 +246,7 @@ describe("whether tokens are bound", () => {
     const hub = await scene.hub({ oauth: { dpop: true } });
     const error = await refusal(hub.login("issues", browser()));
     expect(error).toMatchObject({ code: "auth-failed", data: { reason: "token" } });
-    expect(error.message).toContain("not bound to a key (token_type), as `oauth.dpop` demands");
+    expect(error.message).toContain("not bound to a key (token_type), which `oauth.dpop` requires");
     expect(await hub.account("issues")).toBeUndefined();
   });
 

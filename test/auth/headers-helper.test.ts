@@ -68,7 +68,7 @@ describe("a headers helper", () => {
     });
     const failing = helper("process.exit(3);");
     const failed = (await scene.hub({ headersHelper: failing.headersHelper })).connect("issues");
-    await expect(failed).rejects.toThrow("ended with code 3");
+    await expect(failed).rejects.toThrow("exited with code 3");
     const missing = (await scene.hub({ headersHelper: ["/does/not/exist"] })).connect("issues");
     await expect(missing).rejects.toThrow("was not found");
     expect(scene.auth.received).toEqual([]);

@@ -10,7 +10,7 @@ import { allowsLocal } from "../../src/lib/safe-url.ts";
 import { browser, hubAt, openScene, refusal } from "./oauth-fixture.ts";
 
 const elsewhere = "https://mcp.example/mcp";
-const refused = "is on this machine, and the server is not";
+const refused = "is on this machine, but the server is not";
 
 /** What is there, by address; everything else is not found. */
 function world(own: string, documents: Record<string, object>, issuer?: string) {

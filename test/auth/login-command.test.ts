@@ -119,7 +119,7 @@ describe("plugboard login", () => {
     const { PLUGBOARD_VAULT_PASSPHRASE: passphrase, ...env } = box.env;
     const call = ["call", "issues.add", "a=1", "b=2"];
     box.env = env;
-    expect((await box.cli(call)).err).toContain("was sealed with a passphrase");
+    expect((await box.cli(call)).err).toContain("is encrypted with a passphrase");
     expect(await paste(box)).toMatchObject({
       code: 0,
       err: expect.not.stringContaining("passphrase") as string,

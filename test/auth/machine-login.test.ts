@@ -295,12 +295,16 @@ describe("an identity provider", () => {
   const named = (change: object): AuthOptions => ({ alter: { metadata: (all) => ({ ...all, ...change }) } });
   it.each([
     {
-      how: "that calls itself otherwise",
+      how: "that names a different issuer",
       says: "https://other.example",
       provider: named({ issuer: "https://other.example" }),
     },
-    { how: "that does not name itself", says: "(issuer)", provider: named({ issuer: undefined }) },
-    { how: "without metadata", says: "does not describe itself", provider: { discovery: [] } },
+    {
+      how: "that does not name its issuer",
+      says: "does not name its issuer",
+      provider: named({ issuer: undefined }),
+    },
+    { how: "without metadata", says: "has no metadata", provider: { discovery: [] } },
     {
       how: "with a token endpoint in the open",
       says: "token_endpoint",

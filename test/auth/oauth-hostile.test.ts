@@ -77,7 +77,9 @@ describe("a hostile authorization server", () => {
     };
     const error = await refusal(hub.login("issues", { openUrl, signal: stop.signal }));
     expect(error.code).toBe("auth-required");
-    expect(pages).toMatchObject([{ status: 400, text: expect.stringContaining("belongs to another login") }]);
+    expect(pages).toMatchObject([
+      { status: 400, text: expect.stringContaining("does not belong to the login") },
+    ]);
     expectReason(name, await refusal(hub.login("issues", { askRedirect: redirectOf })));
     expect(servers.auth.received.filter(({ endpoint }) => endpoint === "token")).toEqual([]);
   });
@@ -114,7 +116,9 @@ describe("a hostile authorization server", () => {
     const error: unknown = await add(hub).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
       code: "auth-failed",
-      message: expect.stringMatching(`to send the login of "issues" on to .* .HTTP ${status}.; nothing was`),
+      message: expect.stringMatching(
+        `to redirect the login for "issues" to .* .HTTP ${status}.; nothing was`,
+      ),
     });
     expect(elsewhere.received).toEqual([]);
     auth.set({ faults: {} });
@@ -128,6 +132,6 @@ describe("a hostile authorization server", () => {
     "http://attacker.example/",
     "https://a:b@c.example/",
   ])("never opens %s", (address) => {
-    expect(() => openCommand(new URL(address), "linux")).toThrow("is not opened");
+    expect(() => openCommand(new URL(address), "linux")).toThrow("does not open");
   });
 });

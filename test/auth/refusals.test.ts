@@ -25,7 +25,7 @@ describe("why a token may have been refused", () => {
     [{ iat: now / 1000 + 30 }, undefined],
     [
       { iat: now / 1000 + 5 * minute },
-      "The token is valid only from 2026-07-28T12:05:00.000Z on: the clock of this machine, or of the server, may be off.",
+      "The token is not valid before 2026-07-28T12:05:00.000Z: the clock of this machine or of the server may be wrong.",
     ],
     [{ nbf: 1e30 }, expect.stringContaining("the far future")],
     [{ exp: "soon", aud: { a: 1 } }, undefined],

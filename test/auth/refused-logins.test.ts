@@ -127,7 +127,7 @@ describe("a login without a person", () => {
       expect(error).toMatchObject({
         code: "auth-failed",
         data: { reason: "insufficient-scope", scopes: ["write"] },
-        hint: "If it may have that, add it to `oauth.scopes` of the server.",
+        hint: "To allow them, add them to `oauth.scopes` of the server.",
       });
       expect(error.message).toContain("write");
     }

@@ -104,7 +104,7 @@ describe("M03 ${secret:NAME} through a hub", () => {
     chmodSync(join(box.folders.state, "vault", "vault.json"), 0o644);
     box.env["TOKEN"] = "another account";
     const { json } = await box.cli(["status", "--json"]);
-    expect(JSON.stringify(json)).toContain("is open to other users");
+    expect(JSON.stringify(json)).toContain("is accessible to other users");
     expect(JSON.stringify(json)).not.toContain(canary);
   });
 });

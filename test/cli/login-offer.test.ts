@@ -37,7 +37,7 @@ describe.runIf(process.platform === "linux")("a login that is missing, at a term
   it("is offered by call, which then goes on", async () => {
     const { box, auth, opened } = await open();
     const { code, out, err, asked } = await box.cli(call, { forms: [true] });
-    expect(asked).toEqual(['"issues" wants a login (HTTP 401).', "Log in to issues now?"]);
+    expect(asked).toEqual(['"issues" requires a login (HTTP 401).', "Log in to issues now?"]);
     expect(err).toContain("Opening the login of issues in the browser.");
     expect([code, out]).toEqual([0, expect.stringContaining("3")]);
     expect(out).not.toContain("login");
@@ -78,7 +78,7 @@ describe.runIf(process.platform === "linux")("a login that is missing, at a term
     const { box, opened } = await open();
     const { code, out, err, asked } = await box.cli(call, { forms: [...forms] });
     expect([code, out, asked.length]).toEqual([6, "", 2]);
-    expect(err).toContain('"issues" wants a login');
+    expect(err).toContain('"issues" requires a login');
     expect(err).toContain("Run `plugboard login issues`.");
     expect(opened()).toEqual([]);
     const listed = await box.cli(["tools", "issues"], { forms: [...forms] });

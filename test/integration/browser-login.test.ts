@@ -41,7 +41,7 @@ describe("plugboard login in a real browser", () => {
 
     expect(await page.title()).toBe(heading);
     expect(await page.innerText("body")).toBe(
-      `${heading}\n\nYou can close this page and go back to the terminal.\n\nPlugboard`,
+      `${heading}\n\nYou can close this page and return to the terminal.\n\nPlugboard`,
     );
     expect(secrets.map(({ kind }) => kind)).toEqual(["code", "access", "refresh"]);
     const sent = auth.received.flatMap(({ params }) =>
@@ -72,7 +72,7 @@ describe("plugboard login in a real browser", () => {
     await page.waitForURL(/\/callback\?/);
     expect(await page.title()).toBe("Not logged in to issues");
     expect(await page.innerText("body")).toBe(
-      "Not logged in to issues\n\nIt was not agreed to.\n\nYou can close this page.\n\nPlugboard",
+      "Not logged in to issues\n\nThe login was refused.\n\nYou can close this page.\n\nPlugboard",
     );
     const { code, out, err } = await login.ended;
     expect([code, out]).toEqual([6, ""]);
@@ -119,8 +119,8 @@ describe("plugboard login in a real browser", () => {
     await expect.poll(isExchanging, { timeout: patienceMs }).toBe(true);
 
     expect((await second.goto(request.url()))?.status()).toBe(410);
-    expect(await second.title()).toBe("This login is over");
-    expect(await second.innerText("body")).toContain("The terminal says how it went.");
+    expect(await second.title()).toBe("This login is already finished");
+    expect(await second.innerText("body")).toContain("See the terminal for the result.");
 
     exchange.resolve();
     await back;

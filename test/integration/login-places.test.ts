@@ -24,7 +24,7 @@ const hasBubblewrap = spawnSync(bubblewrap, [...readOnly.slice(1), "true"]).stat
 describe.runIf(hasKeychain)("M72 a login, as the keychain comes and goes", () => {
   it.each([
     ["locked", "is in the keychain, which is locked or does not answer"],
-    ["absent", "is in the keychain, which is not there in this session"],
+    ["absent", "is in the keychain, which is not available in this session"],
   ] as const)("made with a keychain, survives one that is %s", async (session, message) => {
     const { auth, run, login, places, vault } = await openScene();
     expect(await login("unlocked")).toMatchObject({ code: 0 });
@@ -98,7 +98,7 @@ describe.runIf(hasBubblewrap)("M72 a home that cannot be written", () => {
     const refused = await run("absent", call(), readOnly);
     expect([refused.code, refused.out]).toEqual([5, ""]);
     expect(refused.err).toMatch(
-      /has to be renewed, and what comes of it cannot be written down[^]*Nothing is lost/,
+      /has to be renewed, but the new login could not be stored[^]*Nothing is lost/,
     );
     expect(vault()).toBe(before);
     expect(auth.stats.refreshes).toBe(0);

@@ -4,22 +4,22 @@ import { hasExpired, loginKey } from "./record.ts";
 import type { Login } from "./record.ts";
 import { readLogin } from "./token-refresh.ts";
 
-/** A login as a person sees it: who, until when, with which rights. Nothing in it is secret. */
+/** A login as shown to a person: the user, when it expires, its scopes. Contains no secrets. */
 export interface Account {
   profile: string;
   issuer: string;
-  /** Who the authorization server says it is. */
+  /** The user's name, as reported by the authorization server. */
   user?: string;
   scopes: string[];
-  /** When its access token ends, milliseconds since the epoch. */
+  /** When its access token expires, in milliseconds since the epoch. */
   expiresAt?: number;
-  /** Whether it goes on after that by itself. */
+  /** True if it can be renewed after that without a person. */
   renewable: boolean;
-  /** Over: a person has to log in again. */
+  /** True if a person has to log in again. */
   ended: boolean;
 }
 
-/** The login that is kept for an address, without filling in or asking anything. */
+/** The stored login for a URL. Sends no request and asks nobody. */
 export async function storedAccount({
   url,
   server,

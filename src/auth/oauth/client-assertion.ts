@@ -7,14 +7,14 @@ const lifeSeconds = 300;
 interface Assertion {
   server: string;
   clientId: string;
-  /** The issuer that is to believe it. */
+  /** The issuer that the assertion is for. */
   audience: string;
   /** PEM or JWK. */
   privateKey: string;
   now: number;
 }
 
-/** RFC 7523: a client proves who it is by its signature, so that no secret ever leaves this machine. */
+/** RFC 7523: the client identifies itself with a signature, so that no secret leaves this machine. */
 export function clientAssertion({ server, clientId, audience, privateKey, now }: Assertion): string {
   const key = readKey(server, privateKey);
   const { alg, hash } = algorithmOf(server, key);
@@ -40,7 +40,7 @@ export interface SigningClient {
   now(): number;
 }
 
-/** Puts the signature into a form; nothing where the client has no key. */
+/** Returns a function that adds the signature to a form; undefined if the client has no key. */
 export function clientSignature({ server, oauth, client, issuer: audience, now }: SigningClient) {
   const { privateKey, clientId } = oauth;
   if (privateKey === undefined || clientId !== client.client_id) return undefined;
@@ -60,8 +60,8 @@ function readKey(server: string, text: string): KeyObject {
     if (!text.trimStart().startsWith("{")) return createPrivateKey(text);
     return createPrivateKey({ key: JSON.parse(text) as Record<string, string>, format: "jwk" });
   } catch {
-    // The reason may quote the key, so it is not passed on.
-    throw unusable(server, "is no private key in PEM or JWK form");
+    // The parser's message may quote the key, so it is not passed on.
+    throw unusable(server, "is not a private key in PEM or JWK format");
   }
 }
 
@@ -75,7 +75,7 @@ function algorithmOf(server: string, key: KeyObject): { alg: string; hash: strin
     secp521r1: { alg: "ES512", hash: "sha512" },
   };
   const found = type === "ec" ? curves[details?.namedCurve ?? ""] : undefined;
-  if (!found) throw unusable(server, "is of a kind that nobody signs with");
+  if (!found) throw unusable(server, "is not an RSA, Ed25519, P-256, P-384 or P-521 key");
   return found;
 }
 

@@ -24,7 +24,7 @@ export interface ClientSettings {
 
 export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
-/** As whom we ask: registered beforehand, by a document of ours, or registered now. Kept per issuer. */
+/** Chooses the OAuth client: the configured one, a client metadata document, or one registered now and stored per issuer. */
 export async function chooseClient(
   settings: ClientSettings,
   found: Discovery,
@@ -49,7 +49,7 @@ export async function chooseClient(
   return client;
 }
 
-/** The port that an earlier registration named, to be used again if it is free. */
+/** The port in the redirect URI of an earlier registration, to be reused if it is free. */
 export async function knownPort(settings: ClientSettings, issuer: string): Promise<number | undefined> {
   const vault = await settings.credentials.vault();
   const name = registrationName(settings.key, issuer);
@@ -59,29 +59,29 @@ export async function knownPort(settings: ClientSettings, issuer: string): Promi
 
 type Records = Awaited<ReturnType<Credentials["vault"]>>;
 
-/** Nothing where the record is out of reach: a login that is made now does without it, and takes its place. */
+/** Returns undefined if the record cannot be opened: a new login does not need it and replaces it. */
 async function getReadable(vault: Records, name: string): Promise<unknown> {
   try {
     return await vault.get(name);
   } catch (error) {
-    if (isOutOfReach(error)) return undefined;
+    if (isUnreadableRecord(error)) return undefined;
     throw error;
   }
 }
 
-/** One record cannot be opened; the vault as such can be used. */
-function isOutOfReach(error: unknown): error is PlugboardError {
+/** True if one record cannot be opened but the vault itself works. */
+function isUnreadableRecord(error: unknown): error is PlugboardError {
   const reasons: unknown[] = ["locked", "key-missing", "wrong-key", "corrupt"] satisfies VaultProblem[];
   return isPlugboardError(error, "store-unavailable") && reasons.includes(error.reason);
 }
 
-/** For a client that is configured there is none of ours; the one that is there is another entry's. */
+/** A configured client has no registration of ours; one stored under the same name belongs to another entry. */
 export async function forgetRegistration(credentials: Credentials, key: LoginKey, issuer: string) {
   if (key.clientId !== undefined) return;
   await (await credentials.vault()).delete(registrationName(key, issuer));
 }
 
-/** All of them, for an address and an account that nothing else is known about. */
+/** Deletes the registrations with every issuer, for when the login's issuer is not known. */
 export async function forgetRegistrations(credentials: Credentials, key: LoginKey): Promise<void> {
   if (key.clientId !== undefined) return;
   const vault: Records & Partial<Pick<Vault, "list">> = await credentials.vault();
@@ -107,24 +107,24 @@ function parseRegistration(value: unknown, now: number) {
   return { client: value["client"] as unknown as OAuthClient, redirectUri: value["redirectUri"] };
 }
 
-/** A client that was registered beforehand belongs to one issuer: a server that names another one does not get it. */
+/** A configured client belongs to one issuer: if the server names another issuer later, the client is not sent there. */
 async function bindToIssuer(settings: ClientSettings, issuer: string, clientId: string): Promise<void> {
   const { server, key, oauth, credentials } = settings;
   const name = `${registrationPrefix(key)}registered|${clientId}`;
   const vault = await credentials.vault();
   const bound = await vault.get(name).catch((error: unknown) => {
-    if (!isOutOfReach(error)) throw error;
-    // The configuration says it, and what is kept stays as it is.
+    if (!isUnreadableRecord(error)) throw error;
+    // The configuration names the issuer, and the stored record stays unchanged.
     if (oauth.issuer !== undefined) return { issuer };
-    const message = `Which authorization server your client ${shown(clientId)} of "${server}" belongs to cannot be read now. ${error.message}`;
+    const message = `The stored authorization server of your client ${shown(clientId)} for "${server}" cannot be read now. ${error.message}`;
     const hint = `${error.hint} Or set \`oauth.issuer\`.`;
     throw new PlugboardError("store-unavailable", message, { server, data: error.data, hint, cause: error });
   });
   if (oauth.issuer === undefined && isRecord(bound) && bound["issuer"] !== issuer) {
-    const message = `"${server}" now names the authorization server ${shown(issuer)}; your client ${shown(clientId)} was used with ${shown(String(bound["issuer"]))}.`;
+    const message = `"${server}" now uses the authorization server ${shown(issuer)}, but your client ${shown(clientId)} was used with ${shown(String(bound["issuer"]))}.`;
     throw authFailed(server, message, {
       data: { reason: "issuer-changed" },
-      hint: "If that is right, set `oauth.issuer` to the new one.",
+      hint: "If this is correct, set `oauth.issuer` to the new one.",
     });
   }
   if (!isRecord(bound) || bound["issuer"] !== issuer) await vault.set(name, { issuer });
@@ -133,7 +133,7 @@ async function bindToIssuer(settings: ClientSettings, issuer: string, clientId: 
 function documentUrl(server: string, text: string): string {
   const url = URL.parse(text);
   if (url?.protocol === "https:" && url.pathname !== "/") return text;
-  const message = `\`oauth.clientMetadataUrl\` of "${server}" must be an https address with a path.`;
+  const message = `\`oauth.clientMetadataUrl\` of "${server}" must be an https URL with a path.`;
   throw new PlugboardError("config-invalid", message, { server });
 }
 
@@ -145,13 +145,13 @@ async function register(
   const { server, fetch } = settings;
   const { metadata, issuer } = found;
   if (metadata.registration_endpoint === undefined) throw cannotRegister(server, issuer, "");
-  const offersDevices = "device_authorization_endpoint" in metadata;
+  const supportsDevices = "device_authorization_endpoint" in metadata;
   const clientMetadata: OAuthClientMetadata = {
     client_name: "Plugboard",
     software_id: "plugboard",
     software_version: version,
     redirect_uris: [redirectUri],
-    grant_types: ["authorization_code", "refresh_token", ...(offersDevices ? [deviceGrant] : [])],
+    grant_types: ["authorization_code", "refresh_token", ...(supportsDevices ? [deviceGrant] : [])],
     response_types: ["code"],
     token_endpoint_auth_method: "none",
     application_type: "native",
@@ -174,7 +174,7 @@ async function register(
 }
 
 function refusalOf(error: unknown): string {
-  if (!isRecord(error) || typeof error["status"] !== "number") return "its answer is not valid";
+  if (!isRecord(error) || typeof error["status"] !== "number") return "its response is not valid";
   let why: unknown;
   try {
     why = (JSON.parse(String(error["body"])) as { error_description?: unknown } | null)?.error_description;
@@ -184,13 +184,13 @@ function refusalOf(error: unknown): string {
   return `HTTP ${error["status"]}${typeof why === "string" ? `, ${explanation(why)}` : ""}`;
 }
 
-/** Nothing at the places where the oldest servers have theirs. */
+/** For servers without metadata whose default endpoints do not work either. */
 function offersNoLogin(server: string): PlugboardError {
   const message = `"${server}" does not offer a login.`;
   return authFailed(server, message, { data: { reason: "no-login" }, hint: ownTokenHint });
 }
 
-/** Whether there is any way to be a client there that needs nobody's help. */
+/** True if Plugboard can get an OAuth client there without a person registering one. */
 export function canBeClient(oauth: OAuthConfig, { metadata }: Discovery): boolean {
   const hasDocument =
     oauth.clientMetadataUrl !== undefined && metadata.client_id_metadata_document_supported === true;
@@ -198,11 +198,12 @@ export function canBeClient(oauth: OAuthConfig, { metadata }: Discovery): boolea
 }
 
 export function cannotRegister(server: string, issuer: string, why: string): PlugboardError {
-  const how = why === "" ? "does not let clients register themselves" : `did not register us (${why})`;
+  const how =
+    why === "" ? "does not let clients register themselves" : `refused to register Plugboard (${why})`;
   const message = `The authorization server ${shown(issuer)} of "${server}" ${how}.`;
   return new PlugboardError("registration-required", message, {
     server,
     data: { issuer: shown(issuer) },
-    hint: `Register a client there, with the redirect address http://127.0.0.1/callback, and set it: \`plugboard add ${shellWord(server)} <url> --client-id <id> --force\`. ${ownTokenHint}`,
+    hint: `Register a client there with the redirect URI http://127.0.0.1/callback, then set it: \`plugboard add ${shellWord(server)} <url> --client-id <id> --force\`. ${ownTokenHint}`,
   });
 }

@@ -7,16 +7,17 @@ import { allowsLocal, isSafeUrl, whyUnsafe } from "../../lib/safe-url.ts";
 
 export interface Discovery {
   issuer: string;
-  /** Where its metadata was found. */
+  /** The URL whose metadata was used. */
   address: string;
   metadata: AuthorizationServerMetadata;
   resource: string;
-  /** What the challenge asks for; without one what the server offers. */
+  /** The scopes that the challenge asks for. */
   challenged: string[];
+  /** The scopes that the server's metadata lists. */
   offered: string[];
-  /** Whether the server wants tokens that are bound to a key, and its authorization server can give them. */
+  /** True if the server asks for tokens that are bound to a key and its authorization server can issue them. */
   wantsDpop: boolean;
-  /** There is no metadata: these are the places of the protocol's first revision. */
+  /** True if there is no metadata, so the endpoints are the defaults of protocol revision 2025-03-26. */
   isAssumed: boolean;
 }
 
@@ -28,20 +29,22 @@ interface DiscoverySettings {
   fetch: FetchLike;
 }
 
-/** Who logs people in for this server. Nothing but public documents is asked for, and every one is checked first. */
+/** Finds the server's authorization server. Fetches only public documents, and checks each before using it. */
 export async function discover(settings: DiscoverySettings, challenge: Challenge): Promise<Discovery> {
   const { server, url, issuer: pinned, fetch } = settings;
   const about = await readResourceMetadata(server, url, challenge.resourceMetadataUrl, fetch);
   const address = chooseServer(settings, about?.servers ?? []);
   const described = await readMetadata(settings, address, about !== undefined);
-  // Servers of the first revision announce no issuer; any on their own machine is as good as another.
+  // Servers of the first revision announce no issuer; any issuer on their own origin is accepted.
   if (described && !about && pinned === undefined && URL.parse(described.issuer)?.origin !== url.origin)
     throw otherIssuer(server, url.origin, described.issuer);
   if (described === undefined && about !== undefined) throw noLogin(server, address);
-  const said = described ?? assumedMetadata(url.origin);
-  if (pinned !== undefined && said.issuer !== pinned) throw otherIssuer(server, pinned, said.issuer);
-  const own = pinned === undefined || pinned === address ? undefined : await readOwn(settings, pinned);
-  const metadata = own ?? said;
+  const announced = described ?? assumedMetadata(url.origin);
+  if (pinned !== undefined && announced.issuer !== pinned)
+    throw otherIssuer(server, pinned, announced.issuer);
+  const own =
+    pinned === undefined || pinned === address ? undefined : await readPinnedMetadata(settings, pinned);
+  const metadata = own ?? announced;
   checkEndpoints(settings, metadata);
   return {
     issuer: metadata.issuer,
@@ -55,7 +58,7 @@ export async function discover(settings: DiscoverySettings, challenge: Challenge
   };
 }
 
-/** Servers of the protocol's revision 2025-03-26 may keep their endpoints at fixed places and describe nothing. */
+/** Servers of protocol revision 2025-03-26 may have their endpoints at fixed paths and no metadata. */
 function assumedMetadata(origin: string): AuthorizationServerMetadata {
   return {
     issuer: origin,
@@ -72,7 +75,7 @@ function canBind(metadata: Record<string, unknown>): boolean {
   return Array.isArray(algorithms) && algorithms.includes("ES256");
 }
 
-/** The one that is pinned where the server names it, otherwise the first. */
+/** The pinned authorization server if the server names it, otherwise the first one it names. */
 function chooseServer({ server, url, issuer }: DiscoverySettings, named: string[]): string {
   const first = named[0] ?? issuer ?? url.origin;
   const address = issuer !== undefined && named.includes(issuer) ? issuer : first;
@@ -82,13 +85,13 @@ function chooseServer({ server, url, issuer }: DiscoverySettings, named: string[
   throw authFailed(server, message, {
     data: { reason: "unsafe-address" },
     hint: isSafeUrl(address)
-      ? "Only if you run that authorization server yourself: set `oauth.issuer` to exactly that name."
+      ? "If you run that authorization server yourself, set `oauth.issuer` to exactly that name; otherwise do not."
       : operatorHint,
   });
 }
 
-/** What the configured issuer says of itself: nobody else speaks in its name, unless it says nothing at all. */
-async function readOwn(
+/** The pinned issuer's own metadata; only if it has none is metadata from another address used for it. */
+async function readPinnedMetadata(
   settings: DiscoverySettings,
   pinned: string,
 ): Promise<AuthorizationServerMetadata | undefined> {
@@ -110,11 +113,11 @@ async function readMetadata(
     return response;
   };
   try {
-    // With a pinned issuer the comparison with that one, by the caller, is the stricter one.
+    // With a pinned issuer, the caller compares with that one, which is stricter.
     const skipIssuerValidation = issuer !== undefined || !isAnnounced;
     const metadata = await discoverAuthorizationServerMetadata(address, { fetchFn, skipIssuerValidation });
-    const isElsewhere = metadata === undefined && statuses.every((status) => status >= 300 && status < 400);
-    if (isElsewhere) throw redirected(server, address, statuses[0]);
+    const wasRedirected = metadata === undefined && statuses.every((status) => status >= 300 && status < 400);
+    if (wasRedirected) throw redirected(server, address, statuses[0]);
     return metadata;
   } catch (error) {
     if (error instanceof IssuerMismatchError)
@@ -133,20 +136,22 @@ function metadataFailed(server: string, address: string, error: unknown): Plugbo
 }
 
 function redirected(server: string, address: string, status: number | undefined): PlugboardError {
-  const message = `The authorization server ${shown(address)} of "${server}" answers with a redirect (HTTP ${status}) where its metadata should be; it was not followed.`;
+  const message = `The authorization server ${shown(address)} of "${server}" redirects requests for its metadata (HTTP ${status}); the redirect was not followed.`;
   return authFailed(server, message, { data: { reason: "redirect" }, hint: operatorHint });
 }
 
 function otherIssuer(server: string, expected: string, received: string | undefined): PlugboardError {
   const is =
-    received === undefined ? "does not name itself (issuer)" : `calls itself ${shown(received)} (issuer)`;
+    received === undefined
+      ? "does not name its issuer in its metadata"
+      : `names a different issuer in its metadata: ${shown(received)}`;
   const message = `The authorization server ${shown(expected)} of "${server}" ${is}; nothing was sent to it.`;
   return authFailed(server, message, {
     data: { reason: "issuer", expected: shown(expected) },
     hint:
       received === undefined
         ? operatorHint
-        : "Only if its operator confirms that this is right: set `oauth.issuer` to exactly that name.",
+        : "If its operator confirms that this is correct, set `oauth.issuer` to exactly that name; otherwise do not.",
   });
 }
 
@@ -170,8 +175,8 @@ function checkEndpoints(
     const what =
       typeof address === "string"
         ? `${shown(address)}, which ${whyUnsafe(address, localAllowed)}`
-        : "in a wrong form";
-    const message = `The authorization server ${shown(metadata.issuer)} of "${server}" has the ${name} ${what}.`;
+        : "that is not a string";
+    const message = `The authorization server ${shown(metadata.issuer)} of "${server}" has a ${name} ${what}.`;
     throw authFailed(server, message, {
       data: { reason: "unsafe-address", endpoint: name },
       hint: operatorHint,

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync } from "node:crypto";
 import type { DpopSession } from "@modelcontextprotocol/client";
 
-/** A private key as it is kept with the login that is bound to it (RFC 9449). */
+/** A private key, stored with the login that is bound to it (RFC 9449). */
 export interface DpopKey {
   kty: string;
   crv: string;
@@ -18,7 +18,7 @@ export function newDpopKey(): DpopKey {
   return { kty, crv, x, y, d };
 }
 
-/** Signs requests with the key, and remembers what the servers want in the proofs. */
+/** Signs requests with the key and remembers the nonces that servers require. */
 export async function openDpopSession({ d, ...publicJwk }: DpopKey): Promise<DpopSession> {
   const { DpopSession: Session } = await import("@modelcontextprotocol/client");
   const { crv, kty, x, y } = publicJwk;

@@ -2,13 +2,13 @@ import { createHash, createPrivateKey, randomUUID, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import type { DpopKey } from "./dpop-key.ts";
 
-/** Proofs that a request comes from whoever holds the key (RFC 9449), and the nonces that servers want in them. */
+/** Creates proofs that a request comes from the owner of the key (RFC 9449), with the nonces that servers require. */
 export class DpopProofs {
   readonly key: DpopKey;
   readonly #privateKey: KeyObject;
   readonly #header: string;
   readonly #now: () => number;
-  /** By origin: the newest one counts. */
+  /** The newest nonce for each origin. */
   readonly #nonces = new Map<string, string>();
 
   constructor(key: DpopKey, now: () => number = Date.now) {
@@ -23,7 +23,7 @@ export class DpopProofs {
     this.#nonces.set(origin, nonce);
   }
 
-  /** Good for one request: servers refuse a proof that they have seen before. */
+  /** Valid for one request: servers refuse a proof that they have seen before. */
   make(method: string, url: URL, accessToken: string): string {
     const nonce = this.#nonces.get(url.origin);
     const claims = encode({

@@ -4,7 +4,7 @@ import { isRecord } from "../../lib/record.ts";
 import { hidden } from "../../lib/secret-words.ts";
 import { joinArgv } from "../../lib/argv.ts";
 
-/** The login, as far as it came, is refused: by us, or by the other side. */
+/** A login failed: we refused it, or the other side did. */
 export function authFailed(server: string, message: string, details: FailureDetails = {}): PlugboardError {
   return new PlugboardError("auth-failed", message, { server, ...details });
 }
@@ -15,11 +15,11 @@ interface FailureDetails {
   cause?: unknown;
 }
 
-/** For what only the other side can mend. */
+/** For problems that only the server's operator can fix. */
 export const operatorHint =
-  "Its operator has to mend that; if the server takes a token of yours, set `headers`, `bearerTokenEnv` or `headersHelper` instead.";
+  "The server's operator has to fix this. If the server accepts a token that you create yourself, set `headers`, `bearerTokenEnv` or `headersHelper` instead.";
 
-/** What a person types to log in, as the configured account or as this one. */
+/** The command that logs in with the configured account, or with `profile`. */
 export function loginCommand(server: string, profile?: string): string {
   return joinArgv(["plugboard", "login", server, ...(profile === undefined ? [] : ["--profile", profile])]);
 }
@@ -33,13 +33,13 @@ export function loginRequired(server: string, why: string, profile: string | und
   });
 }
 
-/** What an authorization server wrote, made fit to be shown: short, printable, without what we sent it. */
+/** Text from an authorization server, made safe to show: short, printable, without secrets that we sent it. */
 export function shown(text: string, secrets: readonly string[] = []): string {
   const line = printable(without(secrets, text), { oneLine: true });
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }
 
-/** The same for an explanation, which may repeat a code or a token: whatever looks like one is left out. */
+/** The same for an error description, which may repeat a code or a token: everything that looks like one is hidden. */
 export function explanation(text: string, secrets: readonly string[] = []): string {
   const isOpaque = (word: string) => /\d/.test(word) || word.length > 40;
   const hide = (word: string) => (isOpaque(word) ? hidden : word);
@@ -52,18 +52,18 @@ function without(secrets: readonly string[], text: string): string {
     .reduce((rest, secret) => rest.replaceAll(secret, hidden), text);
 }
 
-/** The code of an OAuth error, where it is one and not whatever else somebody put there. */
+/** An OAuth error code, if it looks like one; anything else in its place is not shown. */
 export function shownCode(code: string): string {
-  return /^[a-z][a-z_]{0,59}$/.test(code) ? code : "no code of OAuth";
+  return /^[a-z][a-z_]{0,59}$/.test(code) ? code : "not a valid OAuth error code";
 }
 
-/** The machine-readable reason that an authorization server gave, if it gave one. */
+/** The OAuth error code that an authorization server sent, if any. */
 export function oauthCode(error: unknown): string | undefined {
   const named = error instanceof Error && error.name === "OAuthError";
   return named && isRecord(error) && typeof error["code"] === "string" ? error["code"] : undefined;
 }
 
-/** An error of ours somewhere among the causes. */
+/** The first PlugboardError in the chain of causes. */
 export function ourCause(error: unknown): PlugboardError | undefined {
   for (let current = error, depth = 0; depth < 8 && current instanceof Error; depth++) {
     if (isPlugboardError(current)) return current;
@@ -73,8 +73,8 @@ export function ourCause(error: unknown): PlugboardError | undefined {
 }
 
 /**
- * What went wrong in a request to an authorization server. The SDK's own words may quote whole answers, so only the
- * reason in them is passed on, and the error itself is not kept as a cause.
+ * Explains why a request to an authorization server failed. The SDK's messages may quote whole responses, so only the
+ * reason is passed on and the error itself is not kept as a cause.
  */
 export function requestFailed(
   error: unknown,
@@ -88,45 +88,46 @@ export function requestFailed(
   const ours = ourCause(error);
   if (ours) return ours;
   const code = oauthCode(error);
-  const said = `The authorization server of "${server}"`;
+  const subject = `The authorization server of "${server}"`;
   if (code === undefined || !(error instanceof Error)) {
     const hint = operatorHint;
-    return authFailed(server, `${said} gave an answer to ${step} that ${formFault(error)}.`, { hint });
+    return authFailed(server, `${subject} sent a response to ${step} that ${formFault(error)}.`, { hint });
   }
-  // What cannot be read as an OAuth error arrives as one, with the whole body in its words.
+  // The SDK reports a body that is not an OAuth error as one, with the whole body in its message.
   if (error.message.includes("Raw body:")) {
     const status = /HTTP (\d{3})/.exec(error.message)?.[1];
     const how = status === undefined ? "" : ` (HTTP ${status})`;
     const data = { ...(status !== undefined && { status: Number(status) }), step };
     if (status !== undefined && Number(status) >= 500)
-      return new PlugboardError("not-responding", `${said} is not available${how}.`, { server, data });
+      return new PlugboardError("not-responding", `${subject} is not available${how}.`, { server, data });
     const hint = operatorHint;
-    return authFailed(server, `${said} gave an answer to ${step} that is not OAuth${how}.`, { data, hint });
+    return authFailed(server, `${subject} sent a response to ${step} that is not valid OAuth${how}.`, {
+      data,
+      hint,
+    });
   }
   const why = error.message === code ? "" : `: ${explanation(error.message, secrets)}`;
-  return authFailed(server, `${said} refused ${step} (${shownCode(code)})${why}.`, {
+  return authFailed(server, `${subject} refused ${step} (${shownCode(code)})${why}.`, {
     data: { error: shownCode(code), step },
     hint: hint ?? (code === "invalid_client" ? clientHint : `Log in again: \`${loginCommand(server)}\`.`),
   });
 }
 
-/** What is wrong with the form of a document, by what its parser threw; its values stay where they are. */
+/** Says what is wrong with a document, from the error that its parser threw; never shows the document's values. */
 export function formFault(error: unknown): string {
   if (error instanceof SyntaxError) return "is not JSON";
   const issues = isRecord(error) && Array.isArray(error["issues"]) ? (error["issues"] as unknown[]) : [];
   const faults = issues.filter(isRecord).map(({ path, code }) => {
     const field = Array.isArray(path) && typeof path[0] === "string" ? shown(path[0]) : undefined;
     if (field === undefined) return "is not a JSON object";
-    return code === "invalid_type"
-      ? `lacks ${field}, or has it in a wrong form`
-      : `has no https address as ${field}`;
+    return code === "invalid_type" ? `has no valid ${field}` : `has a ${field} that is not an https URL`;
   });
   return faults.length > 0 ? [...new Set(faults)].slice(0, 3).join(" and ") : "is not valid";
 }
 
-/** For servers that want a token that a person made by hand. */
+/** For servers that need a token that a person creates by hand. */
 export const ownTokenHint =
-  "It may want a token of yours instead: set `headers`, `bearerTokenEnv` or `headersHelper`.";
+  "The server may need a token that you create yourself: set `headers`, `bearerTokenEnv` or `headersHelper`.";
 
 const clientHint =
-  "Check `oauth.clientId` and `oauth.clientSecret`; without them, log in again: a new client is registered.";
+  "Check `oauth.clientId` and `oauth.clientSecret`. If they are not set, log in again: Plugboard then registers a new client.";

@@ -6,17 +6,17 @@ import { isSafeUrl, whyUnsafe } from "../../lib/safe-url.ts";
 const longestBytes = 1_048_576;
 const limitMs = 30_000;
 
-/** Where a login may go. */
+/** Where the requests of a login may go. */
 export interface Bounds {
   /** The server's own address. */
   own: URL;
-  /** Whether services on this machine may be asked, see `allowsLocal`. */
+  /** True if requests to services on this machine are allowed, see `allowsLocal`. */
   localAllowed: boolean;
 }
 
 /**
- * For everything that is not a message to the server itself: https or this machine only, never to another origin by a
- * redirect, never longer than a document of this kind can be. What it refuses it says in words of ours.
+ * A fetch for all requests of a login. It allows only https and this machine, no redirect to another origin, and no
+ * response larger than 1 MB; what it refuses becomes a PlugboardError.
  */
 export function guardFetch(server: string, { own, localAllowed }: Bounds, fetch: FetchLike): FetchLike {
   return async (input, init = {}) => {
@@ -38,7 +38,7 @@ export function guardFetch(server: string, { own, localAllowed }: Bounds, fetch:
     if (Number(response.headers.get("content-length") ?? 0) > longestBytes) throw tooLong(server, url);
     const wantsEvents = (new Headers(init.headers).get("accept") ?? "").includes("text/event-stream");
     if (isEventStream(response) && !wantsEvents) {
-      // A stream has no length to check, and a document is none.
+      // A stream has no length to check, and a login document is never a stream.
       await response.body?.cancel().catch(() => undefined);
       throw notADocument(server, url);
     }
@@ -52,13 +52,13 @@ function assertSameOrigin(server: string, url: URL, location: string, status: nu
   const target = URL.parse(location, url.href);
   if (target?.origin === url.origin) return;
   const where = shown(target?.origin ?? location);
-  const message = `${url.origin} wanted to send the login of "${server}" on to ${where} (HTTP ${status}); nothing was sent there.`;
+  const message = `${url.origin} tried to redirect the login for "${server}" to ${where} (HTTP ${status}); nothing was sent there.`;
   throw authFailed(server, message, { data: { reason: "redirect" }, hint: operatorHint });
 }
 
 function unsafe(server: string, url: URL, localAllowed: boolean): Error {
   const where = shown(url.protocol.startsWith("http") ? url.origin : url.protocol);
-  const message = `The login of "${server}" would go to ${where}, which ${whyUnsafe(url.href, localAllowed)}; nothing was sent.`;
+  const message = `The login for "${server}" would send a request to ${where}, which ${whyUnsafe(url.href, localAllowed)}; nothing was sent.`;
   return authFailed(server, message, { data: { reason: "unsafe-address" }, hint: operatorHint });
 }
 
@@ -67,12 +67,12 @@ function isEventStream({ ok, headers }: Response): boolean {
 }
 
 function notADocument(server: string, url: URL): Error {
-  const message = `${url.origin} answered the login of "${server}" with an event stream, where a document should be.`;
+  const message = `${url.origin} answered the login for "${server}" with an event stream instead of a document.`;
   return authFailed(server, message, { data: { reason: "event-stream" }, hint: operatorHint });
 }
 
 function tooLong(server: string, url: URL): Error {
-  return authFailed(server, `${url.origin} answered the login of "${server}" with more than 1 MB.`, {
+  return authFailed(server, `${url.origin} answered the login for "${server}" with more than 1 MB.`, {
     data: { reason: "too-long" },
     hint: operatorHint,
   });

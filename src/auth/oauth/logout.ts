@@ -8,23 +8,22 @@ import { readLogin } from "./token-refresh.ts";
 import type { RefreshSettings } from "./token-refresh.ts";
 
 export interface LogoutResult {
-  /** Whether there was a login. */
   wasLoggedIn: boolean;
-  /** Whether the authorization server was told and agreed. */
+  /** True if the authorization server confirmed that the tokens are revoked. */
   revoked: boolean;
 }
 
-/** Revokes what can be revoked and removes it all the same: a login must not stay because a server is away. */
+/** Deletes the login and revokes its tokens if possible. It is deleted even if the authorization server does not answer. */
 export async function logOut(
   settings: Pick<RefreshSettings, "server" | "key" | "oauth" | "credentials" | "withFetch" | "now">,
 ): Promise<LogoutResult> {
   const { key, oauth, credentials, withFetch } = settings;
   return credentials.lock(loginLock(key), async () => {
-    // The record of an issuer that is no longer configured goes, too.
+    // Finds the login even if it was made with an issuer that is no longer configured.
     const login = await readLogin({ key, credentials, oauth: {} });
     const wasLoggedIn = await (await credentials.vault()).delete(loginName(key));
     const issuer = login?.issuer ?? oauth.issuer;
-    // Machines have none.
+    // Machine logins do not register clients.
     if (oauth.grant === undefined) {
       if (issuer === undefined) await forgetRegistrations(credentials, key);
       else await forgetRegistration(credentials, key, issuer);

@@ -6,7 +6,7 @@ import { chooseClient } from "./client.ts";
 import type { OAuthConfig } from "./client.ts";
 import { authFailed, requestFailed, shown } from "./errors.ts";
 import { postForm } from "./post.ts";
-import { nobody } from "./record.ts";
+import { noClient } from "./record.ts";
 import type { Login } from "./record.ts";
 import { isSafeUrl } from "../../lib/safe-url.ts";
 import { requestTokens } from "./token-request.ts";
@@ -15,13 +15,13 @@ const jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const tokenType = "urn:ietf:params:oauth:token-type:";
 const idJag = `${tokenType}id-jag`;
 
-/** A login that needs no person: as the client itself, or by what somebody else vouches for. */
+/** Logs in without a person: as the client itself, or with an assertion from another party. */
 export async function logInByGrant(attempt: LoginAttempt): Promise<Login> {
   const { server, oauth, found, scopes } = attempt;
-  // A workload is known by who vouches for it, and need not be registered.
+  // A workload is identified by its assertion and does not need a registered client.
   const isUnregistered = oauth.grant === "jwt-bearer" && oauth.clientId === undefined;
   if (!isUnregistered) required(server, oauth, "clientId");
-  const client = isUnregistered ? nobody : await chooseClient(attempt, found, "");
+  const client = isUnregistered ? noClient : await chooseClient(attempt, found, "");
   const scope = scopes.length > 0 ? { scope: scopes.join(" ") } : undefined;
   const grant = await grantFor(attempt, scope);
   let tokens: OAuthTokens;
@@ -35,7 +35,7 @@ export async function logInByGrant(attempt: LoginAttempt): Promise<Login> {
 }
 
 const configHint =
-  "Check `oauth` of the server; its authorization server may not know this client or this grant.";
+  "Check `oauth` of the server; its authorization server may not accept this client or this grant.";
 
 async function grantFor(attempt: LoginAttempt, scope: { scope: string } | undefined) {
   const { server, oauth } = attempt;
@@ -45,7 +45,7 @@ async function grantFor(attempt: LoginAttempt, scope: { scope: string } | undefi
   return { grant_type: jwtBearer, assertion };
 }
 
-/** Cross-app access: the company's identity provider turns a person's id token into a grant for this one server. */
+/** Cross-app access: the company's identity provider exchanges a person's ID token for a grant for this server. */
 async function exchange(
   { server, oauth, found, fetch }: LoginAttempt,
   idToken: string,
@@ -72,9 +72,9 @@ async function exchange(
     }
     const { access_token: grant, issued_token_type: type } = parseObject(text);
     if (typeof grant === "string" && grant !== "" && type === idJag) return grant;
-    throw providerRefused(server, issuer, "gave something else than a grant for it (issued_token_type)");
+    throw providerRefused(server, issuer, "did not issue a grant for the server (issued_token_type)");
   } catch (error) {
-    const step = `the exchange of the id token at ${shown(issuer)}`;
+    const step = `the exchange of the ID token at ${shown(issuer)}`;
     throw requestFailed(error, { server, step, secrets: [idToken, clientSecret ?? ""], hint: providerHint });
   }
 }
@@ -86,7 +86,7 @@ function providerRefused(server: string, issuer: string, why: string): Plugboard
   return authFailed(server, message, { data: { reason: "identity-provider" }, hint: providerHint });
 }
 
-/** Identity providers describe themselves in many ways; all that is needed is who they are and where to ask. */
+/** Identity providers' metadata varies; only the issuer and the token endpoint are needed. */
 async function findProvider(server: string, issuer: string, fetch: FetchLike) {
   const refuse = (why: string) => providerRefused(server, issuer, why);
   if (!isSafeUrl(issuer)) throw refuse("is neither https nor on this machine");
@@ -97,16 +97,16 @@ async function findProvider(server: string, issuer: string, fetch: FetchLike) {
     if (!response.ok) continue;
     const about = parseObject(text);
     const { issuer: name, token_endpoint: endpoint } = about;
-    if (typeof name !== "string") throw refuse("does not name itself (issuer)");
+    if (typeof name !== "string") throw refuse("does not name its issuer in its metadata");
     if (name.replace(/\/$/, "") !== issuer.replace(/\/$/, ""))
-      throw refuse(`calls itself ${shown(name)} (issuer)`);
+      throw refuse(`names a different issuer in its metadata: ${shown(name)}`);
     if (typeof endpoint !== "string" || !isSafeUrl(endpoint))
       throw refuse("has a token_endpoint that is neither https nor on this machine");
     const listed = about["token_endpoint_auth_methods_supported"];
     const methods = Array.isArray(listed) ? listed.filter((one) => typeof one === "string") : [];
     return { endpoint, methods: methods.length > 0 ? methods : ["client_secret_post"] };
   }
-  throw refuse("does not describe itself");
+  throw refuse("has no metadata");
 }
 
 function parseObject(text: string): Record<string, unknown> {
@@ -125,6 +125,6 @@ function required<K extends keyof OAuthConfig>(
 ): NonNullable<OAuthConfig[K]> {
   const value = oauth[field];
   if (value !== undefined) return value;
-  const message = `The login of "${server}" by ${String(oauth.grant)} needs \`oauth.${field}\`.`;
+  const message = `The ${String(oauth.grant)} login for "${server}" needs \`oauth.${field}\`.`;
   throw new PlugboardError("config-invalid", message, { server, data: { field: `oauth.${field}` } });
 }

@@ -4,24 +4,24 @@ import { canBeClient, cannotRegister } from "./client.ts";
 import { discover } from "./discovery.ts";
 import type { Discovery } from "./discovery.ts";
 import type { Challenge } from "../challenge.ts";
-import { wantsLogin } from "./token-refresh.ts";
+import { requiresLogin } from "./token-refresh.ts";
 import type { RefreshSettings } from "./token-refresh.ts";
 
-const patienceMs = 5_000;
+const lookupTimeoutMs = 5_000;
 
-/** There is no login. Who could give one is looked up first, in public documents, to say what has to be done. */
+/** The error for a server without a login. Looks up its authorization server first, to tell the user what to do. */
 export async function missingLogin(
   settings: RefreshSettings & { url: URL },
   challenge: Challenge,
 ): Promise<PlugboardError> {
   const { server, url, oauth, withFetch } = settings;
-  const wanted = wantsLogin(settings, `"${server}" wants a login (HTTP 401).`);
+  const required = requiresLogin(settings, `"${server}" requires a login (HTTP 401).`);
   const looking = withFetch((fetch) => discover({ server, url, issuer: oauth.issuer, fetch }, challenge));
-  // What is wrong with the documents is said by the login itself.
+  // Problems with the metadata are reported by the login itself.
   const found = await Promise.race<Discovery | void>([
     looking.catch(() => undefined),
-    sleep(patienceMs, undefined, { ref: false }),
+    sleep(lookupTimeoutMs, undefined, { ref: false }),
   ]);
-  if (!found || canBeClient(oauth, found)) return wanted;
+  if (!found || canBeClient(oauth, found)) return required;
   return cannotRegister(server, found.issuer, "");
 }

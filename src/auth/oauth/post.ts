@@ -2,7 +2,7 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import type { clientSignature } from "./client-assertion.ts";
 import type { OAuthClient } from "./record.ts";
 
-/** A form to an endpoint of an authorization server, in the client's name. */
+/** Posts a form to an endpoint of an authorization server, authenticated as the client. */
 export async function postForm(
   fetch: FetchLike,
   address: string,

@@ -7,16 +7,16 @@ import { readResourceMetadata } from "./resource.ts";
 import { hasExpired, isDue } from "./record.ts";
 import type { Login } from "./record.ts";
 import { explainTime, explainToken } from "./token-claims.ts";
-import { readLogin, renewLogin, wantsLogin } from "./token-refresh.ts";
+import { readLogin, renewLogin, requiresLogin } from "./token-refresh.ts";
 import type { RefreshSettings } from "./token-refresh.ts";
 import { bearer } from "./tokens.ts";
 
-/** Answers that were on their way with the old token when it was renewed may still come in for so long. */
-const echoMs = 5_000;
+/** For this long after a renewal, a refusal may still be about a request that was sent with the old token. */
+const lateRefusalMs = 5_000;
 
 /**
- * The stored login of one server, for its transport: a token for every request, renewed before it expires and when it
- * is refused. Opens no browser: without a login it says which command is needed.
+ * Supplies a transport with the stored login of one server. Renews the token before it expires and when the server
+ * refuses it. Never opens a browser: without a login, it throws an error that names the command to run.
  */
 export class LoginProvider implements ServerAuth {
   #settings: RefreshSettings & { url: URL };
@@ -33,12 +33,12 @@ export class LoginProvider implements ServerAuth {
     this.#settings = settings;
   }
 
-  /** What is in use now. */
+  /** The login in use. */
   get login(): Login | undefined {
     return this.#login;
   }
 
-  /** Another one when another token came into use. */
+  /** Changes whenever the access token changes. */
   get version(): number {
     return this.#version;
   }
@@ -59,7 +59,7 @@ export class LoginProvider implements ServerAuth {
     return all.filter((secret) => secret !== undefined);
   }
 
-  /** True when another one is kept by now, by whichever process. */
+  /** True if the stored login differs from the one in use, because this or another process stored a new one. */
   async hasNewLogin(): Promise<boolean> {
     const kept = await readLogin(this.#settings);
     return kept !== undefined && !kept.ended && kept.tokens.access_token !== this.#login?.tokens.access_token;
@@ -74,7 +74,7 @@ export class LoginProvider implements ServerAuth {
     try {
       return (await this.#renew(undefined)).tokens.access_token;
     } catch (error) {
-      // It is still good for a while, and its authorization server may be back by then.
+      // The token is still valid for a while, and the authorization server may be available again by then.
       if (isPlugboardError(error, "auth-required") || hasExpired(login, now())) throw error;
       return login.tokens.access_token;
     }
@@ -84,7 +84,7 @@ export class LoginProvider implements ServerAuth {
     const { now } = this.#settings;
     const refused = this.#login?.tokens.access_token;
     if (this.#renewing) return void (await this.#renewing);
-    if (now() - this.#renewedAt < echoMs) return;
+    if (now() - this.#renewedAt < lateRefusalMs) return;
     this.#challenge = parseChallenge(challenge);
     this.#theirTime = date;
     await this.#read();
@@ -97,7 +97,7 @@ export class LoginProvider implements ServerAuth {
     if (this.#login.tokens.access_token === refused || isDue(this.#login, now())) await this.#renew(refused);
   }
 
-  /** What may be wrong with a login that was refused although it is new. */
+  /** Explains why a new login may have been refused. */
   explainRefusal(): string | undefined {
     const { url, now } = this.#settings;
     const token = this.#login?.tokens.access_token;
@@ -105,22 +105,22 @@ export class LoginProvider implements ServerAuth {
     return explainToken(token, url, now()) ?? explainTime(this.#theirTime, now());
   }
 
-  /** What a refused request said about the login that is wanted. */
+  /** The challenge of the last refused request. */
   get challenge(): Challenge | undefined {
     return this.#challenge;
   }
 
-  /** Uses what is kept from now on, whoever wrote it. */
+  /** Reads the stored login again and uses it from now on. */
   async reread(): Promise<void> {
     await this.#read();
   }
 
-  /** The token, and where the login is bound to a key, a proof for this request. */
+  /** The token and, if the login is bound to a key, a proof for this request. */
   async headers({ method, url }: { method: string; url: URL }): Promise<Record<string, string>> {
     const token = await this.token();
     if (token === undefined) return {};
     const authorization = bearer(this.#settings.server, token);
-    const proofs = this.#boundTo();
+    const proofs = this.#dpopProofs();
     if (!proofs) return { authorization };
     return {
       authorization: authorization.replace("Bearer", "DPoP"),
@@ -129,11 +129,11 @@ export class LoginProvider implements ServerAuth {
   }
 
   useNonce(nonce: string, url: URL): void {
-    this.#boundTo()?.useNonce(nonce, url);
+    this.#dpopProofs()?.useNonce(nonce, url);
   }
 
-  /** The nonces live as long as the key, not as long as one token. */
-  #boundTo(): DpopProofs | undefined {
+  /** Kept as long as the key stays the same, so that the nonces survive a token renewal. */
+  #dpopProofs(): DpopProofs | undefined {
     const key = this.#login?.dpop;
     if (!key) return undefined;
     if (this.#proofs?.key.d !== key.d) this.#proofs = new DpopProofs(key);
@@ -158,7 +158,7 @@ export class LoginProvider implements ServerAuth {
     this.#renewing ??= renewLogin(this.#settings, refused, this.#challenge)
       .then((login) => {
         this.#use(login);
-        // A workload's new token may be for somebody else, whose login is kept elsewhere.
+        // A workload's new token may be for another subject, whose login is stored under another key.
         this.#settings = { ...this.#settings, key: { ...this.#settings.key, machine: login.machine } };
         this.#renewedAt = this.#settings.now();
         return login;
@@ -167,7 +167,7 @@ export class LoginProvider implements ServerAuth {
     return this.#renewing;
   }
 
-  /** A server that has moved to another authorization server gets nothing that the old one gave. */
+  /** A server that has moved to another authorization server must not get tokens from the old one. */
   async #assertSameIssuer(login: Login, { resourceMetadataUrl }: Challenge): Promise<void> {
     const { server, url, withFetch } = this.#settings;
     const about = await withFetch((fetch) =>
@@ -176,6 +176,6 @@ export class LoginProvider implements ServerAuth {
     if (!about || about.servers.length === 0 || this.#settings.oauth.issuer !== undefined) return;
     const bare = (issuer: string) => issuer.replace(/\/$/, "");
     if (about.servers.some((one) => bare(one) === bare(login.issuer))) return;
-    throw wantsLogin(this.#settings, `"${server}" has moved to another authorization server.`);
+    throw requiresLogin(this.#settings, `"${server}" has moved to another authorization server.`);
   }
 }

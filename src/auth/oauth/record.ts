@@ -5,15 +5,15 @@ import type { DpopKey } from "./dpop-key.ts";
 import type { OAuthConfig } from "./client.ts";
 import { readClaims } from "./token-claims.ts";
 
-/** Whose login it is: a record never answers for another address, account, configured client, machine or issuer. */
+/** Identifies a login. A login is never used for another URL, account, configured client, machine or issuer. */
 export interface LoginKey {
   url: string;
   profile: string;
-  /** Absent where we register ourselves. */
+  /** Absent when Plugboard registers its own client. */
   clientId?: string | undefined;
-  /** How a machine logs in, and as whom; absent for people. */
+  /** The grant and identity of a machine login; absent for people. */
   machine?: string | undefined;
-  /** The only issuer that is accepted, where one is configured. */
+  /** The configured issuer, if any; no other is accepted. */
   onlyIssuer?: string | undefined;
 }
 
@@ -23,26 +23,26 @@ export interface OAuthClient {
   token_endpoint_auth_method?: string | undefined;
 }
 
-/** For requests that are made in nobody's name. */
-export const nobody: OAuthClient = { client_id: "" };
+/** For requests without a client. */
+export const noClient: OAuthClient = { client_id: "" };
 
-/** What one login left behind. It belongs to its issuer: nothing of it is ever sent to another one. */
+/** A stored login. It belongs to its issuer: none of it is ever sent to another issuer. */
 export interface Login extends LoginKey {
   issuer: string;
   client: OAuthClient;
   tokens: { access_token: string; refresh_token?: string | undefined };
-  /** The key that the tokens are bound to, where they are: without it they are worth nothing. */
+  /** The key that the tokens are bound to, if any; bound tokens cannot be used without it. */
   dpop?: DpopKey | undefined;
   scopes: string[];
   resource: string;
-  /** Where it is renewed and revoked. */
+  /** For renewing and revoking it. */
   endpoints: LoginEndpoints;
-  /** Who the authorization server says it is, to be shown. */
+  /** The user's name, as reported by the authorization server; only for display. */
   account?: string | undefined;
   /** Milliseconds since the epoch. */
   obtainedAt: number;
   expiresAt?: number | undefined;
-  /** The authorization server will not renew it any more. */
+  /** True if the authorization server no longer renews it. */
   ended?: boolean | undefined;
 }
 
@@ -53,7 +53,7 @@ export type LoginEndpoints = Pick<AuthorizationServerMetadata, "token_endpoint">
 
 export const defaultProfile = "default";
 
-/** `server` tells machines apart that nothing else does. */
+/** `server` distinguishes machine logins that are otherwise identical. */
 export function loginKey(url: URL, oauth: OAuthConfig, server = ""): LoginKey {
   const { profile = defaultProfile, clientId, issuer } = oauth;
   const bare = new URL(url);
@@ -68,12 +68,11 @@ export function loginKey(url: URL, oauth: OAuthConfig, server = ""): LoginKey {
   };
 }
 
-/** The key of a login, from the login. */
 export function keyOf({ url, profile, clientId, machine, onlyIssuer }: LoginKey): LoginKey {
   return { url, profile, clientId, machine, onlyIssuer };
 }
 
-/** What vouches for a machine changes all the time; for whom it does, rarely. */
+/** Identifies a machine by the subject of its assertion, because the assertion itself changes often. */
 function machineOf({ grant, assertion, identityProvider }: OAuthConfig, server: string): string | undefined {
   if (grant === undefined || grant === "client-credentials") return grant;
   const { iss, sub } = readClaims(assertion) ?? {};
@@ -82,7 +81,7 @@ function machineOf({ grant, assertion, identityProvider }: OAuthConfig, server: 
   return `${grant} ${createHash("sha256").update(all).digest("base64url")}`;
 }
 
-/** An address never begins with `as:`, `by:` or `at:`, so no account's name can be taken for one of these. */
+/** A URL never starts with `as:`, `by:` or `at:`, so these parts cannot be confused with other names. */
 export function loginName({ url, profile, clientId, machine, onlyIssuer }: LoginKey): string {
   const marks = Object.entries({ as: clientId, by: machine, at: onlyIssuer })
     .filter(([, value]) => value !== undefined)
@@ -90,17 +89,14 @@ export function loginName({ url, profile, clientId, machine, onlyIssuer }: Login
   return `tokens/${marks.join("")}${url}|${profile}`;
 }
 
-/** Who may renew or end it. The name of a lock stands in a file, and an address may hold a key. */
+/** The lock for renewing or ending a login. It is a hash because lock names are stored in plain text and a URL may contain a key. */
 export function loginLock(key: LoginKey): string {
   return `renew/${createHash("sha256").update(loginName(key)).digest("base64url")}`;
 }
 
 const keyFields = ["url", "profile", "clientId", "machine", "onlyIssuer"] as const;
 
-/**
- * A record as it is, or nothing when it is not about this address, this account, this client or machine and, where
- * one is set, this issuer.
- */
+/** Returns undefined if the record is incomplete or belongs to another key or, if one is given, another issuer. */
 export function parseLogin(value: unknown, key: LoginKey, issuer: string | undefined): Login | undefined {
   if (!isRecord(value) || keyFields.some((field) => value[field] !== key[field])) return undefined;
   const { client, tokens, endpoints, scopes } = value;
@@ -121,7 +117,7 @@ export function parseLogin(value: unknown, key: LoginKey, issuer: string | undef
 
 const longestLifeMs = 10 * 365 * 86_400_000;
 
-/** When an access token ends; unknown when the server does not say, or says nonsense. */
+/** When an access token expires; undefined if the server does not say or the value makes no sense. */
 export function expiryOf({ expires_in: seconds }: Pick<OAuthTokens, "expires_in">, now: number) {
   const lifeMs = Number(seconds) * 1000;
   return lifeMs > 0 && lifeMs <= longestLifeMs ? now + lifeMs : undefined;
@@ -129,7 +125,7 @@ export function expiryOf({ expires_in: seconds }: Pick<OAuthTokens, "expires_in"
 
 const longestMarginMs = 60_000;
 
-/** Close enough to its end to be renewed first: a minute, or a tenth of a short life. */
+/** True if the token should be renewed before use: in its last minute, or the last tenth of a short lifetime. */
 export function isDue({ obtainedAt, expiresAt }: Login, now: number): boolean {
   if (expiresAt === undefined) return false;
   return now >= expiresAt - Math.min(longestMarginMs, (expiresAt - obtainedAt) / 10);

@@ -2,20 +2,20 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import { isRecord } from "../../lib/record.ts";
 import { authFailed, formFault, operatorHint, shown } from "./errors.ts";
 
-/** What a protected server says about itself (RFC 9728). */
+/** The metadata of a protected server (RFC 9728). */
 export interface ResourceMetadata {
   resource: string;
   servers: string[];
   scopes: string[];
-  /** Whether it takes only tokens that are bound to a key. */
+  /** True if it accepts only tokens that are bound to a key. */
   dpop: boolean;
 }
 
 const place = "/.well-known/oauth-protected-resource";
 
 /**
- * The document that the challenge names; without one those at the known places. Undefined when there is none at all;
- * one that is there and cannot be believed is an error.
+ * Reads the document that the challenge names, or else the well-known ones. Returns undefined if there is none; a
+ * document that is invalid is an error.
  */
 export async function readResourceMetadata(
   server: string,
@@ -31,7 +31,7 @@ export async function readResourceMetadata(
     if (response.ok) return parse(server, url, text);
     if (response.status >= 500 || (response.status >= 300 && response.status < 400)) {
       const how = response.status < 400 ? ", a redirect that was not followed," : "";
-      const message = `"${server}" does not show its login metadata (HTTP ${response.status}${how} at ${address.origin}${address.pathname}).`;
+      const message = `The login metadata of "${server}" cannot be read (HTTP ${response.status}${how} at ${address.origin}${address.pathname}).`;
       throw authFailed(server, message, { data: { status: response.status }, hint: operatorHint });
     }
   }
@@ -40,7 +40,7 @@ export async function readResourceMetadata(
 
 function parse(server: string, url: URL, text: string): ResourceMetadata {
   const invalid = (what: string) =>
-    authFailed(server, `"${server}" describes its login in a document that ${what}.`, {
+    authFailed(server, `The login metadata of "${server}" ${what}.`, {
       data: { reason: "resource-metadata" },
       hint: operatorHint,
     });
@@ -52,12 +52,12 @@ function parse(server: string, url: URL, text: string): ResourceMetadata {
   }
   if (!isRecord(value)) throw invalid("is not a JSON object");
   const { resource } = value;
-  if (typeof resource !== "string") throw invalid("lacks resource, or has it in a wrong form");
+  if (typeof resource !== "string") throw invalid("has no valid resource");
   if (!covers(resource, url)) {
-    const message = `The login that "${server}" describes is for ${shown(resource)} (resource), not for ${url.origin}${url.pathname}.`;
+    const message = `The login metadata of "${server}" is for ${shown(resource)} (resource), not for ${url.origin}${url.pathname}.`;
     throw authFailed(server, message, {
       data: { reason: "resource" },
-      hint: "Check the `url` of the server; a token for somebody else is not asked for.",
+      hint: "Check the `url` of the server; Plugboard does not request a token for another server.",
     });
   }
   return {
@@ -69,8 +69,8 @@ function parse(server: string, url: URL, text: string): ResourceMetadata {
 }
 
 /**
- * The same origin, and the same path or one above it, at a slash. Above it, because a document at the root of the
- * origin names the origin (the conformance suite has that); hosts with tenants keep them apart by their own documents.
+ * True for the same origin and the same path or a parent of it. Parents are allowed because a document at the root
+ * names the origin, as in the conformance suite; hosts with several tenants have a document for each.
  */
 function covers(resource: string, url: URL): boolean {
   const named = URL.parse(resource);

@@ -2,9 +2,9 @@ import { isRecord } from "../../lib/record.ts";
 import { shown } from "./errors.ts";
 
 const toleranceMs = 60_000;
-const clock = "the clock of this machine, or of the server, may be off";
+const clock = "the clock of this machine or of the server may be wrong";
 
-/** What a token says about itself, where it can be read (JWT). Nothing here is believed; it only helps to explain. */
+/** The claims of a token, if it is a JWT. They are not verified, so use them only for explanations and names. */
 export function readClaims(token: string | undefined): Record<string, unknown> | undefined {
   const [, payload = ""] = (token ?? "").split(".");
   try {
@@ -15,11 +15,11 @@ export function readClaims(token: string | undefined): Record<string, unknown> |
   }
 }
 
-/** Why a server may have refused a token, as far as the token tells. */
+/** Explains why a server may have refused a token, if its claims show a reason. */
 export function explainToken(token: string, url: URL, now: number): string | undefined {
   const { aud, exp, nbf, iat } = readClaims(token) ?? {};
   const from = Math.max(seconds(nbf) ?? 0, seconds(iat) ?? 0) * 1000;
-  if (from > now + toleranceMs) return `The token is valid only from ${when(from)} on: ${clock}.`;
+  if (from > now + toleranceMs) return `The token is not valid before ${when(from)}: ${clock}.`;
   const until = seconds(exp);
   if (until !== undefined && until * 1000 <= now) return `The token expired at ${when(until * 1000)}.`;
   const audiences = (Array.isArray(aud) ? aud : [aud]).filter((one) => typeof one === "string");
@@ -29,7 +29,7 @@ export function explainToken(token: string, url: URL, now: number): string | und
   return `The token is for ${audiences.map((one) => shown(one)).join(", ")} (aud), not for ${url.origin}.`;
 }
 
-/** The same for tokens that cannot be read: the server's own idea of the time. */
+/** The same for tokens that are not JWTs: compares the server's clock with ours. */
 export function explainTime(date: string | undefined, now: number): string | undefined {
   const theirs = Date.parse(date ?? "");
   if (Number.isNaN(theirs) || Math.abs(theirs - now) < 5 * toleranceMs) return undefined;

@@ -17,7 +17,7 @@ export interface RefreshSettings {
   key: LoginKey;
   oauth: OAuthConfig;
   credentials: Credentials;
-  /** Lends a fetch that is guarded and goes the server's own way out. */
+  /** Runs `work` with a guarded fetch that uses the server's network settings. */
   withFetch<T>(work: (fetch: FetchLike) => Promise<T>): Promise<T>;
   now(): number;
   emit(event: AuthChanged): void;
@@ -32,12 +32,12 @@ export async function readLogin(
   const vault = await credentials.vault();
   const own = parseLogin(await vault.get(loginName(key)), key, oauth.issuer);
   if (own || key.onlyIssuer === undefined) return own;
-  // One from before the issuer was configured is as good, if it is this issuer's.
+  // A login from before the issuer was configured is also valid if it is from this issuer.
   const before = { ...key, onlyIssuer: undefined };
   return parseLogin(await vault.get(loginName(before)), before, key.onlyIssuer);
 }
 
-/** Where the login is kept that these settings find, or where it would be. */
+/** The key of the login that these settings find, or under which a new one would be stored. */
 export async function findKey(
   settings: Pick<RefreshSettings, "key" | "oauth" | "credentials">,
 ): Promise<LoginKey> {
@@ -46,9 +46,9 @@ export async function findKey(
 }
 
 /**
- * A login with another access token than `refused`, and one that is not about to expire. Among all processes on the
- * machine one asks for it; the others find it when it is their turn. What cannot be renewed stays as it is, unless
- * the authorization server says that it is over.
+ * Returns a login whose access token is not `refused` and not about to expire. Only one process on the machine renews
+ * it; the others wait for the lock and then find the new one. If the renewal fails, the login stays unchanged, unless
+ * the authorization server says that it has ended.
  */
 export async function renewLogin(
   asked: RefreshSettings & { url: URL },
@@ -60,20 +60,20 @@ export async function renewLogin(
   return credentials.lock(loginLock(key), async (signal) => {
     const login = await readLogin(settings);
     if (login && login.tokens.access_token !== refused && !isDue(login, now())) return login;
-    if (settings.oauth.grant !== undefined) return obtainAgain(settings, refused, challenge, signal);
-    if (!login) throw wantsLogin(settings, `"${server}" wants a login.`);
+    if (settings.oauth.grant !== undefined) return logInAgain(settings, refused, challenge, signal);
+    if (!login) throw requiresLogin(settings, `"${server}" requires a login.`);
     if (login.tokens.refresh_token === undefined || login.ended)
-      throw wantsLogin(settings, `The login to "${server}" has expired.`);
+      throw requiresLogin(settings, `The login to "${server}" has expired.`);
     await assertReplaceable(settings);
     return renew(settings, login, login.tokens.refresh_token, signal);
   });
 }
 
-/** A refresh token is often good for one use: what takes its place must not be lost, or the login is. */
+/** Many refresh tokens work only once: if the new one cannot be stored, the login is lost. */
 async function assertReplaceable({ server, key, credentials }: RefreshSettings): Promise<void> {
   const vault: Partial<Vault> = await credentials.vault();
   if ((await vault.canReplace?.(loginName(key))) ?? true) return;
-  const message = `The login to "${server}" has to be renewed, and what comes of it cannot be written down.`;
+  const message = `The login to "${server}" has to be renewed, but the new login could not be stored.`;
   throw new PlugboardError("store-unavailable", message, {
     server,
     data: { reason: "unwritable" },
@@ -81,8 +81,8 @@ async function assertReplaceable({ server, key, credentials }: RefreshSettings):
   });
 }
 
-/** Where nobody has to be asked, a new login is as good as a renewed one. */
-async function obtainAgain(
+/** Machine logins need no person, so they log in again instead of renewing. */
+async function logInAgain(
   settings: RefreshSettings & { url: URL },
   refused: string | undefined,
   challenge: Challenge | undefined,
@@ -90,7 +90,7 @@ async function obtainAgain(
 ): Promise<Login> {
   const { server, emit, now } = settings;
   const { logIn } = await import("./login/login.ts");
-  const current = { ...settings, ...(await settings.again?.(signal)) };
+  const current = { ...settings, ...(await settings.readConfig?.(signal)) };
   if (loginName(current.key) !== loginName(settings.key)) {
     const kept = await readLogin(current);
     if (kept && kept.tokens.access_token !== refused && !isDue(kept, now())) return kept;
@@ -119,7 +119,7 @@ async function renew(
   const grant = { grant_type: "refresh_token", refresh_token: refreshToken };
   try {
     const tokens = await settings.withFetch((fetch) => {
-      // Somebody else has the turn by now: the token is theirs to use.
+      // The lock was lost: another process may use the refresh token now.
       signal.throwIfAborted();
       return requestTokens({ ...settings, found, client, dpop, fetch }, grant);
     });
@@ -138,7 +138,7 @@ async function renew(
     return kept;
   } catch (error) {
     const code = oauthCode(error);
-    // Unknown there by now: whoever logs in next registers anew.
+    // The authorization server no longer knows the client, so the next login must register a new one.
     if (code === "invalid_client" || code === "unauthorized_client")
       await forgetRegistration(settings.credentials, settings.key, login.issuer);
     if (code !== "invalid_grant") {
@@ -149,11 +149,11 @@ async function renew(
   }
 }
 
-/** Somebody without the lock may have been faster; then theirs is the newer one and stays. */
+/** Another process may have stored a newer login without the lock; that one stays. */
 async function keep(settings: RefreshSettings, used: string, renewed: Login): Promise<Login> {
   const newest = await readLogin(settings);
   if (newest && newest.tokens.refresh_token !== used) return newest;
-  // Logged out meanwhile: what was renewed is used up to its end, but not written down again.
+  // If the user logged out meanwhile, the renewed login is used until it expires but not stored.
   if (newest) await (await settings.credentials.vault()).set(loginName(settings.key), renewed);
   return renewed;
 }
@@ -165,13 +165,13 @@ async function afterRefusal(settings: RefreshSettings, login: Login, used: strin
   if (newest)
     await (await settings.credentials.vault()).set(loginName(settings.key), { ...login, ended: true });
   emit({ type: "auth-changed", server, change: "expired", at: now() });
-  throw wantsLogin(
+  throw requiresLogin(
     settings,
     `The login to "${server}" has ended: its authorization server does not renew it.`,
   );
 }
 
-/** A secret that is configured now counts, not the one from the time of the login. */
+/** Uses the client secret that is configured now, not the one from the time of the login. */
 function currentClient({ oauth }: RefreshSettings, { client }: Login) {
   const isSame = oauth.clientId === client.client_id && oauth.clientSecret !== undefined;
   return {
@@ -185,6 +185,6 @@ function currentClient({ oauth }: RefreshSettings, { client }: Login) {
   };
 }
 
-export function wantsLogin({ server, key }: Pick<RefreshSettings, "server" | "key">, why: string) {
+export function requiresLogin({ server, key }: Pick<RefreshSettings, "server" | "key">, why: string) {
   return loginRequired(server, why, key.profile === defaultProfile ? undefined : key.profile);
 }

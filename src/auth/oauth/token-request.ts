@@ -5,7 +5,7 @@ import type { OAuthConfig } from "./client.ts";
 import type { Discovery } from "./discovery.ts";
 import { authFailed, loginCommand } from "./errors.ts";
 import { checkTokens } from "./tokens.ts";
-import { nobody } from "./record.ts";
+import { noClient } from "./record.ts";
 import type { OAuthClient } from "./record.ts";
 
 export interface TokenRequest {
@@ -13,28 +13,30 @@ export interface TokenRequest {
   oauth: OAuthConfig;
   found: Pick<Discovery, "address" | "metadata" | "resource">;
   client: OAuthClient;
-  /** The key that the tokens are to be bound to, where they are. */
+  /** The key that the tokens should be bound to, if any. */
   dpop?: DpopSession | undefined;
   fetch: FetchLike;
   now(): number;
 }
 
-/** Asks for tokens by whichever grant: as whom, for which resource and with which proof is the same for all. */
+/** Requests tokens with any grant; client, resource and proof are handled the same way for all of them. */
 export async function requestTokens(
   request: TokenRequest,
   grant: Record<string, string>,
 ): Promise<OAuthTokens> {
   const { server, oauth, found, client, dpop, fetch } = request;
-  // From before it was demanded; to renew it would use it up for a token that is refused.
+  // The login is older than the `oauth.dpop` setting. Renewing it would use up its refresh token for a token we refuse.
   if (oauth.dpop === true && dpop === undefined) throw notBound(server);
   const { fetchToken } = await import("@modelcontextprotocol/client");
   const signed = clientSignature({ ...request, issuer: found.metadata.issuer });
-  // What this needs of a provider, and no more: everything else of a login is ours.
+  // Only the members that fetchToken needs; Plugboard does the rest of the login itself.
   const provider: Partial<OAuthClientProvider> = {
     clientMetadata: { redirect_uris: [] },
     clientInformation: () =>
-      client.client_id === nobody.client_id ? undefined : { ...client, client_secret: client.client_secret },
-    // As the server writes it: an address would gain a slash at its end.
+      client.client_id === noClient.client_id
+        ? undefined
+        : { ...client, client_secret: client.client_secret },
+    // Exactly as the server spells it; a URL object would add a trailing slash.
     prepareTokenRequest: () => new URLSearchParams({ ...grant, resource: found.resource }),
     ...(signed && { addClientAuthentication: signed }),
     ...(dpop && { dpop: () => dpop }),
@@ -47,7 +49,7 @@ export async function requestTokens(
 }
 
 function notBound(server: string): PlugboardError {
-  const message = `The login to "${server}" is not bound to a key, as \`oauth.dpop\` demands.`;
+  const message = `The login to "${server}" is not bound to a key, which \`oauth.dpop\` requires.`;
   return authFailed(server, message, {
     data: { reason: "token" },
     hint: `Log in again: \`${loginCommand(server)}\`.`,

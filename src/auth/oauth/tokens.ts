@@ -3,14 +3,14 @@ import { authFailed, operatorHint } from "./errors.ts";
 import { isRecord } from "../../lib/record.ts";
 import { readClaims } from "./token-claims.ts";
 
-/** Whether a token is to be bound to a key: a server may ask for that, the configuration can insist on it. */
+/** Whether a token must be bound to a key: the server can ask for it, the configuration can require it. */
 export type Binding = "none" | "wanted" | "required";
 
-/** A token that fits into a header and is meant for one; anything else is not kept. */
+/** Refuses tokens of the wrong type and tokens that cannot be sent in a header. */
 export function checkTokens(server: string, tokens: OAuthTokens, binding: Binding): OAuthTokens {
   const what = tokenFault(tokens, binding);
   if (what === undefined) return tokens;
-  throw authFailed(server, `The authorization server of "${server}" gave a token ${what}.`, {
+  throw authFailed(server, `The authorization server of "${server}" issued a token ${what}.`, {
     data: { reason: "token" },
     hint: operatorHint,
   });
@@ -19,10 +19,10 @@ export function checkTokens(server: string, tokens: OAuthTokens, binding: Bindin
 function tokenFault({ token_type, access_token }: OAuthTokens, binding: Binding): string | undefined {
   const type = token_type.toLowerCase();
   if (type === "bearer" && binding === "required")
-    return "that is not bound to a key (token_type), as `oauth.dpop` demands";
+    return "that is not bound to a key (token_type), which `oauth.dpop` requires";
   if (type !== "bearer" && !(type === "dpop" && binding !== "none"))
-    return "of a type that nobody asked for (token_type)";
-  return fitsHeader(access_token) ? undefined : "that fits in no header (access_token)";
+    return "of a type that was not requested (token_type)";
+  return fitsHeader(access_token) ? undefined : "that cannot be sent in a header (access_token)";
 }
 
 /** An `Authorization` value; a token that could break out of its header is refused and never shown. */
@@ -30,7 +30,7 @@ export function bearer(server: string, token: string): string {
   if (fitsHeader(token)) return `Bearer ${token}`;
   throw authFailed(
     server,
-    `The access token for "${server}" holds characters that cannot be sent in a header.`,
+    `The access token for "${server}" contains characters that cannot be sent in a header.`,
   );
 }
 
@@ -38,7 +38,7 @@ function fitsHeader(token: string): boolean {
   return /^[\x21-\x7e]+$/.test(token);
 }
 
-/** Who it is, as the authorization server says: only to be shown, so a failure means no more than not knowing. */
+/** The user's name, as reported by the authorization server. It is only for display, so failures are ignored. */
 export async function accountOf(
   tokens: OAuthTokens,
   metadata: Record<string, unknown>,
@@ -47,7 +47,7 @@ export async function accountOf(
   const named = nameIn(readClaims(tokens.id_token));
   if (named !== undefined) return named;
   const { userinfo_endpoint: address, token_endpoint: issuing } = metadata;
-  // The token goes back to where it came from, and nowhere else.
+  // The token is sent only to the origin that issued it.
   const url = typeof address === "string" ? URL.parse(address) : undefined;
   if (!url || url.origin !== URL.parse(String(issuing))?.origin) return undefined;
   try {

@@ -3,14 +3,14 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, 
 /** Encrypted under AES-256-GCM; everything in base64. */
 export interface Sealed {
   nonce: string;
-  /** The ciphertext and, behind it, the tag. */
+  /** The ciphertext, followed by the tag. */
   data: string;
 }
 
 const version = "plugboard-vault-1";
 const tagBytes = 16;
 
-/** The only name by which a record is known without the key. */
+/** Identifies a record without revealing its name. */
 export function recordId(name: string): string {
   return createHash("sha256").update(`${version}|${name}`).digest("hex");
 }
@@ -19,7 +19,7 @@ export function recordsCheck(ids: string[]): string {
   return createHash("sha256").update(ids.sort().join()).digest("base64url");
 }
 
-/** Every sealing draws a new 96-bit nonce. `boundTo` is authenticated too: moved elsewhere, the text does not open. */
+/** Uses a new random 96-bit nonce each time. `boundTo` is authenticated too: the text opens only with the same value. */
 export function seal(key: Buffer, boundTo: string, text: string): Sealed {
   const nonce = randomBytes(12);
   const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes });
@@ -28,7 +28,7 @@ export function seal(key: Buffer, boundTo: string, text: string): Sealed {
   return { nonce: nonce.toString("base64"), data: data.toString("base64") };
 }
 
-/** Undefined when key, place or content is not what was sealed. */
+/** Undefined if the key, `boundTo` or the content does not match. */
 export function unseal(key: Buffer, boundTo: string, sealed: Sealed): string | undefined {
   try {
     const data = Buffer.from(sealed.data, "base64");
@@ -42,7 +42,7 @@ export function unseal(key: Buffer, boundTo: string, sealed: Sealed): string | u
   }
 }
 
-/** Tells a wrong key from a damaged record, and says nothing else about the key. */
+/** Distinguishes a wrong key from a damaged record, and reveals nothing else about the key. */
 export function keyCheck(key: Buffer, keyId: string): string {
   return createHmac("sha256", key).update(`${version}|check|${keyId}`).digest("base64url");
 }
@@ -55,7 +55,7 @@ export function newSalt(): string {
   return randomBytes(16).toString("base64");
 }
 
-/** Takes about half a second and 128 MB, on purpose. */
+/** Deliberately takes about half a second and 128 MB. */
 export function keyFromPassphrase(passphrase: string, salt: string): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 };

@@ -2,12 +2,12 @@ import { isRecord } from "../../lib/record.ts";
 import { recordsCheck } from "./cipher.ts";
 import type { Sealed } from "./cipher.ts";
 
-/** Where a key is. The records themselves are always in the vault's file. */
+/** Where a key is stored. The records themselves are always in the vault file. */
 export type KeyPlace = "keychain" | "passphrase" | "file";
 
 export interface VaultKey {
   place: KeyPlace;
-  /** Of a key that a passphrase makes. */
+  /** For a key that is derived from a passphrase. */
   salt?: string;
   check: string;
 }
@@ -17,7 +17,7 @@ export interface SealedRecord extends Sealed {
   key: string;
 }
 
-/** The vault's file. Record ids are hashes of names, so that an unopened record is still known to exist. */
+/** The vault file. Record ids are hashes of names, so that it is known which records exist without opening them. */
 export interface VaultDocument {
   keys: Map<string, VaultKey>;
   records: Map<string, SealedRecord>;
@@ -38,7 +38,7 @@ export function parseVault(text: string): ParsedVault {
   if (value["version"] !== currentVersion || !isRecord(keys) || !isRecord(records))
     return { kind: "corrupt" };
   const isWhole = Object.values(keys).every(isKey) && Object.values(records).every(isSealedRecord);
-  // What is sealed notices damage by itself; a name that got lost would look like a secret that never was.
+  // Encryption detects damage inside a record; this check detects a missing record, which would look like it never existed.
   if (!isWhole || value["check"] !== recordsCheck(Object.keys(records))) return { kind: "corrupt" };
   return {
     kind: "vault",

@@ -1,7 +1,7 @@
 import { PlugboardError, isPlugboardError } from "../../errors.ts";
 import { isRecord } from "../../lib/record.ts";
 
-/** Why the vault does not answer, as `error.data.reason`. None of them means that there is no record. */
+/** Why the vault cannot be used, as `error.data.reason`. None of these means that a record does not exist. */
 export type VaultProblem =
   | "unsafe"
   | "newer"
@@ -21,7 +21,7 @@ export function vaultError(
   return new PlugboardError("store-unavailable", message, { hint, cause, data: { reason, path } });
 }
 
-/** True when nothing is wrong but the place: a full disk, a read-only home, no home at all. */
+/** True if the only problem is that nothing can be written: a full disk, or a home folder that is read-only or missing. */
 export function isUnwritable(error: unknown): boolean {
   if (isPlugboardError(error, "store-unavailable")) {
     return error.reason === "unwritable" || error.reason === "full";
@@ -31,6 +31,6 @@ export function isUnwritable(error: unknown): boolean {
 }
 
 export function unwritable(path: string, error: unknown): PlugboardError {
-  const hint = "Check the permissions and the free space of its folder; nothing was changed.";
-  return vaultError("unwritable", path, `The vault ${path} cannot be written.`, hint, error);
+  const hint = "Check the permissions and free space of its folder; nothing was changed.";
+  return vaultError("unwritable", path, `The vault ${path} cannot be written to.`, hint, error);
 }

@@ -8,8 +8,8 @@ import { vaultError } from "./error.ts";
 const maxBytes = 16 * 1024 * 1024;
 
 /**
- * The text of a file that only this user can read, in a folder that only this user can enter; undefined when there is
- * none. Links, pipes, files of others and files that others can read are refused, and nothing about them is changed.
+ * Reads a file that only this user can read, in a folder that only this user can enter; undefined if it does not exist.
+ * Refuses links, pipes, files of other users and files that others can read, and does not change them.
  */
 export function readPrivateFile(path: string): string | undefined {
   if (!checkFolder(dirname(path))) return undefined;
@@ -19,14 +19,14 @@ export function readPrivateFile(path: string): string | undefined {
     const stats = fstatSync(file);
     if (!stats.isFile()) throw unsafe(path, "is not a regular file");
     checkPrivate(path, stats, `chmod 600 ${path}`);
-    if (stats.size > maxBytes) throw unsafe(path, "is larger than any vault");
+    if (stats.size > maxBytes) throw unsafe(path, "is too large for a vault");
     return readFileSync(file, "utf8");
   } finally {
     closeSync(file);
   }
 }
 
-/** Replaces the file in one step; whatever happens, the old one or the new one is there. */
+/** Replaces the file atomically: after a crash, either the old or the new one exists. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   createFolder(dirname(path));
   checkFolder(dirname(path));
@@ -35,7 +35,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
 
 function openPrivate(path: string): number | undefined {
   try {
-    // Without O_NONBLOCK a pipe would be waited for; Windows has neither flag.
+    // Without O_NONBLOCK, opening a pipe would block. Windows has neither flag.
     return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     const code = isRecord(error) ? error["code"] : undefined;
@@ -47,7 +47,7 @@ function openPrivate(path: string): number | undefined {
 }
 
 function checkFolder(folder: string): boolean {
-  const stats = lookAt(folder);
+  const stats = statFolder(folder);
   if (!stats) return false;
   if (stats.isSymbolicLink()) throw unsafe(folder, "is a symbolic link");
   if (!stats.isDirectory()) throw unsafe(folder, "is not a folder");
@@ -55,8 +55,8 @@ function checkFolder(folder: string): boolean {
   return true;
 }
 
-/** Where this user cannot even look, as in the home of another, nothing of theirs is kept either. */
-function lookAt(folder: string): Stats | undefined {
+/** A folder that this user cannot access, such as another user's home, cannot contain their vault. */
+function statFolder(folder: string): Stats | undefined {
   try {
     return lstatSync(folder, { throwIfNoEntry: false });
   } catch (error) {
@@ -73,11 +73,15 @@ function checkPrivate(path: string, stats: Stats, remedy: string): void {
   if ((stats.mode & 0o077) === 0) return;
   throw unsafe(
     path,
-    `is open to other users (mode ${(stats.mode & 0o777).toString(8)})`,
+    `is accessible to other users (mode ${(stats.mode & 0o777).toString(8)})`,
     `Run \`${remedy}\`, and replace the secrets in it if others had access to this machine.`,
   );
 }
 
-function unsafe(path: string, what: string, hint = "Put it right, or move it away; it was left as it is.") {
-  return vaultError("unsafe", path, `Plugboard does not use the vault: ${path} ${what}.`, hint);
+function unsafe(
+  path: string,
+  what: string,
+  hint = "Fix this, or move it away; Plugboard did not change it.",
+) {
+  return vaultError("unsafe", path, `The vault is not safe to use: ${path} ${what}.`, hint);
 }

@@ -8,7 +8,7 @@ export interface KeptKey {
 
 const line = /^plugboard-vault-key 1 ([0-9a-f]{16}) ([A-Za-z0-9+/]{43}=)\n?$/;
 
-/** The key beside the vault. It keeps backups and synchronised folders from holding secrets, not this user's programs. */
+/** The key next to the vault. It protects backups and synced folders from exposing secrets, but not from this user's programs. */
 export function readKeyFile(path: string): KeptKey | undefined {
   const text = readPrivateFile(path);
   if (text === undefined) return undefined;
@@ -17,8 +17,8 @@ export function readKeyFile(path: string): KeptKey | undefined {
   throw vaultError(
     "wrong-key",
     path,
-    `The key file ${path} is damaged, or from a newer Plugboard.`,
-    "Put it back from a backup, or move it away to begin with a new key; it was left as it is.",
+    `The key file ${path} is damaged or was written by a newer Plugboard.`,
+    "Restore it from a backup, or move it away to start with a new key; Plugboard did not change it.",
   );
 }
 

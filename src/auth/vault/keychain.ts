@@ -3,14 +3,14 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Environment } from "../../lib/folders.ts";
 
-/** The operating system's keychain. Nothing here throws: a keychain is a convenience that may come and go. */
+/** The operating system's keychain. No method throws: a keychain may become unavailable at any time. */
 export interface Keychain {
-  /** Undefined proves nothing: a locked keychain answers as an empty one does. */
+  /** Undefined does not prove that there is no value: a locked keychain answers like an empty one. */
   read(account: string): Promise<string | undefined>;
-  /** True when the value was stored and could be read back. */
+  /** True if the value was stored and could be read back. */
   write(account: string, value: string): Promise<boolean>;
   remove(account: string): Promise<void>;
-  /** Whether it keeps what it is given; tried out once with a random value. */
+  /** True if it can store values; tested once with a random value. */
   isUsable(): Promise<boolean>;
 }
 
@@ -20,8 +20,8 @@ type Answers = readonly unknown[] | undefined;
 const service = "plugboard";
 
 /**
- * The keychain of this session, or undefined where there cannot be one. On Linux only the Secret Service counts: the
- * kernel's keyring, which the library would fall back to, forgets. macOS and Windows use their own store (not tested).
+ * The keychain of this session; undefined if it cannot have one. On Linux, only the Secret Service is used: the library
+ * would fall back to the kernel keyring, which is not persistent. macOS and Windows use their own store (not tested).
  */
 export function openKeychain(
   env: Environment,
@@ -67,7 +67,7 @@ async function probe(ask: (steps: Step[]) => Promise<Answers>): Promise<boolean>
   return answers?.[1] === canary && answers[3] === null;
 }
 
-/** Without a bus the library cannot work, and need not be loaded to find that out. */
+/** Without a session bus the library cannot work, so it is not even loaded. */
 function hasSession(env: Environment, platform: NodeJS.Platform): boolean {
   if (platform === "darwin" || platform === "win32") return true;
   if (env["DBUS_SESSION_BUS_ADDRESS"]) return true;
@@ -89,10 +89,9 @@ setTimeout(end, deadlineMs);
 setInterval(() => process.ppid === parent || end(), 100);`;
 
 /**
- * Runs in a process of its own: connecting to a bus that accepts and never answers blocks its whole thread, so that no
- * deadline in the same thread could end it. It must not outlive us either, whatever kills or stops us, so it has a
- * second thread that ends it after the deadline and when we are gone. Secrets travel over the pipes; the arguments
- * hold only this text.
+ * Runs in a separate process: connecting to a bus that accepts but never answers blocks the whole thread, so no timer
+ * in that thread could end it. It must not outlive us either, so a second thread ends it after the deadline and when
+ * our process is gone. Secrets are passed through pipes; the arguments contain only this program.
  */
 const program = `
 let text = "";
@@ -116,7 +115,12 @@ process.stdin.setEncoding("utf8").on("data", (chunk) => (text += chunk)).on("end
 async function runSteps(task: object, env: Environment, deadlineMs: number): Promise<Answers> {
   const { execFile } = await import("node:child_process");
   const { promise, resolve } = Promise.withResolvers<Answers>();
-  const options = { env: sessionOf(env), timeout: deadlineMs, killSignal: "SIGKILL" as const, cwd: "/" };
+  const options = {
+    env: keychainEnvironment(env),
+    timeout: deadlineMs,
+    killSignal: "SIGKILL" as const,
+    cwd: "/",
+  };
   const child = execFile(process.execPath, ["-e", program], options, (_error, stdout) =>
     resolve(parseAnswers(stdout)),
   );
@@ -137,8 +141,8 @@ function parseAnswers(text: string): Answers {
 const passedOn =
   /^(DBUS_SESSION_BUS_ADDRESS|XDG_RUNTIME_DIR|HOME|USER|LOGNAME|PATH|DISPLAY|WAYLAND_DISPLAY|SystemRoot|USERPROFILE|APPDATA|LOCALAPPDATA|TEMP)$/i;
 
-/** Only what a keychain needs; above all no passphrase, and no options that would load other code. */
-function sessionOf(env: Environment): NodeJS.ProcessEnv {
+/** Passes on only what a keychain needs: above all no passphrase, and no options that would load other code. */
+function keychainEnvironment(env: Environment): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => passedOn.test(name));
   return { ...Object.fromEntries(kept), ELECTRON_RUN_AS_NODE: "1" };
 }

@@ -8,14 +8,14 @@ export function secretName(name: string): string {
   return prefix + name;
 }
 
-/** What `${secret:NAME}` can be set to by name; anything else would be hard to type there. */
+/** Valid names for `${secret:NAME}`. */
 export function isSecretName(name: string): boolean {
   return /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(name);
 }
 
 /**
- * `${secret:NAME}`: the vault, then the variable NAME. A secret that is in the vault and cannot be read is an error:
- * going on with the variable could mean another account.
+ * Looks up `${secret:NAME}` in the vault, then in the variable NAME. A secret that is in the vault but cannot be read
+ * is an error, because the variable could belong to another account.
  */
 export function secretSource(vault: () => Promise<Vault>, env: Environment): SecretSource {
   return async (name) => {

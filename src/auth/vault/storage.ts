@@ -6,15 +6,15 @@ import { unwritable, vaultError } from "./error.ts";
 import { readPrivateFile, writePrivateFile } from "./file.ts";
 
 export interface VaultStorageOptions {
-  /** A folder for the vault alone, below the state folder. */
+  /** A folder that contains only the vault, inside the state folder. */
   folder: string;
-  /** Runs `work` alone among all processes; the signal is aborted when that is no longer certain. */
+  /** Runs `work` in only one process at a time; the signal is aborted if that is no longer certain. */
   lock<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   now?: (() => number) | undefined;
   onWarning?: ((message: string) => void) | undefined;
 }
 
-/** The vault's file as a whole: read by anybody at any time, changed by one process at a time. */
+/** Reads and writes the vault file. Any process can read it at any time; only one changes it at a time. */
 export class VaultStorage {
   readonly path: string;
   readonly #options: VaultStorageOptions;
@@ -24,15 +24,15 @@ export class VaultStorage {
     this.path = join(options.folder, "vault.json");
   }
 
-  /** Needs no lock, because the file is replaced whole; setting a damaged one aside does. */
+  /** Needs no lock, because the file is replaced atomically; only moving a damaged file aside needs one. */
   async read(): Promise<VaultDocument> {
     return this.#parse() ?? this.change(async (document) => document);
   }
 
-  /** Hands out the document as it is now, alone; nothing is written unless `save` is called. */
+  /** Runs `work` with the current document while holding the lock; nothing is written unless it calls `save`. */
   change<T>(work: (document: VaultDocument, save: () => Promise<void>) => Promise<T>): Promise<T> {
     return this.#options.lock("vault", async (signal) => {
-      const document = this.#parse() ?? this.#setAside();
+      const document = this.#parse() ?? this.#moveAside();
       return work(document, async () => {
         signal.throwIfAborted();
         await writePrivateFile(this.path, formatVault(document));
@@ -40,18 +40,18 @@ export class VaultStorage {
     });
   }
 
-  /** Undefined when the file is damaged. */
+  /** Undefined if the file is damaged. */
   #parse(): VaultDocument | undefined {
     const text = readPrivateFile(this.path);
     if (text === undefined) return emptyVault();
     const parsed = parseVault(text);
     if (parsed.kind === "vault") return parsed.document;
     if (parsed.kind === "corrupt") return undefined;
-    const hint = "Update Plugboard; the vault was left as it is.";
+    const hint = "Update Plugboard; the vault was not changed.";
     throw vaultError("newer", this.path, `The vault ${this.path} was written by a newer Plugboard.`, hint);
   }
 
-  #setAside(): VaultDocument {
+  #moveAside(): VaultDocument {
     const { folder, now = Date.now, onWarning } = this.#options;
     const aside = join(folder, `vault.corrupt-${new Date(now()).toISOString().replace(/\W/g, "")}`);
     try {
@@ -60,7 +60,7 @@ export class VaultStorage {
       throw unwritable(this.path, error);
     }
     onWarning?.(
-      `The vault ${this.path} was damaged. It is now ${aside}; secrets and logins have to be entered again.`,
+      `The vault ${this.path} was damaged and has been moved to ${aside}. Set your secrets and log in again.`,
     );
     return emptyVault();
   }

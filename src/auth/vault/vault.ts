@@ -10,34 +10,34 @@ import { VaultKeys } from "./keys.ts";
 import { VaultStorage } from "./storage.ts";
 import type { VaultStorageOptions } from "./storage.ts";
 
-/** Where a record's key is; `memory` when nothing could be written and the record ends with this process. */
+/** Where a record's key is stored; `memory` if nothing could be written and the record is lost when this process ends. */
 export type VaultPlace = KeyPlace | "memory";
 
 /**
- * Secrets by name: `secret/<NAME>`, `tokens/<server url>|<issuer>|<profile>`. A record is bound to its name and never
- * answers to another. Undefined means that there is none; a record that is there and cannot be read is an error.
+ * Stores secrets by name: `secret/<NAME>`, `tokens/<server url>|<issuer>|<profile>`. A record is bound to its name and
+ * cannot be read under another. Undefined means that there is no record; one that cannot be read is an error.
  */
 export interface Vault {
-  /** The file that holds the records, encrypted. */
+  /** The file with the encrypted records. */
   readonly path: string;
-  /** A copy, parsed from JSON: check its shape. Always read anew, for other processes write too. */
+  /** A copy, parsed from JSON: check its shape. Never cached, because other processes write too. */
   get(name: string): Promise<unknown>;
-  /** Keeps a JSON-safe value and says where its key is. */
+  /** Stores a JSON value and returns where its key is. */
   set(name: string, value: unknown): Promise<VaultPlace>;
   /**
-   * Writes what is kept under this name once more as it is: false when that cannot be done now. Afterwards its key is
-   * at hand. For whoever is about to make it worthless, and must be able to put something in its place.
+   * Rewrites the record unchanged and returns false if that is not possible now. Afterwards its key is in memory. Call
+   * this before an action that invalidates the record, to be sure that the replacement can be stored.
    */
   canReplace(name: string): Promise<boolean>;
-  /** True when there was one. Works without the key. */
+  /** True if there was a record. Works without the key. */
   delete(name: string): Promise<boolean>;
   list(prefix: string): Promise<VaultList>;
 }
 
 export interface VaultList {
-  /** In the order of their names. */
+  /** Sorted by name. */
   entries: { name: string; setAt: number; place: VaultPlace }[];
-  /** One for each record that cannot be read now, whatever its name. */
+  /** One for each record that cannot be read now, with any prefix. */
   problems: PlugboardError[];
 }
 
@@ -52,14 +52,14 @@ interface VaultRecord {
   setAt: number;
 }
 
-/** Opens nothing yet: files, keychain and lock are touched when something is asked for. See docs/decisions/0010. */
+/** Opens files, keychain and lock only when they are needed. See docs/decisions/0010. */
 export function createVault(options: VaultOptions): Vault {
   const { folder, env, keychain, now = Date.now, onWarning = () => undefined } = options;
   const storage = new VaultStorage(options);
   const { path } = storage;
   const passphrase = env["PLUGBOARD_VAULT_PASSPHRASE"] || undefined;
   const keys = new VaultKeys({ path, keyFile: join(folder, "vault.key"), passphrase, keychain });
-  /** What could not be written. */
+  /** Records that could not be written. */
   const unwritten = new Map<string, VaultRecord>();
   let hasWarned = false;
 
@@ -85,7 +85,7 @@ export function createVault(options: VaultOptions): Vault {
       } catch (error) {
         if (!isUnwritable(error)) throw error;
         unwritten.set(id, record);
-        if (!hasWarned) onWarning(forgetful(path, error));
+        if (!hasWarned) onWarning(notStoredWarning(path, error));
         hasWarned = true;
         return "memory";
       }
@@ -159,7 +159,7 @@ export function createVault(options: VaultOptions): Vault {
     const text = key && unseal(key, `${id}|${sealed.key}`, sealed);
     const record: unknown = text === undefined ? undefined : JSON.parse(text);
     if (isRecord(record) && recordId(String(record["name"])) === id) return record as unknown as VaultRecord;
-    const hint = "Set the secret, or log in, again: that replaces it.";
+    const hint = "Set the secret again, or log in again, to replace it.";
     throw vaultError("corrupt", path, `A record in the vault ${path} is damaged.`, hint);
   }
 }
@@ -167,13 +167,13 @@ export function createVault(options: VaultOptions): Vault {
 function copyOf(value: unknown): unknown {
   const text = JSON.stringify(value) as string | undefined;
   if (text === undefined)
-    throw new PlugboardError("usage-invalid", "Only JSON values can be kept in the vault.");
+    throw new PlugboardError("usage-invalid", "Only JSON values can be stored in the vault.");
   return JSON.parse(text);
 }
 
-function forgetful(path: string, error: unknown): string {
+function notStoredWarning(path: string, error: unknown): string {
   const why = isRecord(error) && typeof error["code"] === "string" ? ` (${error["code"]})` : "";
-  return `The vault ${path} cannot be written${why}; what is to be kept in it now is forgotten when this process ends.`;
+  return `The vault ${path} cannot be written to${why}; new secrets and logins are lost when this process ends.`;
 }
 
 function fail(error: unknown): never {

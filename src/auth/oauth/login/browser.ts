@@ -11,10 +11,10 @@ import type { Login, OAuthClient } from "../record.ts";
 import { openableAddress } from "../../open-url.ts";
 import { requestTokens } from "../token-request.ts";
 
-/** A person agrees in their browser, which comes back to our door or whose last address is pasted. */
+/** Logs in with a browser, which is redirected to our callback server; or the person pastes the final URL. */
 export async function logInByBrowser(attempt: LoginAttempt, options: LoginOptions): Promise<Login> {
   const { server, oauth, found, scopes, signal } = attempt;
-  assertProtected(server, found.metadata);
+  assertPkce(server, found.metadata);
   const fixed = oauth.callbackPort ?? undefined;
   const known = await knownPort(attempt, found.issuer);
   const state = randomBytes(32).toString("base64url");
@@ -31,7 +31,7 @@ export async function logInByBrowser(attempt: LoginAttempt, options: LoginOption
       ...(scopes.length > 0 && { scope: scopes.join(" ") }),
     });
     authorizationUrl.searchParams.set("resource", found.resource);
-    const response = await untilBack(server, new URL(openableAddress(authorizationUrl)), options, {
+    const response = await waitForCallback(server, new URL(openableAddress(authorizationUrl)), options, {
       received: callback.received,
       signal,
     });
@@ -44,11 +44,13 @@ export async function logInByBrowser(attempt: LoginAttempt, options: LoginOption
       });
       const tokens = await exchange(attempt, client, { code, codeVerifier, redirectUri });
       const login = await attempt.keep(client, tokens);
-      response.show({ ok: true, text: "You can close this page and go back to the terminal." });
+      response.show({ ok: true, text: "You can close this page and return to the terminal." });
       return login;
     } catch (error) {
       const isRefused = isPlugboardError(error) && error.reason === "refused";
-      const why = isRefused ? "It was not agreed to." : "Something went wrong. The terminal says what.";
+      const why = isRefused
+        ? "The login was refused."
+        : "Something went wrong. See the terminal for details.";
       response.show({ ok: false, text: why });
       throw error;
     }
@@ -57,8 +59,8 @@ export async function logInByBrowser(attempt: LoginAttempt, options: LoginOption
   }
 }
 
-/** Whichever comes first: the browser at our door, or what a person pastes. */
-async function untilBack(
+/** Resolves with the browser's callback or the pasted URL, whichever comes first. */
+async function waitForCallback(
   server: string,
   url: URL,
   { openUrl, askRedirect }: LoginOptions,
@@ -70,18 +72,18 @@ async function untilBack(
   const onAbort = () => reject(notFinished(server, signal));
   signal.addEventListener("abort", onAbort, { once: true });
   try {
-    // Whoever shows it may take as long as the person does.
+    // Not awaited: showing the page may take as long as the person does.
     void Promise.resolve(openUrl?.(url)).catch(() => undefined);
-    const ways: Promise<Callback>[] = [received, ended];
+    const outcomes: Promise<Callback>[] = [received, ended];
     if (askRedirect) {
       const asked = askRedirect(url, AbortSignal.any([signal, over.signal]));
       const pasted = asked.then((text): Callback => {
         if (text === undefined || text.trim() === "") throw notFinished(server, signal);
         return { params: pastedParams(text), show: () => undefined };
       });
-      ways.push(pasted);
+      outcomes.push(pasted);
     }
-    return await Promise.race(ways);
+    return await Promise.race(outcomes);
   } finally {
     over.abort();
     signal.removeEventListener("abort", onAbort);
@@ -112,12 +114,12 @@ async function exchange(
   }
 }
 
-function assertProtected(
+function assertPkce(
   server: string,
   { issuer, code_challenge_methods_supported: methods }: AuthorizationServerMetadata,
 ) {
   if (methods?.includes("S256")) return;
-  const message = `The authorization server ${shown(issuer)} of "${server}" does not say that it protects codes: code_challenge_methods_supported lacks S256 (PKCE). No code is asked for.`;
+  const message = `The authorization server ${shown(issuer)} of "${server}" does not support PKCE with S256 (code_challenge_methods_supported), so Plugboard does not log in there.`;
   throw authFailed(server, message, { data: { reason: "pkce" }, hint: operatorHint });
 }
 

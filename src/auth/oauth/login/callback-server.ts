@@ -7,22 +7,22 @@ import { isResponseTo } from "./response.ts";
 
 export interface CallbackServer {
   redirectUri: string;
-  /** What the browser came back with. Only the first time counts; the page then says how it went. */
+  /** The browser's first callback with the right state; its page shows the result. */
   received: Promise<Callback>;
   close(): Promise<void>;
 }
 
 export interface Callback {
   params: URLSearchParams;
-  /** Shows the page; nothing that came with the response is on it. */
+  /** Shows the page, which contains nothing from the response. */
   show(page: { ok: boolean; text: string }): void;
 }
 
 const path = "/callback";
 
 /**
- * Listens on this machine only, for the one response that has the state; whoever else comes to the door ends nothing.
- * `ports` are tried in order; 0 is any free one.
+ * Listens only on this machine, for the one response with the right state; other requests do not end the login.
+ * Tries `ports` in order; 0 means any free port.
  */
 export async function startCallbackServer(
   server: string,
@@ -33,9 +33,9 @@ export async function startCallbackServer(
   let isDone = false;
   const http = createServer((request, response) => {
     const url = URL.parse(request.url ?? "", "http://127.0.0.1");
-    if (request.method !== "GET" || url?.pathname !== path) return respond(response, 404, nothingHere);
-    if (!isResponseTo(url.searchParams, state)) return respond(response, 400, notThisOne);
-    if (isDone) return respond(response, 410, isOver);
+    if (request.method !== "GET" || url?.pathname !== path) return respond(response, 404, notFound);
+    if (!isResponseTo(url.searchParams, state)) return respond(response, 400, wrongState);
+    if (isDone) return respond(response, 410, alreadyReceived);
     isDone = true;
     resolve({
       params: url.searchParams,
@@ -53,7 +53,7 @@ export async function startCallbackServer(
     close: async () => {
       const closed = new Promise<void>((done) => void http.close(() => done()));
       http.closeIdleConnections();
-      // A page that is still on its way gets a moment; a browser that just keeps its socket does not.
+      // Gives a page that is still being sent a moment, but does not wait for a browser that keeps its socket open.
       const timer = setTimeout(() => http.closeAllConnections(), 500);
       await closed;
       clearTimeout(timer);
@@ -74,8 +74,8 @@ async function listen(http: ReturnType<typeof createServer>, server: string, por
       return (http.address() as AddressInfo).port;
     } catch (error) {
       if (index < ports.length - 1) continue;
-      const message = `Port ${port}, where the login of "${server}" should come back, cannot be used.`;
-      const hint = "End the program that uses it, or change `oauth.callbackPort`.";
+      const message = `Port ${port} for the login callback of "${server}" cannot be used.`;
+      const hint = "Stop the program that uses it, or change `oauth.callbackPort`.";
       throw new PlugboardError("auth-failed", message, { server, hint, cause: error, data: { port } });
     }
   }
@@ -88,17 +88,17 @@ interface Page {
 }
 
 const mayClose = "You can close this page.";
-const nothingHere = {
-  title: "Nothing is here",
-  text: ["Only a login comes back to this address.", mayClose],
+const notFound = {
+  title: "Page not found",
+  text: ["This address is only used to finish a login.", mayClose],
 };
-const notThisOne = {
-  title: "Not the login that is waited for",
-  text: ["What came back belongs to another login, or to none. It was not used.", mayClose],
+const wrongState = {
+  title: "Unexpected login response",
+  text: ["This response does not belong to the login that is in progress. It was not used.", mayClose],
 };
-const isOver = {
-  title: "This login is over",
-  text: ["Its response has arrived already. The terminal says how it went.", mayClose],
+const alreadyReceived = {
+  title: "This login is already finished",
+  text: ["Its response was received earlier. See the terminal for the result.", mayClose],
 };
 
 const style = `

@@ -30,7 +30,7 @@ export interface DeviceCode {
   warning?: string | undefined;
 }
 
-/** RFC 8628: the code is typed in elsewhere, and we ask from time to time whether that has happened. */
+/** RFC 8628: a person enters the code on another device, and we poll until they have. */
 export async function logInByDevice(
   attempt: LoginAttempt,
   show: (prompt: DeviceCode) => void | Promise<void>,
@@ -38,8 +38,8 @@ export async function logInByDevice(
   const { server, found, scopes, signal } = attempt;
   const endpoint = (found.metadata as Fields)["device_authorization_endpoint"];
   if (typeof endpoint !== "string") {
-    const hint = "Log in with a browser, or with --no-browser and the address pasted back.";
-    throw authFailed(server, `"${server}" does not offer a login by device code.`, { hint });
+    const hint = "Log in with a browser, or use --no-browser and paste the final URL.";
+    throw authFailed(server, `"${server}" does not offer a login with a device code.`, { hint });
   }
   const client = await chooseClient(attempt, found, "http://127.0.0.1/callback");
   const asked = { resource: found.resource, ...(scopes.length > 0 && { scope: scopes.join(" ") }) };
@@ -48,7 +48,10 @@ export async function logInByDevice(
   if (!ok || typeof deviceCode !== "string" || typeof code !== "string" || typeof url !== "string")
     throw refused(server, given);
   if (!isSafeUrl(url, allowsLocal(attempt.url, attempt.oauth.issuer)))
-    throw authFailed(server, `"${server}" wants its code typed in at ${shown(url)}, which is not opened.`);
+    throw authFailed(
+      server,
+      `"${server}" asks you to enter its code at ${shown(url)}, which is not a safe address and is not opened.`,
+    );
   const expiresInMs = Math.min(Number(given["expires_in"]) * 1000 || 600_000, 1_800_000);
   await show({ ...whoAsks(found.issuer, url), url, code: shown(code), expiresInMs });
   let pauseMs = Math.min(Math.max(Number(given["interval"]) || 5, 1), 60) * 1000;
@@ -68,8 +71,8 @@ export async function logInByDevice(
       else if (reason !== "authorization_pending") {
         const step = "the device code";
         lost = denied(server, error) ?? requestFailed(error, { server, step, secrets: [deviceCode] });
-        if (!isPassing(lost)) throw lost;
-        // Section 3.5 wants it asked less often from then on.
+        if (!isTemporary(lost)) throw lost;
+        // Section 3.5 requires longer pauses from then on.
         pauseMs = Math.max(pauseMs, Math.min(pauseMs * 2, 60_000));
       }
     }
@@ -78,8 +81,8 @@ export async function logInByDevice(
   throw lost ?? authFailed(server, `The code for the login to "${server}" has expired.`);
 }
 
-/** Nothing was said about the code: the person may be busy with it, and the next time may go better. */
-function isPassing({ code, data }: PlugboardError): boolean {
+/** True if the failure says nothing about the code: the person may still be entering it, and the next poll may succeed. */
+function isTemporary({ code, data }: PlugboardError): boolean {
   if (code === "not-responding" || code === "connection-lost") return true;
   return data?.error === "server_error" || data?.error === "temporarily_unavailable";
 }
@@ -87,7 +90,7 @@ function isPassing({ code, data }: PlugboardError): boolean {
 function whoAsks(issuer: string, url: string): Pick<DeviceCode, "issuer" | "warning"> {
   const [own, there] = [new URL(issuer).host, new URL(url).host];
   if (own === there) return { issuer: own };
-  const warning = `The page is at ${there}, not at ${own}, who asks: go on only if you know that they belong together.`;
+  const warning = `The page is at ${there}, but the login is for ${own}: continue only if you know that they belong together.`;
   return { issuer: own, warning };
 }
 
@@ -115,14 +118,17 @@ async function post(
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return { ok, body: value };
   } catch {
-    // Said below.
+    // Reported below.
   }
-  throw authFailed(server, `The authorization server of "${server}" gave an answer that is not OAuth.`);
+  throw authFailed(
+    server,
+    `The authorization server of "${server}" sent a response that is not valid OAuth.`,
+  );
 }
 
 function refused(server: string, { error, error_description: why }: Fields): PlugboardError {
   const words = typeof why === "string" ? `: ${explanation(why)}` : "";
-  const reason = typeof error === "string" ? shownCode(error) : "no reason";
+  const reason = typeof error === "string" ? shownCode(error) : "no reason given";
   return authFailed(server, `The login to "${server}" was refused (${reason})${words}.`, {
     data: { error: reason },
   });

@@ -15,22 +15,22 @@ import type { Login, OAuthClient } from "../record.ts";
 import { accountOf } from "../tokens.ts";
 import { readLogin } from "../token-refresh.ts";
 
-/** The first three are the `LoginWays` of `Interact.logIn`, which explains them. */
+/** The first three options are those of `LoginWays`, which documents them. */
 export interface LoginOptions {
   openUrl?: ((url: URL) => void | Promise<void>) | undefined;
   askRedirect?: ((url: URL, signal: AbortSignal) => Promise<string | undefined>) | undefined;
   device?: ((code: DeviceCode) => void | Promise<void>) | undefined;
-  /** Another account than the configured one. */
+  /** Use this account instead of the configured one. */
   profile?: string | undefined;
   /**
-   * What to ask for, instead of what the server and the configuration say. One that begins with `+` is asked for
-   * besides what the login has already.
+   * The scopes to request, instead of those from the server and the configuration. If one starts with `+`, the scopes
+   * of the current login are requested too.
    */
   scopes?: string[] | undefined;
-  /** What the server answered to a request without a login; asked for when absent. */
+  /** The server's challenge to a request without a login; without this option, Plugboard sends such a request. */
   challenge?: Challenge | undefined;
   signal?: AbortSignal | undefined;
-  /** Default five minutes. */
+  /** Five minutes by default. */
   timeoutMs?: number | undefined;
 }
 
@@ -38,17 +38,17 @@ export interface LoginSettings extends ClientSettings {
   url: URL;
 }
 
-const patienceMs = 300_000;
+const defaultTimeoutMs = 300_000;
 
-/** The whole of a login: who to ask, as whom, the person's consent, the tokens; kept before anybody hears of it. */
+/** Runs a complete login: discovery, client, consent, tokens. The login is stored before this resolves. */
 export async function logIn(own: LoginSettings, options: LoginOptions): Promise<Login> {
-  const deadline = AbortSignal.timeout(options.timeoutMs ?? patienceMs);
+  const deadline = AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs);
   const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
   const settings = { ...own, fetch: fetchUntil(own, signal) };
   try {
     return await attemptLogin(settings, options, signal);
   } catch (error) {
-    // Whatever it was busy with then says something else.
+    // After an abort, the error from the interrupted step would be misleading.
     throw signal.aborted ? notFinished(own.server, signal) : error;
   }
 }
@@ -71,7 +71,7 @@ async function attemptLogin(
     const kept = { ...login, ...(key && isBound && { dpop: key }) };
     const { credentials, key: name } = settings;
     const write = async () => (await credentials.vault()).set(loginName(name), kept);
-    // A renewal that is under way must not come after it. Machines log in during one, which holds the lock.
+    // The lock keeps a renewal in progress from overwriting this. A machine login runs inside a renewal, which holds it.
     await (oauth.grant === undefined ? credentials.lock(loginLock(name), write) : write());
     return kept;
   };
@@ -85,7 +85,7 @@ async function attemptLogin(
   });
 }
 
-/** Nothing is sent for a login that was given up, and what is on its way is left. */
+/** Sends no more requests after a login was aborted, and aborts those in progress. */
 function fetchUntil({ server, fetch }: LoginSettings, signal: AbortSignal): FetchLike {
   return async (url, init = {}) => {
     if (signal.aborted) throw notFinished(server, signal);
@@ -98,17 +98,17 @@ function fetchUntil({ server, fetch }: LoginSettings, signal: AbortSignal): Fetc
   };
 }
 
-/** What the ways of a login have in common, once it is known who is asked for what. */
+/** What all kinds of login share after discovery. */
 export interface LoginAttempt extends LoginSettings {
   found: Discovery;
   scopes: string[];
   dpop: DpopSession | undefined;
   signal: AbortSignal;
-  /** Writes it down; only then is it one. */
+  /** Stores the login. */
   keep(client: OAuthClient, tokens: OAuthTokens): Promise<Login>;
 }
 
-/** An unauthorized request tells where the metadata is and which scopes are wanted. */
+/** Sends an unauthorized request; the server's challenge says where its metadata is and which scopes it needs. */
 async function askForChallenge(url: URL, fetch: FetchLike): Promise<Challenge> {
   try {
     const response = await fetch(url, { headers: { accept: "text/event-stream, application/json" } });
@@ -126,32 +126,32 @@ async function scopesFor(
   { scopes: asked }: LoginOptions,
 ): Promise<string[]> {
   const { oauth } = settings;
-  const isMore = asked?.some((scope) => scope.startsWith("+")) ?? false;
-  const before = isMore ? await readLogin(settings) : undefined;
+  const isAddition = asked?.some((scope) => scope.startsWith("+")) ?? false;
+  const before = isAddition ? await readLogin(settings) : undefined;
   const kept = before?.issuer === found.issuer ? before.scopes : [];
   const named = asked?.map((scope) => scope.replace(/^\+/, ""));
-  // Nobody is there to say no to a server that wants more.
-  const most = oauth.grant !== undefined && oauth.scopes?.length ? oauth.scopes : undefined;
-  const isAllowed = (scope: string) => most?.includes(scope) ?? true;
+  // Without a person to refuse extra scopes, the configured ones are the limit.
+  const limit = oauth.grant !== undefined && oauth.scopes?.length ? oauth.scopes : undefined;
+  const isAllowed = (scope: string) => limit?.includes(scope) ?? true;
   const beyond = named?.filter((scope) => !isAllowed(scope)) ?? [];
   if (beyond.length > 0) throw notAllowed(settings.server, beyond);
   const scopes = named && [...kept, ...named];
   const lists = [scopes, found.challenged, oauth.scopes, found.offered];
   const wanted = lists.map((list) => list?.filter(isAllowed) ?? []).find(({ length }) => length > 0) ?? [];
   const renewable = found.metadata.scopes_supported?.includes("offline_access") && wanted.length > 0;
-  const also = renewable && (!scopes || isMore) ? ["offline_access"].filter(isAllowed) : [];
+  const also = renewable && (!scopes || isAddition) ? ["offline_access"].filter(isAllowed) : [];
   return [...new Set([...wanted, ...also])];
 }
 
 function notAllowed(server: string, scopes: string[]) {
-  const message = `"${server}" wants more rights than its \`oauth.scopes\` allow: ${shown(scopes.join(" "))}.`;
+  const message = `"${server}" asks for scopes that its \`oauth.scopes\` do not allow: ${shown(scopes.join(" "))}.`;
   return authFailed(server, message, {
     data: { reason: "insufficient-scope", scopes },
-    hint: "If it may have that, add it to `oauth.scopes` of the server.",
+    hint: "To allow them, add them to `oauth.scopes` of the server.",
   });
 }
 
-/** For what is asked with the new token itself: it is worth nothing without a proof. */
+/** A fetch for requests with the new token, which is not accepted without a proof. */
 async function provingFetch(
   fetch: FetchLike,
   dpop: DpopSession,

@@ -1,28 +1,28 @@
 import { timingSafeEqual } from "node:crypto";
 import { authFailed, explanation, loginCommand, shown, shownCode } from "../errors.ts";
 
-/** What was recorded before the browser was opened. */
+/** What the response must match; recorded before the browser was opened. */
 export interface Expected {
   server: string;
   state: string;
   issuer: string;
-  /** Whether the authorization server promises to name itself in its response (RFC 9207). */
+  /** True if the authorization server announces that its response contains `iss` (RFC 9207). */
   namesItself: boolean;
 }
 
 /**
- * The code in what the browser came back with. It is looked at only when the response is the one we wait for, from
- * the one we asked; otherwise not even its error is shown.
+ * Returns the code from the browser's callback. The response is read only if its state and issuer match; otherwise
+ * not even its error is shown.
  */
 export function readAuthorizationResponse(params: URLSearchParams, expected: Expected): string {
   const { server, issuer } = expected;
   const refuse = (why: string, reason: string) =>
-    authFailed(server, `The response to the login of "${server}" ${why}; it was not used.`, {
+    authFailed(server, `The response to the login for "${server}" ${why}; it was not used.`, {
       data: { reason },
       hint: `Start again: \`${loginCommand(server)}\`.`,
     });
   for (const name of ["state", "iss", "code", "error"]) {
-    if (params.getAll(name).length > 1) throw refuse(`has ${name} twice`, name);
+    if (params.getAll(name).length > 1) throw refuse(`contains ${name} more than once`, name);
   }
   if (!isEqual(params.get("state") ?? "", expected.state))
     throw refuse(params.has("state") ? "belongs to another login (state)" : "has no state", "state");
@@ -47,7 +47,7 @@ export function readAuthorizationResponse(params: URLSearchParams, expected: Exp
   return code;
 }
 
-/** Whether it answers the login of that state; what else it has may still be wrong. */
+/** True if the state matches; the rest of the response is not checked here. */
 export function isResponseTo(params: URLSearchParams, state: string): boolean {
   return params.getAll("state").some((one) => isEqual(one, state));
 }
@@ -57,7 +57,7 @@ function isEqual(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** The parameters of a redirect that a person pasted: the whole address, or its query. */
+/** The parameters of a redirect that a person pasted, as a whole URL or only its query. */
 export function pastedParams(text: string): URLSearchParams {
   const trimmed = text.trim();
   const url = URL.parse(trimmed);
