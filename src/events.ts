@@ -1,6 +1,6 @@
 import type { ErrorCode } from "./errors.ts";
 
-/** Everything the engine tells the outside, JSON-safe and free of secrets. The core prints nothing itself. */
+/** All events of the engine. They are JSON-safe and contain no secrets. The engine itself prints nothing. */
 export type PlugboardEvent =
   | ConfigChanged
   | ConnectionChanged
@@ -19,7 +19,6 @@ export type EventType = PlugboardEvent["type"];
 export type EventOf<T extends EventType> = Extract<PlugboardEvent, { type: T }>;
 export type Emit = (event: PlugboardEvent) => void;
 
-/** The states of DESIGN §5; `disabled` always says why. */
 export type ConnectionStateName =
   | "disabled"
   | "idle"
@@ -34,7 +33,7 @@ export type ConnectionStateName =
 
 export type DisabledReason = "config" | "policy" | "untrusted" | "invalid" | "missing-value";
 
-/** An error as it travels in events, status and JSON output. */
+/** An error in events, status and JSON output. */
 export interface ErrorSummary {
   code: ErrorCode;
   message: string;
@@ -47,9 +46,9 @@ interface At {
   at: number;
 }
 
-/** For whom a connection, or what was done over it, is. */
+/** Whom a connection, or an action on it, belongs to. */
 interface Whose {
-  /** Absent where everybody shares. */
+  /** Absent if all callers share the connection. */
   caller?: string;
   project?: string;
   /** The login's name; absent for servers that run on this machine. */
@@ -61,7 +60,7 @@ export interface ConfigChanged extends At {
   added: string[];
   removed: string[];
   changed: string[];
-  /** Set when a new configuration could not be used and the old one stays in force. */
+  /** Set if the new configuration could not be used and the old one stays in use. */
   problem?: string;
 }
 
@@ -71,9 +70,9 @@ export interface ConnectionChanged extends At, Whose {
   from: ConnectionStateName;
   to: ConnectionStateName;
   disabledReason?: DisabledReason;
-  /** For `waiting`: when the next attempt is due, milliseconds since the epoch. */
+  /** For `waiting`: the time of the next attempt, in milliseconds since the epoch. */
   retryAt?: number;
-  /** For `connecting`: what the launcher says it is doing, for instance installing a package. */
+  /** For `connecting`: what the launcher is doing, for example installing a package. */
   detail?: string;
   error?: ErrorSummary;
 }
@@ -127,7 +126,7 @@ export interface QuestionAsked extends At, Whose {
   question: string;
   kind: QuestionKind;
   server: string;
-  /** The call during which it is asked. */
+  /** The call that the question belongs to. */
   call?: string;
 }
 

@@ -48,7 +48,7 @@ export class CallLog {
 
   /** For calls: tells of progress. */
   progressed(call: Call, { progress, total, message }: Progress): void {
-    if (!this.#events.isHeard) return;
+    if (!this.#events.hasListeners) return;
     const step = {
       progress,
       ...(total !== undefined && { total }),
@@ -64,7 +64,7 @@ export class CallLog {
     const durationMs = at - call.at;
     const place = this.#ended++ % kept;
     (this.#recent[place] ??= new EndedCall()).remember(call, durationMs, outcome);
-    if (!this.#events.isHeard) return;
+    if (!this.#events.hasListeners) return;
     const { requestBytes, resultBytes } = call.trace;
     this.#events.emit({
       type: "call-end",

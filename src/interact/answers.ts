@@ -4,7 +4,7 @@ import { isSafeUrl } from "../lib/safe-url.ts";
 import type { ElicitAnswer, ElicitQuestion, Interact } from "./interact.ts";
 import type { Asking, Questions } from "./questions.ts";
 
-/** A JSON-RPC error to answer a server's request with. */
+/** A JSON-RPC error to send in response to a server's request. */
 export class Refusal extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
@@ -15,14 +15,13 @@ export class Refusal extends Error {
 
 export interface AnswerSettings {
   questions: Questions;
-  /** `decline` answers elicitation without asking anybody. */
+  /** `decline` answers elicitations without asking anyone. */
   elicitationMode(server: string): "ask" | "decline";
 }
 
-/** What a server asks, and during what. */
+/** A request from a server, and its context. */
 export interface AskedOf {
   asking: Asking;
-  /** Whoever answers. */
   interact: Interact;
   method: string;
   params: Record<string, unknown>;
@@ -32,8 +31,8 @@ export interface AskedOf {
 export type AnswerServer = (asked: AskedOf) => Promise<Record<string, unknown>>;
 
 /**
- * Answers what a server asks, pushed by a legacy one or required by a modern one: the same questions, one place. What
- * nobody offered to answer is refused, never answered in somebody's name.
+ * Answers requests from servers, whether a legacy server pushes them or a modern one requires them. A request that the
+ * host has no method for is refused, never answered on the user's behalf.
  */
 export function createAnswers({ questions, elicitationMode }: AnswerSettings): AnswerServer {
   return async ({ asking, interact, method, params, signal }) => {
@@ -71,8 +70,7 @@ function readElicitation(id: string, server: string, params: Record<string, unkn
   const { message, requestedSchema, url, elicitationId } = params;
   const asked = { kind: "elicit" as const, id, server, message: typeof message === "string" ? message : "" };
   if (params["mode"] === "url") {
-    if (typeof url !== "string" || !isSafeUrl(url))
-      throw new Refusal(-32_602, "The URL is not one that may be shown");
+    if (typeof url !== "string" || !isSafeUrl(url)) throw new Refusal(-32_602, "The URL is not safe to show");
     return {
       ...asked,
       mode: "url",
@@ -95,7 +93,7 @@ function accepted(question: ElicitQuestion, answer: ElicitAnswer): Record<string
   return { action: "accept", content: withDefaults(question.schema, answer.content ?? {}) };
 }
 
-/** Fills what a person left out with the defaults that the form declares. */
+/** Fills in the form's defaults for fields that the person left out. */
 function withDefaults(
   schema: Record<string, unknown>,
   content: Record<string, unknown>,

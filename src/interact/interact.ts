@@ -1,20 +1,20 @@
 /**
- * Whoever answers what the engine asks: a person at a terminal, a program, a queue. Every method is optional; what
- * nobody answers is declined. Each is given a signal that is aborted when the answer no longer matters.
+ * Answers the engine's questions: a person at a terminal, a program, a queue. Every method is optional; a question
+ * without its method is declined. The signal is aborted when the answer no longer matters.
  */
 export interface Interact {
   approve?(question: ApproveQuestion, signal: AbortSignal): Promise<Approval>;
   elicit?(question: ElicitQuestion, signal: AbortSignal): Promise<ElicitAnswer>;
   sample?(question: SampleQuestion, signal: AbortSignal): Promise<Record<string, unknown>>;
   roots?(question: RootsQuestion, signal: AbortSignal): Promise<Root[]>;
-  /** A server wants a login, or one with more rights. How a person gets there; undefined when nobody wants to now. */
+  /** A server requires a login, or one with more scopes. Return how to show it to a person; undefined to decline. */
   logIn?(question: LogInQuestion, signal: AbortSignal): Promise<LoginWays | undefined>;
 }
 
 interface Asked {
   /** Unique in this process. */
   id: string;
-  /** The server on whose behalf it is asked; show it. */
+  /** The server that the question is about; show it to the person. */
   server: string;
 }
 
@@ -37,7 +37,7 @@ export interface ElicitForm extends Asked {
   kind: "elicit";
   mode: "form";
   message: string;
-  /** A flat object schema of primitive fields. */
+  /** An object schema with primitive fields only. */
   schema: Record<string, unknown>;
   /** The server's parameters, untouched. */
   params: Record<string, unknown>;
@@ -47,7 +47,7 @@ export interface ElicitUrl extends Asked {
   kind: "elicit";
   mode: "url";
   message: string;
-  /** Never opened by itself: show it in full, with its host, and ask first. */
+  /** Never open it automatically: show it in full, with its host, and ask first. */
   url: string;
   elicitationId?: string;
   /** The server's parameters, untouched. */
@@ -70,34 +70,34 @@ export interface RootsQuestion extends Asked {
 
 export interface LogInQuestion extends Asked {
   kind: "log-in";
-  /** Which account it will be. */
+  /** The account to log in with. */
   profile: string;
-  /** The rights that are missing from the login there is; empty when there is none. */
+  /** The scopes that the current login lacks; empty if there is no login. */
   scopes: string[];
   /** Why it is asked. */
   because: string;
 }
 
-/** How a person is led to the page where they agree; without any of these the login waits for a browser in vain. */
+/** How to take a person to the login page. Without any of these, the login waits until it times out. */
 export interface LoginWays {
-  /** Shows a person the page. The address is safe to open, and rejecting means only that they open it themselves. */
+  /** Shows the page to a person. The URL is safe to open. If this rejects, they can still open it themselves. */
   openUrl?: ((url: URL) => void | Promise<void>) | undefined;
-  /** Asks for the address that the browser ended at, for machines whose browser is elsewhere. */
+  /** Asks for the final URL of the browser, for when the browser runs on another machine. */
   askRedirect?: ((url: URL, signal: AbortSignal) => Promise<string | undefined>) | undefined;
-  /** Uses a code that is typed in elsewhere; shows it. */
+  /** Shows a code that the person enters on another device. */
   device?: ((prompt: DevicePrompt) => void | Promise<void>) | undefined;
 }
 
-/** What a person does on another device. */
+/** What a person needs to log in on another device. */
 export interface DevicePrompt {
-  /** The host of the authorization server: who asks. */
+  /** The host of the authorization server. */
   issuer: string;
-  /** Where to go; safe to open. */
+  /** The page to open; safe to open. */
   url: string;
-  /** What to type there. */
+  /** The code to enter there. */
   code: string;
   expiresInMs: number;
-  /** What a person should look at before they go there. */
+  /** What the person should check before opening the page. */
   warning?: string | undefined;
 }
 
@@ -106,7 +106,7 @@ export interface Root {
   name?: string;
 }
 
-/** What we may tell servers that we can do, given who is there to answer. */
+/** The client capabilities to announce to servers, given which questions can be answered. */
 export function interactCapabilities({ elicit, sample, roots }: Interact): Record<string, unknown> {
   return {
     ...(elicit && { elicitation: { form: { applyDefaults: true }, url: {} } }),

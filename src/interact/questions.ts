@@ -9,10 +9,9 @@ import type {
   SampleQuestion,
 } from "./interact.ts";
 
-/** Anything that the engine asks the outside. */
 export type Question = ApproveQuestion | ElicitQuestion | SampleQuestion | RootsQuestion | LogInQuestion;
 
-/** On whose behalf something is asked. */
+/** What a question is about. */
 export interface Asking {
   server: string;
   caller?: string | undefined;
@@ -36,13 +35,13 @@ interface Open extends OpenQuestion {
 export interface QuestionSettings {
   emit: Emit;
   now(): number;
-  /** Nobody may keep a server waiting for ever. */
+  /** How long a question stays open, so that no server waits forever. */
   deadlineMs?: number | undefined;
 }
 
 const defaultDeadlineMs = 600_000;
 
-/** The questions that wait for an answer. Whoever was asked may answer, and so may anybody who holds the hub. */
+/** The open questions. Each can be answered by the `Interact` that was asked, or through the hub. */
 export class Questions {
   readonly #settings: QuestionSettings;
   readonly #open = new Map<string, Open>();
@@ -56,17 +55,18 @@ export class Questions {
     return [...this.#open.values()].map(({ settle: _settle, ...question }) => question);
   }
 
-  /** Answers an open question in place of whoever was asked. */
+  /** Answers an open question instead of the `Interact` that was asked. */
   answer(id: string, answer: unknown): void {
     const open = this.#open.get(id);
     if (!open) {
-      const hint = "It was answered, given up or never asked; `hub.questions()` lists those that are open.";
+      const hint =
+        "It was already answered, was cancelled or never existed; `hub.questions()` lists the open questions.";
       throw new PlugboardError("usage-invalid", `There is no open question "${id}".`, { hint });
     }
-    if (!fits(open.kind, answer))
+    if (!isValidAnswer(open.kind, answer))
       throw new PlugboardError(
         "usage-invalid",
-        `That is no answer to a question of the kind "${open.kind}".`,
+        `This is not a valid answer to a question of kind "${open.kind}".`,
       );
     open.settle(answer);
   }
@@ -144,8 +144,8 @@ function whose({ server, caller, account, call }: Asking) {
   };
 }
 
-/** The shape of an answer, as far as it decides what happens next. */
-function fits(kind: Question["kind"], answer: unknown): boolean {
+/** Checks the parts of an answer that decide what happens next. */
+function isValidAnswer(kind: Question["kind"], answer: unknown): boolean {
   if (kind === "log-in") return answer === undefined || typeof answer === "object";
   if (typeof answer !== "object" || answer === null) return false;
   if (kind === "approve") return "decision" in answer && ["allow", "deny"].includes(String(answer.decision));

@@ -1,6 +1,6 @@
 import { PlugboardError } from "../errors.ts";
 
-/** The caller's patience ends the caller's wait, not the start that others wait for too. */
+/** Stops waiting for `work` when the signal is aborted. The work itself goes on, because others may wait for it too. */
 export async function abortable<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
@@ -19,7 +19,7 @@ export function waitCancelled(signal: AbortSignal, server: string): PlugboardErr
   return new PlugboardError("call-cancelled", message, { server, cause: signal.reason, executed: "no" });
 }
 
-/** The work, or the signal's reason when that comes first. */
+/** Settles like `work`, or rejects with the signal's reason if the signal is aborted first. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason as Error);

@@ -1,7 +1,6 @@
 /**
- * Splits a command line into words as a person means it: spaces separate, single and double quotes group,
- * a backslash outside single quotes takes the next character literally. No shell is involved: `|`, `;`, `$`
- * and `*` are ordinary characters.
+ * Splits a command line into words: spaces separate, single and double quotes group, and a backslash outside single
+ * quotes makes the next character literal. No shell is involved: `|`, `;`, `$` and `*` are ordinary characters.
  */
 export function splitArgv(line: string): string[] {
   const words: string[] = [];
@@ -27,12 +26,12 @@ export function splitArgv(line: string): string[] {
   return words;
 }
 
-/** The command line that a shell and `splitArgv` take apart into these words again. */
+/** A command line that a shell and `splitArgv` split into these words. */
 export function joinArgv(words: readonly string[]): string {
   return words.map(shellWord).join(" ");
 }
 
-/** One word as it is typed in a shell. Hints are copied into shells, and a project may call its servers what it likes. */
+/** Quotes a word for a shell if necessary. People copy hints into shells, and a project chooses its servers' names. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { createFolder } from "./create-folder.ts";
 
 /**
- * Replaces a file in one step: readers see the old text or the new one, never half of either, and a crash or a
- * full disk leaves the old one. `path` must already be resolved when it may be a link.
+ * Replaces a file atomically: readers see either the old or the new text, and a crash or a full disk leaves the old
+ * one. If `path` may be a link, resolve it first.
  */
 export async function writeFileAtomic(path: string, text: string, mode: number): Promise<void> {
   const folder = dirname(path);
@@ -28,7 +28,7 @@ export async function writeFileAtomic(path: string, text: string, mode: number):
   await syncFolder(folder);
 }
 
-/** Makes the new name durable; some platforms cannot open a folder, and then the rename has to do. */
+/** Makes the rename durable, on platforms that can open a folder. */
 async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, "r");
@@ -38,6 +38,6 @@ async function syncFolder(folder: string): Promise<void> {
       await handle.close();
     }
   } catch {
-    // The file itself is safe already.
+    // The file's content is already on disk.
   }
 }

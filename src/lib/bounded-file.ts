@@ -6,9 +6,9 @@ export type BoundedRead =
   | { kind: "refused"; reason: string };
 
 /**
- * Reads a small text file that somebody else may have prepared: never blocks on a FIFO, never reads a device
- * or more than `maxBytes`, and says in words why it refused. Synchronous underneath: for a file of this size that is
- * many times faster than the way through the thread pool, and loading a configuration opens a dozen candidates.
+ * Reads a small text file that may be hostile: never blocks on a FIFO, never reads a device or more than `maxBytes`,
+ * and returns the reason if it refuses. Uses synchronous calls: for small files they are many times faster than the
+ * thread pool, and loading a configuration tries a dozen files.
  */
 export async function readBoundedFile(path: string, maxBytes: number): Promise<BoundedRead> {
   let file: number | undefined;
@@ -17,7 +17,7 @@ export async function readBoundedFile(path: string, maxBytes: number): Promise<B
     const stats = fstatSync(file);
     const refusal = refuse(stats, maxBytes);
     if (refusal) return { kind: "refused", reason: refusal };
-    // Files of the kernel say 0 and have content all the same.
+    // Kernel files such as those in /proc report size 0 but have content.
     const buffer = Buffer.alloc((stats.size || Math.min(maxBytes, 65_536)) + 1);
     const text = buffer.toString("utf8", 0, fill(file, buffer));
     if (text.includes("\u0000")) return { kind: "refused", reason: "is not a text file" };
@@ -29,7 +29,7 @@ export async function readBoundedFile(path: string, maxBytes: number): Promise<B
   }
 }
 
-/** Reads until the buffer is full or the file ends; a file that grows meanwhile is read as it was measured. */
+/** Reads until the buffer is full or the file ends; if the file grows meanwhile, only the measured size is read. */
 function fill(file: number, buffer: Buffer): number {
   let length = 0;
   while (length < buffer.length - 1) {
@@ -48,14 +48,14 @@ function refuse(stats: Stats, maxBytes: number): string | undefined {
 }
 
 function tooLarge(size: number, maxBytes: number): string {
-  return `has ${size.toLocaleString("en")} bytes, at most ${maxBytes.toLocaleString("en")} are read`;
+  return `is too large: ${size.toLocaleString("en")} bytes, but at most ${maxBytes.toLocaleString("en")} are read`;
 }
 
 function openFailure(error: unknown): BoundedRead {
   const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
   if (code === "ENOENT" || code === "ENOTDIR") return { kind: "missing" };
   if (code === "EACCES" || code === "EPERM")
-    return { kind: "refused", reason: "may not be read by this user" };
+    return { kind: "refused", reason: "cannot be read by this user (permission denied)" };
   if (code === "ELOOP") return { kind: "refused", reason: "is a loop of symbolic links" };
   if (code === "ENXIO") return { kind: "refused", reason: "is not a regular file" };
   return { kind: "refused", reason: `cannot be read (${code})` };

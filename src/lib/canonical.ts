@@ -1,4 +1,4 @@
-/** JSON with sorted keys and no white space: equal values give equal text, whatever order they were written in. */
+/** JSON with sorted keys and no whitespace: equal values give equal text, regardless of key order. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(",")}]`;
   if (typeof value === "object" && value !== null) {
@@ -12,7 +12,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 export function sha256(text: string): string {
-  // Taken when needed: loading the module costs a command that hashes nothing a tenth of its time.
+  // Loaded lazily: loading the module takes a tenth of the run time of a command that hashes nothing.
   const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(text).digest("hex");
 }

@@ -1,11 +1,11 @@
-/** Tells listeners and async iterators about events, in order. A listener that throws harms nobody else. */
+/** Delivers events to listeners and async iterators, in order. A listener that throws does not affect the others. */
 export class EventStream<T> implements AsyncIterable<T> {
   readonly #listeners = new Set<(event: T) => void>();
   readonly #ended = new Set<() => void>();
   #isClosed = false;
 
-  /** Whether anybody listens: events that are made for every call need not be made for nobody. */
-  get isHeard(): boolean {
+  /** False if nobody listens, so that frequent events need not be created. */
+  get hasListeners(): boolean {
     return this.#listeners.size > 0;
   }
 
@@ -14,7 +14,7 @@ export class EventStream<T> implements AsyncIterable<T> {
       try {
         listener(event);
       } catch {
-        // The engine goes on; what a listener does with an event is its own affair.
+        // A listener's error must not stop the engine.
       }
     }
   }
@@ -31,7 +31,7 @@ export class EventStream<T> implements AsyncIterable<T> {
     this.#ended.clear();
   }
 
-  /** Events from now on; the iteration ends when the stream is closed. Slow readers lose the oldest beyond `limit`. */
+  /** Yields events from now on and ends when the stream is closed. A slow reader loses the oldest events beyond `limit`. */
   async *[Symbol.asyncIterator](limit = 10_000): AsyncIterator<T> {
     const queue: T[] = [];
     let wake: (() => void) | undefined;

@@ -8,19 +8,19 @@ export interface Folders {
   home: string;
   /** The user's own configuration. */
   config: string;
-  /** Trust, snapshots, local-scope configuration: what Plugboard remembers. */
+  /** Trust, snapshots, local-scope configuration. */
   state: string;
-  /** What may be deleted at any time. */
+  /** Can be deleted at any time. */
   cache: string;
-  /** The administrator's policy; no variable moves it. */
+  /** The administrator's policy; no variable changes this folder. */
   managed: string;
-  /** Variables that were ignored because they point into the project, which must not choose these folders. */
+  /** Variables that are ignored because they point into the project, which must not choose these folders. */
   ignored: string[];
 }
 
 /**
- * The platform's folders. A variable may move them, but never into the project at hand: a repository (or an
- * editor setting inside one) that could choose our folders could bring its own trust decisions.
+ * The platform's folders. Variables can change them, but never to a folder inside the project: a repository (or an
+ * editor setting in it) that could choose our folders could supply its own trust decisions.
  */
 export function platformFolders(
   env: Environment,
@@ -61,18 +61,18 @@ export function platformFolders(
   };
 }
 
-/** `HOME`, else what the system knows: in a container it may know nothing about its user. */
+/** `HOME`, or else the home folder that the system knows; in a container it may not know the user. */
 export function homeFolder(env: Environment): string {
   try {
     return env["HOME"] || homedir();
   } catch (error) {
     const message = "There is no home folder: HOME is not set, and the system does not know this user.";
-    const hint = "Set HOME to a folder in which configuration and state may be kept.";
+    const hint = "Set HOME to a folder for configuration and state.";
     throw new PlugboardError("value-missing", message, { data: { variable: "HOME" }, hint, cause: error });
   }
 }
 
 export function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+  const between = relative(folder, path);
+  return between === "" || (between !== ".." && !between.startsWith(`..${sep}`) && !isAbsolute(between));
 }

@@ -1,4 +1,4 @@
-/** A size for people: `950 B`, `1.4 KB`, `12 MB`. */
+/** For example `950 B`, `1.4 KB`, `12 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const [size, unit] = bytes < 999_500 ? [bytes / 1000, "KB"] : [bytes / 1_000_000, "MB"];

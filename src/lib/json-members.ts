@@ -1,4 +1,4 @@
-/** One member of a JSON object in a text: its key, and where its value begins and ends. */
+/** One member of a JSON object in a text: its key, and where its value starts and ends. */
 export interface JsonMember {
   key: string;
   start: number;
@@ -6,9 +6,9 @@ export interface JsonMember {
 }
 
 /**
- * The members of the object that a text consists of, without parsing their values: strings and brackets are skipped,
- * nothing is copied. Undefined when the text is not one JSON object as far as that can be seen. What is inside a value is
- * not checked, but a value never ends in the middle of a string or of its brackets.
+ * Finds the members of a JSON object without parsing or copying their values. Returns undefined if the text is not one
+ * JSON object. The inside of a value is not checked, but a value never ends in the middle of a string or of its
+ * brackets.
  */
 export function jsonMembers(text: Buffer, from = 0, to = text.length): JsonMember[] | undefined {
   let at = skipSpace(text, from, to);
@@ -85,7 +85,7 @@ function skipSpace(text: Buffer, from: number, to: number): number {
   return at;
 }
 
-/** Behind the closing quote, or -1. */
+/** The offset after the closing quote, or -1. */
 function stringEnd(text: Buffer, open: number, to: number): number {
   for (let close = text.indexOf(quote, open + 1); close !== -1 && close < to;) {
     let first = close;

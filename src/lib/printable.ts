@@ -1,6 +1,6 @@
 /**
- * Text from files and servers made safe for a terminal: control characters, escape sequences, bidi overrides,
- * zero-width and tag characters become visible `\u{…}` escapes. Newlines and tabs stay unless `oneLine` is asked for.
+ * Makes text from files and servers safe for a terminal: control characters, escape sequences, bidi overrides,
+ * zero-width and tag characters become visible `\u{…}` escapes. Newlines and tabs stay unless `oneLine` is set.
  */
 export function printable(text: string, options: { oneLine?: boolean } = {}): string {
   if (!/[^\x20-\x7e]/.test(text)) return text;
@@ -41,7 +41,7 @@ function isDangerous(codePoint: number): boolean {
   return dangerousRanges.some(([first, last]) => codePoint >= first && codePoint <= last);
 }
 
-/** A single joiner or emoji selector next to an emoji is how people write emoji, not smuggling. */
+/** A single joiner or emoji selector next to an emoji is part of that emoji, not hidden text. */
 function joinsEmoji(character: string, before: string | undefined, after: string | undefined): boolean {
   const isEmoji = (neighbour: string | undefined) =>
     neighbour !== undefined && /\p{Extended_Pictographic}/u.test(neighbour);

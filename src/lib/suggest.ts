@@ -1,4 +1,4 @@
-/** The candidate a person most likely meant, or nothing when none is close. */
+/** The candidate that a person most likely meant; undefined if none is close. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Infinity;
@@ -13,7 +13,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Levenshtein distance with transpositions; gives up (Infinity) beyond `limit`, so long words stay cheap. */
+/** Levenshtein distance with transpositions; returns Infinity beyond `limit`, so that long words stay cheap. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return Infinity;
   let beforeLast: number[] = [];

@@ -1,10 +1,13 @@
 import { PlugboardError } from "../errors.ts";
 import type { Clock, SetOptions } from "./store.ts";
 
-/** What both implementations accept, checked in one place so that they refuse the same things. */
+/** Shared by both stores, so that they refuse the same keys. */
 export function checkKey(key: string): void {
   if (key === "" || key.includes("\u0000") || !key.isWellFormed()) {
-    throw new PlugboardError("usage-invalid", "A store key must be well-formed text without NUL characters");
+    throw new PlugboardError(
+      "usage-invalid",
+      "A store key must be a non-empty, well-formed string without NUL characters",
+    );
   }
 }
 
@@ -19,7 +22,7 @@ export function encodeValue(key: string, value: unknown): string {
   return text;
 }
 
-/** An entry is visible while its expiry lies in the future; `null` never expires. */
+/** An entry is visible until its expiry; `null` never expires. */
 export function expiryOf(options: SetOptions | undefined, now: Clock): number | null {
   return options?.ttlMs === undefined ? null : expiresAt(options.ttlMs, now);
 }

@@ -22,7 +22,7 @@ export function storeError(
   return new PlugboardError("store-unavailable", message, { ...details, data: { reason, path } });
 }
 
-/** What SQLite or the file system reported while Plugboard used the state at `path`, as our own error. */
+/** Converts an error from SQLite or the file system. */
 export function classifyFailure(error: unknown, path: string): PlugboardError {
   if (error instanceof PlugboardError) return error;
   const reason = reasonOf(error);
@@ -34,19 +34,16 @@ type Explained = "unwritable" | "full" | "corrupt" | "busy" | "failed";
 
 const explanations: Record<Explained, (path: string) => [message: string, hint: string]> = {
   unwritable: (path) => [
-    `The state file ${path} cannot be written`,
+    `The state file ${path} cannot be written to`,
     "Check the permissions of the file and its folder.",
   ],
-  full: (path) => [
-    `The disk that holds ${path} is full`,
-    "Free some space and try again; nothing was changed.",
-  ],
-  corrupt: (path) => [`The state file ${path} is damaged`, `Move ${path} away to begin with an empty state.`],
+  full: (path) => [`The disk with ${path} is full`, "Free some space and try again; nothing was changed."],
+  corrupt: (path) => [`The state file ${path} is damaged`, `Move ${path} away to start with an empty state.`],
   busy: (path) => [
     `The state file ${path} is locked by another process`,
-    "Try again; if it stays locked, look for a stopped Plugboard process.",
+    "Try again; if it stays locked, look for a suspended Plugboard process.",
   ],
-  failed: (path) => [`The state file ${path} could not be used`, "Look at the cause and try again."],
+  failed: (path) => [`The state file ${path} could not be used`, "Check the cause and try again."],
 };
 
 function reasonOf(error: unknown): Explained {

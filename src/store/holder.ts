@@ -2,12 +2,12 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { isRecord } from "../lib/record.ts";
 
-/** Who holds a lease. A process id alone is not enough: the system gives it to somebody else later. */
+/** The process that holds a lease. A process id alone is not enough, because the system reuses ids. */
 export interface Holder {
   pid: number;
-  /** Start time of the process in clock ticks since boot; empty where the system does not tell. */
+  /** Start time of the process in clock ticks since boot; empty if unknown. */
   started: string;
-  /** The machine (and its boot, and the container) in which `pid` means something. */
+  /** The machine, boot and container that `pid` belongs to. */
   place: string;
 }
 
@@ -15,7 +15,7 @@ export function currentHolder(): Holder {
   return { pid: process.pid, started: readProcess(process.pid)?.started ?? "", place: currentPlace() };
 }
 
-/** True only when it is certain; a holder on another machine or in another container is left to its expiry. */
+/** True only if the process has certainly ended; a lease held on another machine or in another container must expire. */
 export function isGone(holder: Holder, here: Holder): boolean {
   if (holder.place !== here.place) return false;
   if (!signalReaches(holder.pid)) return true;

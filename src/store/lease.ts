@@ -4,14 +4,14 @@ import type { Lease, LeaseOptions, Store } from "./store.ts";
 
 export interface Held {
   fence: number;
-  /** Aborted when the caller cancels or when the lease was lost: stop changing things. */
+  /** Aborted when the caller cancels or the lease is lost: stop making changes. */
   signal: AbortSignal;
 }
 
 /**
- * Runs `run` while holding the lease, renewing it as long as that takes. When it cannot be had within `waitMs` it
- * fails with a retryable error and `run` is never called. After acquiring, read again what you want to change:
- * the holder before you may have done the work already.
+ * Runs `run` while holding the lease, and renews the lease until it is done. If the lease is not free within `waitMs`,
+ * fails with a retryable error without calling `run`. In `run`, read again what you want to change: the previous
+ * holder may already have done the work.
  */
 export async function withLease<T>(
   store: Store,
@@ -35,7 +35,7 @@ export async function withLease<T>(
     return await run({ fence: lease.fence, signal });
   } finally {
     clearInterval(renewal);
-    // The work is done whether or not this succeeds, and an unreleased lease expires.
+    // The work is done even if this fails, and the lease then expires.
     await lease.release().catch(() => undefined);
   }
 }
@@ -43,7 +43,7 @@ export async function withLease<T>(
 function renewUntilLost(lease: Lease, ttlMs: number, onLost: () => void): NodeJS.Timeout {
   let goodUntil = performance.now() + ttlMs;
   const renew = async () => {
-    // A store that is briefly unavailable gives the lease to nobody else before it expires.
+    // If the store is briefly unavailable, nobody else can get the lease before it expires.
     const kept = await lease.renew().catch(() => "unknown" as const);
     if (kept === true) goodUntil = performance.now() + ttlMs;
     else if (kept === false || performance.now() > goodUntil) onLost();
@@ -55,7 +55,7 @@ function renewUntilLost(lease: Lease, ttlMs: number, onLost: () => void): NodeJS
 const firstDelayMs = 10;
 const longestDelayMs = 100;
 
-/** Polls with growing, jittered pauses; rejects with the signal's reason, or with the reason of `closing`. */
+/** Polls with increasing, jittered delays; rejects with the reason of `options.signal` or `closing`. */
 export async function waitForLease(
   tryAcquire: () => Lease | undefined,
   options: LeaseOptions,

@@ -15,7 +15,7 @@ interface LeaseRow {
   expiresAt: number;
 }
 
-/** The same promises as the SQLite store, within one process and for as long as it lives. */
+/** Gives the same guarantees as the SQLite store, but only within one process and until it ends. */
 export function createMemoryStore(options: { now?: Clock | undefined } = {}): Store {
   const now = options.now ?? Date.now;
   const entries = new Map<string, Entry>();
@@ -44,7 +44,7 @@ export function createMemoryStore(options: { now?: Clock | undefined } = {}): St
     const before = leases.get(name);
     if (before?.owner !== undefined && before.expiresAt > now()) return undefined;
     const owner = process.getBuiltinModule("node:crypto").randomUUID();
-    // The first fence comes from the clock, so that it also exceeds those of an earlier process.
+    // The first fence comes from the clock, so that it is larger than those of an earlier process.
     const row = {
       fence: before ? before.fence + 1 : Math.floor(now()),
       owner,

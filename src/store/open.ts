@@ -4,9 +4,9 @@ import { openSqliteStore, type SqliteStoreOptions } from "./sqlite/store.ts";
 import type { Store } from "./store.ts";
 
 /**
- * The store at `path`, or one in memory when that place cannot be written: Plugboard is then still useful, and
- * says once what it will not remember. A file that is unsafe, busy, from another program or from a newer Plugboard
- * is an error instead, because going on without what it says could undo somebody's decisions.
+ * Opens the store at `path`. If it cannot be written, warns once and returns a store in memory, so that Plugboard still
+ * works. A file that is unsafe, busy, from another program or from a newer Plugboard is an error instead, because
+ * ignoring its content could undo the user's decisions.
  */
 export async function openStore(
   options: SqliteStoreOptions,
@@ -18,7 +18,7 @@ export async function openStore(
     if (!isPlugboardError(error, "store-unavailable")) throw error;
     const reason = error.reason;
     if (reason !== "unwritable" && reason !== "full") throw error;
-    onWarning(`${error.message}; what Plugboard learns now is forgotten when it ends. ${error.hint}`);
+    onWarning(`${error.message}; new state is lost when Plugboard exits. ${error.hint}`);
     return createMemoryStore({ now: options.now });
   }
 }

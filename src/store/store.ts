@@ -1,17 +1,16 @@
 /**
- * Durable state behind one small interface. Every method is atomic on its own, across all processes that share
- * the store, and rejects with `store-unavailable` when the state cannot be read or written; the old value is
- * then still there.
+ * Durable state. Every method is atomic across all processes that share the store, and rejects with
+ * `store-unavailable` if the state cannot be read or written; the old value then stays.
  */
 export interface Store {
-  /** False when everything is forgotten at the end of this process. */
+  /** False if everything is lost when this process ends. */
   readonly durable: boolean;
   get(key: string): Promise<StoredValue | undefined>;
-  /** Writes whatever was there before; without `ttlMs` the entry no longer expires. Answers the new version. */
+  /** Overwrites any existing value; without `ttlMs` the entry never expires. Returns the new version. */
   set(key: string, value: unknown, options?: SetOptions): Promise<number>;
   /**
    * Writes only if the entry still has `expectedVersion`; `undefined` means there must be no entry.
-   * Answers the new version, or `undefined` when somebody else was faster.
+   * Returns the new version, or `undefined` if the entry has another version.
    */
   compareAndSet(
     key: string,
@@ -19,23 +18,23 @@ export interface Store {
     value: unknown,
     options?: SetOptions,
   ): Promise<number | undefined>;
-  /** True when there was an entry (of that version) and it is gone now. */
+  /** True if there was an entry (of that version) and it was deleted. */
   delete(key: string, expectedVersion?: number): Promise<boolean>;
-  /** Entries whose key begins with `prefix`, in the byte order of their UTF-8 keys. */
+  /** Entries whose key starts with `prefix`, sorted by the UTF-8 bytes of their keys. */
   list(prefix: string, options?: ListOptions): Promise<StoredEntry[]>;
   /**
-   * The right to do something alone, among all processes that share the store. `undefined` when it is still taken
-   * after `waitMs`. A lease ends by `release`, by expiry, or at once when its holder's process is gone.
+   * An exclusive lock among all processes that share the store; `undefined` if another one still holds it after
+   * `waitMs`. A lease ends when it is released, when it expires, or as soon as its holder's process has ended.
    */
   acquireLease(name: string, options: LeaseOptions): Promise<Lease | undefined>;
-  /** Gives back every lease taken through this store and ends all waiting for one. */
+  /** Releases every lease acquired through this store and stops all waiting for one. */
   close(): Promise<void>;
 }
 
 export interface StoredValue {
   /** A copy, parsed from JSON: check its shape, another version of the program may have written it. */
   value: unknown;
-  /** Rises with every write and never returns for a key, not even after deletion. */
+  /** Increases with every write and is never reused for a key, not even after deletion. */
   version: number;
 }
 
@@ -49,22 +48,22 @@ export interface SetOptions {
 
 export interface ListOptions {
   limit?: number | undefined;
-  /** Only keys behind this one: the last key of the page before. */
+  /** Only keys after this one; pass the last key of the previous page. */
   after?: string | undefined;
 }
 
 export interface LeaseOptions {
   ttlMs: number;
-  /** How long to wait while somebody else holds it; by default not at all. */
+  /** How long to wait while another process holds it; 0 by default. */
   waitMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
 export interface Lease {
   readonly name: string;
-  /** Larger than that of every earlier holder: whoever shows a smaller one has been overtaken. */
+  /** Larger than that of every earlier holder: a holder with a smaller fence has lost the lease. */
   readonly fence: number;
-  /** Extends the lease by its `ttlMs` from now; false when somebody else has taken it over. */
+  /** Extends the lease to `ttlMs` from now; false if another process has taken it over. */
   renew(): Promise<boolean>;
   release(): Promise<void>;
 }

@@ -10,11 +10,11 @@ export interface WorkspaceStateOptions {
   file: string;
   home: string;
   onWarning?: ((message: string) => void) | undefined;
-  /** How long closing waits for what is being changed. Default ten seconds. */
-  patienceMs?: number | undefined;
+  /** How long closing waits for changes in progress. Ten seconds by default. */
+  closeTimeoutMs?: number | undefined;
 }
 
-/** What a workspace keeps on disk: opened when something needs it, in memory when it cannot be written. */
+/** A workspace's state on disk. Opened when it is first needed; kept in memory if it cannot be written. */
 export class WorkspaceState {
   readonly #file: string;
   readonly #home: string;
@@ -22,8 +22,8 @@ export class WorkspaceState {
   #store: Promise<Store> | undefined;
   #other: Promise<Store> | undefined;
   #vault: Promise<Vault> | undefined;
-  readonly #patienceMs: number;
-  /** What holds a lock right now. */
+  readonly #closeTimeoutMs: number;
+  /** Work that holds a lock right now. */
   readonly #working = new Set<Promise<unknown>>();
   readonly #closed = new AbortController();
 
@@ -31,10 +31,10 @@ export class WorkspaceState {
     this.#file = options.file;
     this.#home = options.home;
     this.#warn = options.onWarning ?? (() => undefined);
-    this.#patienceMs = options.patienceMs ?? 10_000;
+    this.#closeTimeoutMs = options.closeTimeoutMs ?? 10_000;
   }
 
-  /** The user's own state. */
+  /** The user's own state store. */
   store(): Promise<Store> {
     this.#store ??= import("../store/open.ts").then(({ openStore }) =>
       openStore({ path: this.#file }, this.#warn),
@@ -42,18 +42,18 @@ export class WorkspaceState {
     return this.#store;
   }
 
-  /** Where `store` in the configuration says; trust and edits stay in the user's own state whatever it says. */
+  /** The store named by the `store` setting. Trust and locks always stay in the user's own state. */
   async storeFor(setting: string | undefined, base: string): Promise<Store> {
     if (setting === undefined) return this.store();
     if (/^rediss?:/.test(setting)) {
-      const hint = "Name a file or `memory` as `store`.";
+      const hint = "Set `store` to a file or to `memory`.";
       throw new PlugboardError("config-invalid", "A store on Redis is not supported yet.", { hint });
     }
     this.#other ??= this.#open(setting, base);
     return this.#other;
   }
 
-  /** Secrets and logins, in a folder of their own beside the state. */
+  /** Secrets and logins, in their own folder next to the state file. */
   vault(env: Environment): Promise<Vault> {
     this.#vault ??= this.#openVault(env);
     return this.#vault;
@@ -69,14 +69,14 @@ export class WorkspaceState {
     return working.finally(() => this.#working.delete(working));
   }
 
-  /** Reading trust creates no state: where there is no file, nothing has been trusted. */
+  /** Does not create the state file: without one, nothing has been trusted. */
   async isTrusted(mark: string): Promise<boolean> {
     if (!this.#store && !existsSync(this.#file)) return false;
     try {
       return (await (await this.store()).get(trustKey(mark))) !== undefined;
     } catch (error) {
       const { message } = error as Error;
-      this.#warn(`What you trusted cannot be read, so nothing counts as trusted: ${message}`);
+      this.#warn(`Your trust decisions cannot be read, so nothing is trusted: ${message}`);
       return false;
     }
   }
@@ -95,10 +95,10 @@ export class WorkspaceState {
     for (const one of opened) if (one.status === "fulfilled") await one.value?.close();
   }
 
-  /** A renewed login that is not written down is lost, and the old one with it; but who never answers holds nobody up. */
+  /** Waits for work in progress, because an interrupted login renewal loses the login; but only until the timeout. */
   async #finishWork(): Promise<void> {
     const { promise: over, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, this.#patienceMs);
+    const timer = setTimeout(resolve, this.#closeTimeoutMs);
     const done = async () => {
       while (this.#working.size > 0) await Promise.allSettled(this.#working);
     };

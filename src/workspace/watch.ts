@@ -8,22 +8,22 @@ import { brokenFiles, filesOf, stamps, waitForReplacements } from "./watched-fil
 import type { Workspace } from "./workspace.ts";
 
 export interface ConfigWatchOptions {
-  /** What is in use already; loaded when absent. */
+  /** The configuration in use; loaded if absent. */
   current?: LoadedConfig | undefined;
-  /** Called with a whole new configuration, and only when it means something else than the one before. */
+  /** Called with the whole new configuration, and only if it differs in meaning from the previous one. */
   onChange(config: LoadedConfig): void;
-  /** Why the files as they are now are not used, with file and line; `undefined` once they are. */
+  /** Called with the reason, file and line when the current files cannot be used, and with `undefined` once they can. */
   onProblem?(message: string | undefined): void;
 }
 
-/** Watches everything a workspace's configuration comes from, files that do not exist yet included. */
+/** Watches all sources of a workspace's configuration, including files that do not exist yet. */
 export async function watchConfig(workspace: Workspace, options: ConfigWatchOptions): Promise<ConfigWatch> {
   const watch = new ConfigWatch(workspace, options, options.current ?? (await workspace.load()));
   await watch.begin();
   return watch;
 }
 
-/** Editors write in several steps: this long after the last of them the files are read. */
+/** Editors write in several steps; the files are read this long after the last one. */
 const quietMs = 100;
 
 export class ConfigWatch {
@@ -31,7 +31,7 @@ export class ConfigWatch {
   readonly #options: ConfigWatchOptions;
   readonly #watched = new Set<string>();
   #current: LoadedConfig;
-  /** Files that could not be understood when `#current` was loaded; nobody waits for those. */
+  /** Files that were already broken when `#current` was loaded; they do not block a change. */
   #broken: ReadonlySet<string> = new Set();
   #problem: string | undefined;
   #watcher: FSWatcher | undefined;
@@ -45,7 +45,7 @@ export class ConfigWatch {
     this.#current = current;
   }
 
-  /** Resolves when every later change will be noticed, and those since `current` was loaded have been. */
+  /** Resolves when later changes will be noticed and changes since `current` was loaded have been reported. */
   async begin(): Promise<void> {
     this.#broken = new Set((await brokenFiles(this.#current)).keys());
     const { watch } = await import("chokidar");
@@ -61,7 +61,7 @@ export class ConfigWatch {
     await this.#lookNext();
   }
 
-  /** Afterwards nothing is watched and nobody is told anything. */
+  /** Stops watching; no callback is called after this resolves. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -75,7 +75,7 @@ export class ConfigWatch {
     this.#timer = setTimeout(() => void this.#lookNext(), quietMs);
   }
 
-  /** One look at a time; one that fails (a named file that is gone, say) leaves everything as it was. */
+  /** Reloads one at a time; a failed one (for example, a named file was deleted) changes nothing. */
   #lookNext(): Promise<void> {
     this.#looking = this.#looking.then(() => this.#look()).catch((error: unknown) => this.#tell(text(error)));
     return this.#looking;
@@ -94,7 +94,7 @@ export class ConfigWatch {
     if (rules || added.length + removed.length + changed.length > 0) this.#options.onChange(config);
   }
 
-  /** Reads until nothing was written meanwhile, so that what is judged is what was loaded. */
+  /** Loads until no file changed during the load, so that the checked and the loaded content are the same. */
   async #readSettled(): Promise<{ config: LoadedConfig; broken: Map<string, string> }> {
     const files = filesOf(this.#current);
     await waitForReplacements(
@@ -114,7 +114,7 @@ export class ConfigWatch {
     const files = filesOf(this.#current).map(({ file }) => file);
     const managed = join(this.#workspace.folders.managed, "managed.json");
     const all = [...files, managed];
-    // A link's own folder does not tell when the file behind it is replaced.
+    // Watching a link does not report that its target was replaced, so the target is watched too.
     const real = await Promise.all(all.map((file) => realpath(file).catch(() => file)));
     const fresh = [...new Set([...all, ...real])].filter((file) => !this.#watched.has(file));
     for (const file of fresh) this.#watched.add(file);

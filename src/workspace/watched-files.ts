@@ -6,12 +6,12 @@ import { readFileSource } from "../config/sources.ts";
 
 const replacedWithinMs = 600;
 
-/** A place in a file system that configuration comes from, or would. */
+/** A configuration file, which may not exist. */
 export interface SourceFile extends Source {
   file: string;
 }
 
-/** Every file that was looked at, whether it exists or not. */
+/** All configuration files that were looked for, whether they exist or not. */
 export function filesOf({ sources }: LoadedConfig): SourceFile[] {
   return sources.flatMap(({ file, ...source }) => {
     if (file === undefined || source.scope === "inline" || source.scope === "override") return [];
@@ -20,7 +20,7 @@ export function filesOf({ sources }: LoadedConfig): SourceFile[] {
   });
 }
 
-/** Files that are there and cannot be understood, each with the reason. */
+/** Existing files that cannot be parsed, each with the reason. */
 export async function brokenFiles(config: LoadedConfig): Promise<Map<string, string>> {
   const there = filesOf(config).filter(({ state }) => state !== "missing");
   const read = await Promise.all(
@@ -36,7 +36,7 @@ export async function brokenFiles(config: LoadedConfig): Promise<Map<string, str
   );
 }
 
-/** A file that has gone or is empty is probably being replaced: waits until all are there, or believes it. */
+/** A missing or empty file is probably being replaced: waits until all files have content, but not for long. */
 export async function waitForReplacements(files: readonly string[], isOver: () => boolean): Promise<void> {
   const deadline = Date.now() + replacedWithinMs;
   const isThere = async (file: string) => ((await stat(file).catch(() => undefined))?.size ?? 0) > 0;
@@ -46,7 +46,7 @@ export async function waitForReplacements(files: readonly string[], isOver: () =
   }
 }
 
-/** Differs whenever one of the files does. */
+/** A fingerprint that changes whenever one of the files does. */
 export async function stamps(files: readonly SourceFile[]): Promise<string> {
   const all = files.map(async ({ file }) => {
     const found = await stat(file, { bigint: true }).catch(() => undefined);

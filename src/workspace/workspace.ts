@@ -23,7 +23,7 @@ import type { Store } from "../store/store.ts";
 import { WorkspaceState } from "./state.ts";
 
 export interface WorkspaceOptions extends Omit<LoadOptions, "trust"> {
-  /** Told once when state cannot be kept, and the like. */
+  /** Receives warnings, for example that state cannot be saved. */
   onWarning?: ((message: string) => void) | undefined;
 }
 
@@ -31,13 +31,13 @@ export interface AddOptions {
   scope: WritableScope;
   /** Replace a server of that name. */
   force?: boolean;
-  /** Whether adding it means trusting it; true unless the content comes from the project itself. */
+  /** Also trust the server. True by default; set false if the content comes from the project itself. */
   trust?: boolean;
 }
 
 /**
- * One user's Plugboard on one machine, seen from one folder: what is configured there, what this user has trusted,
- * and the edits. The state on disk is opened only when something needs it.
+ * One user's view of Plugboard from one folder: loads and edits its configuration and remembers what the user has
+ * trusted. The state on disk is opened only when it is needed.
  */
 export class Workspace {
   readonly cwd: string;
@@ -69,17 +69,17 @@ export class Workspace {
     return join(this.folders.state, "state.sqlite");
   }
 
-  /** The durable state; in memory when it cannot be written. */
+  /** The durable state; kept in memory if it cannot be written. */
   store(): Promise<Store> {
     return this.#state.store();
   }
 
-  /** Where secrets and logins are kept, encrypted. */
+  /** The encrypted storage for secrets and logins. */
   vault(): Promise<Vault> {
     return this.#state.vault(this.env);
   }
 
-  /** Where a hub keeps logins, so that every process of this user shares them. */
+  /** The login storage for a hub, shared by all of this user's processes. */
   get credentials(): Credentials {
     return { vault: () => this.vault(), lock: (name, work) => this.#state.lock(name, work) };
   }
@@ -89,7 +89,7 @@ export class Workspace {
     return loadFrom({ ...this.#options, cwd, env, folders, trust: (mark) => this.#state.isTrusted(mark) });
   }
 
-  /** Writes a server into a scope and returns the file. What a person adds is thereby trusted. */
+  /** Writes a server to a scope and returns its place. Adding a server also trusts it, unless `trust` is false. */
   async add(name: string, written: Record<string, unknown>, options: AddOptions): Promise<Origin> {
     const config = await this.load();
     this.#assertAddable(name, written, config);
@@ -110,7 +110,7 @@ export class Workspace {
     return entry?.origin.file === file ? entry.origin : origin;
   }
 
-  /** Takes a server out of one scope; without a scope it must stand in exactly one. */
+  /** Removes a server from one scope; without `scope`, it must be in exactly one. */
   async remove(name: string, scope?: Scope): Promise<Origin> {
     const { file = "", ...origin } = onlyPlace(this.require(await this.load(), name), scope);
     await editFile(file, this.#editing(origin.scope), (value) => ({
@@ -120,14 +120,14 @@ export class Workspace {
     return { file, ...origin };
   }
 
-  /** Switches a server on or off where it is written. */
+  /** Enables or disables a server in the file where it is configured. */
   async setEnabled(name: string, enabled: boolean): Promise<Origin> {
     const entry = this.require(await this.load(), name);
     const { file, scope } = entry.origin;
     if (file === undefined || !isEditable(entry.origin)) {
       throw new PlugboardError(
         "usage-invalid",
-        `Server "${name}" comes from ${describeOrigin(entry.origin)}, which is not edited here.`,
+        `Server "${name}" comes from ${describeOrigin(entry.origin)}, which Plugboard does not edit.`,
         {
           server: name,
           hint: "Add an entry of the same name in the local or user scope to override it.",
@@ -144,8 +144,8 @@ export class Workspace {
       return enabled ? undefined : { path: [...path, "enabled"], value: false };
     });
     const after = (await this.load()).servers.get(name);
-    // Only the switch may differ from what was trusted: the file is the project's, and others write to it too.
-    if (wasTrusted && after && isSameButSwitch(entry.written, after.written)) await this.trust(after);
+    // Trust it again only if nothing else changed: the file belongs to the project, and others write to it too.
+    if (wasTrusted && after && isSameExceptEnabled(entry.written, after.written)) await this.trust(after);
     return entry.origin;
   }
 
@@ -174,7 +174,7 @@ export class Workspace {
     await this.#state.trust(mark, { settings: Object.keys(settings), file });
   }
 
-  /** What a hub takes from here, so that it remembers what it learns: `createHub(config, await workspace.hubOptions(config))`. */
+  /** Options for a hub that uses this workspace's state and secrets: `createHub(config, await workspace.hubOptions(config))`. */
   async hubOptions({
     settings,
     settingOrigins,
@@ -199,7 +199,7 @@ export class Workspace {
     if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name)) {
       throw new PlugboardError(
         "usage-invalid",
-        "A server's name has letters, digits, `-`, `_` and `.`, begins with a letter or digit, and has at most 64 characters.",
+        "A server's name must start with a letter or digit, contain only letters, digits, `-`, `_` and `.`, and have at most 64 characters.",
       );
     }
     const twin = [...config.servers.keys()].find(
@@ -218,17 +218,21 @@ export class Workspace {
         ({ path, message, suggestion }) =>
           `${formatPath(path)}: ${message}${suggestion ? `; ${suggestion}` : ""}`,
       );
-      throw new PlugboardError("config-invalid", `Server "${name}" has mistakes: ${list.join(". ")}.`, {
-        server: name,
-        data: { findings },
-        hint: "Correct the command and try again.",
-      });
+      throw new PlugboardError(
+        "config-invalid",
+        `The configuration of server "${name}" has mistakes: ${list.join(". ")}.`,
+        {
+          server: name,
+          data: { findings },
+          hint: "Correct the command and try again.",
+        },
+      );
     }
     const { exclusive, file } = config.policy;
     if (exclusive) {
       throw new PlugboardError(
         "policy-denied",
-        `Servers cannot be added here: only those of ${file} are allowed.`,
+        `Servers cannot be added here: only those in ${file} are allowed.`,
         { server: name },
       );
     }
@@ -251,7 +255,7 @@ export class Workspace {
   }
 }
 
-function isSameButSwitch(before: unknown, after: unknown): boolean {
+function isSameExceptEnabled(before: unknown, after: unknown): boolean {
   const rest = (written: unknown) => {
     const { enabled: _enabled, disabled: _disabled, ...others } = (written ?? {}) as Record<string, unknown>;
     return canonicalJson(others);
@@ -260,8 +264,8 @@ function isSameButSwitch(before: unknown, after: unknown): boolean {
 }
 
 /**
- * What is configured for a folder, with this user's trust applied. Starts nothing and expands nothing. A hub made of it
- * has the vault, logins, snapshots and records of the command line.
+ * Loads the configuration for a folder, with this user's trust applied. Starts no server and expands no reference. A
+ * hub created from it shares the command line's vault, logins, snapshots and records.
  */
 export async function loadConfig(options: WorkspaceOptions = {}): Promise<LoadedConfig> {
   await using workspace = await Workspace.open(options);

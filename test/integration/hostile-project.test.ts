@@ -93,7 +93,7 @@ describe("M11 a hostile project folder", () => {
     expect(out).toContain("aliases (`*name`) repeat too much of the document");
     expect(out).toContain("nested deeper than 64 levels");
     expect(out).toContain("symbolic link to a file outside the project");
-    expect(out).toContain("has 100,000,000 bytes, at most 1,000,000 are read");
+    expect(out).toContain("is too large: 100,000,000 bytes, but at most 1,000,000 are read");
   });
 
   it("is not stopped by pipes, devices and folders in place of files", async () => {

@@ -63,7 +63,7 @@ it("closing waits for what holds a lock, and for nothing that never ends", async
   expect(order).toEqual(["done", "closed"]);
   await working;
 
-  const impatient = new WorkspaceState({ ...options, patienceMs: 1 });
+  const impatient = new WorkspaceState({ ...options, closeTimeoutMs: 1 });
   const lock = Promise.withResolvers<AbortSignal>();
   void impatient.lock("two", (signal) => (lock.resolve(signal), never));
   const signal = await lock.promise;

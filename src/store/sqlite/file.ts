@@ -5,9 +5,9 @@ import { isRecord } from "../../lib/record.ts";
 import { storeError } from "../error.ts";
 
 /**
- * Makes sure that there is a state file only this user can change, in a folder only this user can change.
- * Nothing that exists is altered. An existing file is never opened here: closing any descriptor of a file drops
- * the locks that SQLite holds on it in the same process.
+ * Ensures that the state file exists and that only this user can change it and its folder. Existing files are not
+ * changed, and never opened here: closing any descriptor of a file drops the locks that SQLite holds on it in the same
+ * process.
  */
 export function prepareStateFile(path: string): void {
   const folder = dirname(path);
@@ -50,10 +50,12 @@ function checkMode(path: string, stats: Stats): void {
   throw unsafe(
     path,
     "can be changed by other users",
-    `Run \`chmod go-w ${path}\`, after making sure nobody did.`,
+    `Make sure that nobody changed it, then run \`chmod go-w ${path}\`.`,
   );
 }
 
-function unsafe(path: string, what: string, hint = "Choose another place for the state, or put this right.") {
-  return storeError("unsafe", path, `Plugboard does not keep its state here: ${path} ${what}`, { hint });
+function unsafe(path: string, what: string, hint = "Fix this, or choose another place for the state.") {
+  return storeError("unsafe", path, `This is not a safe place for Plugboard's state: ${path} ${what}`, {
+    hint,
+  });
 }

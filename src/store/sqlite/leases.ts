@@ -5,11 +5,11 @@ import type { Clock, Lease } from "../store.ts";
 
 export interface LeaseTable {
   tryAcquire(name: string, ttlMs: number): Lease | undefined;
-  /** Gives all of them back. */
+  /** Releases all leases. */
   close(): void;
 }
 
-/** The leases of one open store, which calls itself `owner`. */
+/** The leases of one open store; `owner` identifies the store. */
 export function createLeaseTable(run: Run, now: Clock, owner: string): LeaseTable {
   let here: Holder | undefined;
   let isOpen = true;
@@ -40,7 +40,7 @@ export function createLeaseTable(run: Run, now: Clock, owner: string): LeaseTabl
       try {
         run("UPDATE leases SET owner = NULL WHERE owner = ?", owner);
       } catch {
-        // Whoever waits is served when the leases expire.
+        // Processes that wait for the leases get them when they expire.
       }
     },
   };
@@ -66,8 +66,8 @@ export function createLeaseTable(run: Run, now: Clock, owner: string): LeaseTabl
 }
 
 const select = "SELECT fence, owner, pid, started, place, expires_at FROM leases WHERE name = ?";
-// Only if the row is still the one that was looked at. The first fence comes from the clock, so that it exceeds
-// earlier ones even when the file was lost.
+// Only if the row has not changed since it was read. The first fence comes from the clock, so that it is larger than
+// earlier ones even if the file was lost.
 const takeOver = `INSERT INTO leases (name, fence, owner, pid, started, place, expires_at)
   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
   ON CONFLICT (name) DO UPDATE SET fence = leases.fence + 1, owner = excluded.owner, pid = excluded.pid,

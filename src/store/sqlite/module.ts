@@ -1,11 +1,11 @@
 import type * as sqlite from "node:sqlite";
 
-/** Undefined when Node was built without SQLite. Synchronous, so nobody else's warning is looked at meanwhile. */
+/** Undefined if Node was built without SQLite. Synchronous, so that no other warning can be suppressed meanwhile. */
 export function loadSqlite(): typeof sqlite | undefined {
   return withoutExperimentalWarning(() => process.getBuiltinModule("node:sqlite"));
 }
 
-/** Node 22 announces on stderr that SQLite is experimental, which is no news to the users of a command line. */
+/** Node 22 prints a warning that SQLite is experimental, which does not concern users of a command line. */
 export function withoutExperimentalWarning<T>(load: () => T): T {
   // oxlint-disable-next-line typescript/unbound-method -- put back as it was, and applied to `process` below
   const emitWarning = process.emitWarning;

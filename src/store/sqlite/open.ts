@@ -6,14 +6,14 @@ import { loadSqlite } from "./module.ts";
 import { createSchema, identify } from "./schema.ts";
 import { classifyFailure, storeError } from "../error.ts";
 
-/** Also the longest time for which a single statement may block this process. */
+/** Also the longest time that a single statement may block this process. */
 const busyTimeoutMs = 5000;
-/** For how long a file that cannot be written is taken for one that was moved. */
+/** How long to retry a file that cannot be written, because another process may just have moved it aside. */
 const movedMs = 1000;
 
 /**
- * Opens the state file, creating it if need be; any number of processes may do so at the same moment.
- * A damaged file is moved aside and `onWarning` says where to.
+ * Opens the state file and creates it if necessary; several processes may do this at the same time.
+ * Moves a damaged file aside and reports its new name to `onWarning`.
  */
 export async function openDatabase(
   path: string,
@@ -29,17 +29,19 @@ export async function openDatabase(
       if (reason === "corrupt") {
         const aside = recover(path);
         if (aside)
-          onWarning(`The state file ${path} was damaged. It is now ${aside}, and the state is empty.`);
+          onWarning(
+            `The state file ${path} was damaged and has been moved to ${aside}. Plugboard starts with an empty state.`,
+          );
       } else if (reason !== "busy" && !mayHaveMoved(reason, path)) throw failure;
-      const patience = reason === "unwritable" ? movedMs - busyTimeoutMs : 0;
-      if (performance.now() > deadline + patience) throw failure;
-      // Switching a new file to WAL is one of the few things for which SQLite does not wait by itself.
+      const extraMs = reason === "unwritable" ? movedMs - busyTimeoutMs : 0;
+      if (performance.now() > deadline + extraMs) throw failure;
+      // SQLite does not wait by itself when a new file is switched to WAL.
       await sleep(5 + Math.random() * 20);
     }
   }
 }
 
-/** Where another process has just moved a damaged file aside, SQLite finds ours gone and calls that read-only. */
+/** If another process has just moved a damaged file aside, SQLite reports our file as read-only. */
 function mayHaveMoved(reason: unknown, path: string): boolean {
   return reason === "unwritable" && existsSync(`${path}.recovery`);
 }
@@ -50,7 +52,7 @@ function open(path: string): DatabaseSync {
   try {
     database.exec("PRAGMA synchronous = NORMAL");
     if (identify(database, path) === "empty") createSchema(database, path);
-    closeToOthers(path);
+    makePrivate(path);
     return database;
   } catch (error) {
     database.close();
@@ -65,19 +67,19 @@ function connect(path: string): DatabaseSync {
 }
 
 /**
- * Moves a damaged file aside and answers its new name. Several processes may find the damage at once, and only the
- * first may move the file: the second would move the fresh one. So they take turns on a second file that SQLite
- * locks, because such a lock ends with its process.
+ * Moves a damaged file aside and returns its new name. Several processes may find the damage at the same time, but only
+ * the first may move the file: the second would move the new one. They take turns with an SQLite lock on a second file,
+ * because such a lock ends with its process.
  */
 function recover(path: string): string | undefined {
   try {
     prepareStateFile(`${path}.recovery`);
-    const turn = connect(`${path}.recovery`);
+    const lock = connect(`${path}.recovery`);
     try {
-      turn.exec("BEGIN EXCLUSIVE");
+      lock.exec("BEGIN EXCLUSIVE");
       return isDamaged(path) ? moveAside(path) : undefined;
     } finally {
-      turn.close();
+      lock.close();
     }
   } catch (error) {
     throw classifyFailure(error, path);
@@ -100,8 +102,8 @@ function moveAside(path: string): string {
   return aside;
 }
 
-/** A copied or restored file may have become readable for others; its side files take over its mode. */
-function closeToOthers(path: string): void {
+/** A copied or restored file may be readable by other users, and SQLite's side files inherit its mode. */
+function makePrivate(path: string): void {
   if (process.platform === "win32" || (lstatSync(path).mode & 0o077) === 0) return;
   for (const suffix of ["", "-wal", "-shm"]) if (exists(path + suffix)) chmodSync(path + suffix, 0o600);
 }

@@ -3,7 +3,7 @@ import { classifyFailure } from "../error.ts";
 
 export type Row = Record<string, SQLOutputValue>;
 
-/** Runs one statement to its end and answers its rows; statements are prepared at their first use. */
+/** Runs one statement to completion and returns its rows. Statements are prepared on first use. */
 export type Run = (sql: string, ...values: SQLInputValue[]) => Row[];
 
 export function createRun(database: DatabaseSync, path: string, closing: AbortSignal): Run {
@@ -13,7 +13,7 @@ export function createRun(database: DatabaseSync, path: string, closing: AbortSi
     try {
       let statement = statements.get(sql);
       if (!statement) statements.set(sql, (statement = database.prepare(sql)));
-      // Not `get`: it stops at the first row and resets, and a commit that fails in a reset goes unnoticed.
+      // Not `get`: it resets after the first row, and a commit that fails during the reset is not reported.
       return statement.all(...values);
     } catch (error) {
       throw classifyFailure(error, path);

@@ -2,12 +2,12 @@ import type { DatabaseSync } from "node:sqlite";
 import { storeError } from "../error.ts";
 
 const schemaVersion = 1;
-/** "Plbd", so that a file of some other program is recognised before anything is written to it. */
+/** "Plbd", so that another program's file is recognised before anything is written to it. */
 const applicationId = 0x506c6264;
 
 /**
- * `version` is an AUTOINCREMENT rowid: replacing a row gives it a new one, and none is ever used twice.
- * A lease keeps its row after release, because the fence lives in it.
+ * `version` is an AUTOINCREMENT rowid: replacing a row gives it a new one, and none is ever reused.
+ * A lease keeps its row after release, because the row stores the fence.
  */
 const schema = `
   CREATE TABLE entries (
@@ -31,8 +31,8 @@ const schema = `
 `;
 
 /**
- * Tells our own file from an empty one, and refuses everything else. In one transaction: another process may be
- * making the schema right now, and half of its marks would look like a foreign file.
+ * Distinguishes our own file from an empty one and refuses all others. Uses one transaction, because another process
+ * may be creating the schema right now, and a half-created schema would look like another program's file.
  */
 export function identify(database: DatabaseSync, path: string): "ours" | "empty" {
   database.exec("BEGIN");
@@ -47,7 +47,7 @@ function readIdentity(database: DatabaseSync, path: string): "ours" | "empty" {
   const version = pragma(database, "user_version");
   const application = pragma(database, "application_id");
   if (application === applicationId && version === schemaVersion) {
-    database.prepare("SELECT 1 FROM entries, leases"); // Reads the schema, so that damage to it is found now.
+    database.prepare("SELECT 1 FROM entries, leases"); // Reads the schema, so that damage to it is detected now.
     return "ours";
   }
   if (application === applicationId && version > schemaVersion) {
@@ -61,12 +61,12 @@ function readIdentity(database: DatabaseSync, path: string): "ours" | "empty" {
     );
   }
   if (application === 0 && version === 0 && pragma(database, "schema_version") === 0) return "empty";
-  throw storeError("foreign", path, `${path} is a database of another program`, {
+  throw storeError("foreign", path, `${path} is another program's database`, {
     hint: "Set `store` to another file.",
   });
 }
 
-/** Safe when several processes do it at once: all but the first find the schema made. */
+/** Safe if several processes do it at the same time: all but the first find the schema already created. */
 export function createSchema(database: DatabaseSync, path: string): void {
   database.exec("PRAGMA journal_mode = WAL");
   database.exec("BEGIN IMMEDIATE");

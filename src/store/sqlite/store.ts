@@ -14,9 +14,9 @@ export interface SqliteStoreOptions {
 }
 
 /**
- * State in one SQLite file, shared by all processes of this user on this machine. Every operation is a single
- * statement, hence a transaction of its own. In WAL mode with `synchronous = NORMAL` a killed process loses
- * nothing; a power cut may lose the last writes, but never leaves half of one.
+ * Keeps state in one SQLite file, shared by all processes of this user on this machine. Every operation is a single
+ * statement and so its own transaction. In WAL mode with `synchronous = NORMAL`, a killed process loses nothing; a power
+ * failure may lose the last writes, but never leaves half of one.
  */
 export async function openSqliteStore(
   options: SqliteStoreOptions,
@@ -44,7 +44,7 @@ export async function openSqliteStore(
     try {
       if (run(deleteExpired, now()).length === sweepBatch) sweepDueAt = -Infinity;
     } catch {
-      // The write that brought us here has succeeded; what expired is invisible anyway.
+      // The write before this succeeded, and expired entries are invisible anyway.
     }
   };
 
@@ -66,7 +66,7 @@ export async function openSqliteStore(
       checkKey(key);
       const version = write(replace, key, encodeValue(key, value), expiryOf(setOptions, now));
       if (version === undefined)
-        throw storeError("failed", path, `The state file ${path} took no value for ${key}`);
+        throw storeError("failed", path, `The state file ${path} did not store the value for ${key}`);
       return version;
     },
     async compareAndSet(key, expectedVersion, value, setOptions) {
@@ -107,7 +107,7 @@ const replaceIf = `INSERT OR REPLACE INTO entries (key, value, expires_at) SELEC
   RETURNING version`;
 const remove = `DELETE FROM entries WHERE key = ?1 AND ifnull(version = ?3, 1)
   RETURNING ifnull(expires_at <= ?2, 0) AS expired`;
-// 0xff follows every byte of UTF-8, so this is the end of the keys that begin with the prefix.
+// 0xff sorts after every byte of UTF-8, so this is the end of the keys that start with the prefix.
 const selectRange = `SELECT key, value, version FROM entries
   WHERE key >= ? AND key < ?1 || CAST(x'ff' AS TEXT) AND key > ? AND ${isLive} ORDER BY key LIMIT ?`;
 const deleteExpired = `DELETE FROM entries
