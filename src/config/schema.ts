@@ -26,7 +26,7 @@ export const bundleSchema = z.strictObject({
 
 export type BundleConfig = z.output<typeof bundleSchema>;
 
-/** Top-level keys beside servers and bundles. */
+/** Top-level keys other than servers and bundles. */
 export const settingsSchema = z.strictObject({
   plugins: field(z.array(z.string()), "Folders that bring servers of their own.", ["./plugins/search"]),
   naming: field(

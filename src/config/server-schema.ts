@@ -242,5 +242,5 @@ export const serverSchema = z.strictObject({
   ),
 });
 
-/** What somebody wrote about one server, checked, with its `${…}` references still in place. */
+/** The checked configuration of one server, with its `${…}` references still in place. */
 export type ServerConfig = z.output<typeof serverSchema>;

@@ -7,8 +7,8 @@ async function visit(address: string | URL): Promise<[number, string | undefined
   return [response.status, /<title>(.*)<\/title>/.exec(await response.text())?.[1]];
 }
 
-describe("the door that a login comes back to", () => {
-  it("stays open for the right response, whoever else knocks", async () => {
+describe("the callback server of a login", () => {
+  it("keeps waiting for the right response after other requests", async () => {
     const scene = await openScene();
     const hub = await scene.hub();
     const seen: unknown[] = [];

@@ -46,7 +46,7 @@ describe("entries with the same address and different clients", () => {
 });
 
 describe("a configured client whose first issuer cannot be read now", () => {
-  it("is used with the configured issuer and with no other", async () => {
+  it("is used only with the configured issuer", async () => {
     const { auth, hub: open } = await openScene({ clients });
     const box = createSandbox();
     const sealed = { PLUGBOARD_VAULT_PASSPHRASE: "canary passphrase" };

@@ -9,7 +9,7 @@ function deleteClients({ auth }: Scene): void {
 }
 
 describe("a client that the authorization server has deleted", () => {
-  it("is registered anew by the login after a renewal that it was refused for", async () => {
+  it("is registered again by the next login, after a renewal was refused because of it", async () => {
     const scene = await openScene();
     const hub = await scene.hub();
     await hub.login("issues", browser());
@@ -26,7 +26,7 @@ describe("a client that the authorization server has deleted", () => {
     expect(scene.auth.stats.registrations).toBe(2);
   });
 
-  it("is forgotten by a logout also where there is no login", async () => {
+  it("is deleted by a logout even if there is no login", async () => {
     const scene = await openScene({ autoConsent: "deny" });
     const workspace = await Workspace.open(createSandbox().options);
     onTestFinished(() => workspace.close());

@@ -25,7 +25,7 @@ function codeAt(verification_uri: string) {
 }
 
 describe("a login by device code", () => {
-  it("outlives a question that gets lost, and an answer that is not about the code", async () => {
+  it("survives a lost request, and a response that is not about the code", async () => {
     const faults: Fault[] = [
       { drop: "before" },
       { answer: { status: 502, body: "<h1>Bad gateway</h1>" } },
@@ -42,7 +42,7 @@ describe("a login by device code", () => {
     expect(await Promise.all(outcomes)).toEqual(faults.map(() => ["ada", 2]));
   }, 60_000);
 
-  it("says what was wrong when the code has expired meanwhile", async () => {
+  it("reports the last failure if the code expires meanwhile", async () => {
     const { auth, hub: open } = await openScene({ deviceIntervalMs: 1, deviceMs: 1000 });
     const hub = await open();
     auth.set({ faults: { token: { answer: { status: 503, body: "away" } } } });
@@ -50,7 +50,7 @@ describe("a login by device code", () => {
     expect(error).toMatchObject({ code: "not-responding", data: { status: 503 } });
   });
 
-  it("ends at an answer that is about the code", async () => {
+  it("ends with a response about the code", async () => {
     const { auth, hub: open } = await openScene({ deviceIntervalMs: 1 });
     const hub = await open();
     auth.set({ faults: { token: { answer: { status: 400, body: { error: "invalid_grant" } } } } });
@@ -59,7 +59,7 @@ describe("a login by device code", () => {
     expect(tokenRequests(auth)).toHaveLength(1);
   });
 
-  it("is over when somebody says no, in the words of the authorization server", async () => {
+  it("ends when the person declines, with the authorization server's explanation", async () => {
     const { auth, hub: open } = await openScene({ deviceIntervalMs: 1 });
     const hub = await open();
     const body = { error: "access_denied", error_description: "the user said no" };
@@ -84,7 +84,7 @@ describe("a login by device code", () => {
     expect(odd?.warning).toContain(`at other.example, but the login is for ${host}`);
   });
 
-  it("says both at a terminal", async () => {
+  it("shows both at a terminal", async () => {
     let text = "";
     const terminal = { env: {}, err: (words: string) => void (text += words) } as unknown as Terminal;
     const { device } = waysToLogIn("issues", { device: true }, terminal);

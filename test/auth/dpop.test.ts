@@ -58,7 +58,7 @@ describe("a login whose tokens are bound to a key", () => {
     expect([scene.auth.errors, scene.server.errors]).toEqual([[], []]);
   });
 
-  it("is of no use to whoever steals the token", async () => {
+  it("cannot be used with a stolen token alone", async () => {
     const scene = await openBound();
     await add(scene.login);
     const token = await keptToken(scene);
@@ -95,7 +95,7 @@ describe("a login whose tokens are bound to a key", () => {
     expect(keysOf([...tokenRequests(scene.auth), ...withToken(scene)])).toHaveLength(1);
   });
 
-  it("is asked for its owner with a proof, too", async () => {
+  it("sends a proof when it asks for the user's name", async () => {
     const scene = await openBound();
     expect(await scene.login.account("issues")).toMatchObject({ user: "ada" });
     const asked = scene.auth.received.filter(({ endpoint }) => endpoint === "userinfo");
@@ -186,7 +186,7 @@ describe("a login whose tokens are bound to a key", () => {
     expect(scene.auth.stats.tokens).toBe(1);
   });
 
-  it("keeps its key to itself", async () => {
+  it("never reveals its key", async () => {
     const scene = await openBound();
     await add(scene.login);
     const record = await (await scene.credentials.vault()).get(`tokens/${scene.server.url}|default`);

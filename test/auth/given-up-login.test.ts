@@ -23,7 +23,7 @@ function asked({ auth }: Pick<Scene, "auth">, endpoint: Endpoint): number {
   return auth.received.filter((request) => request.endpoint === endpoint).length;
 }
 
-describe("a login that is given up", () => {
+describe("a login that is cancelled", () => {
   it.each<Endpoint>(["metadata", "register", "token"])(
     "does not wait for an answer of %s",
     async (endpoint) => {
@@ -47,7 +47,7 @@ describe("a login that is given up", () => {
     expect(show).not.toHaveBeenCalled();
   });
 
-  it("asks for nothing when it was given up before it began", async () => {
+  it("sends nothing if it was cancelled before it started", async () => {
     const scene = await openScene();
     const hub = await scene.hub();
     const opened: URL[] = [];

@@ -54,7 +54,7 @@ describe("a headers helper", () => {
     expect(runs()).toBe(2);
   });
 
-  it("never leads to a login, and says what is wrong without repeating what it printed", async () => {
+  it("never starts a login, and reports what is wrong without repeating the output", async () => {
     const { scene } = await loggedIn();
     const { headersHelper, say } = helper(print);
     say("Authorization: Bearer canary-wrong");

@@ -49,7 +49,7 @@ const local = [
   "http://[::]:9",
 ];
 
-describe("a server elsewhere and the services of this machine", () => {
+describe("a remote server and services on this machine", () => {
   it.each(local)("cannot have its metadata read from %s", async (origin) => {
     const { asked, settings } = world(elsewhere, {});
     const challenge = { resourceMetadataUrl: new URL(`${origin}/admin/restart?now=1`) };
@@ -136,7 +136,7 @@ describe("a server elsewhere and the services of this machine", () => {
 });
 
 describe("a document that comes as an event stream", () => {
-  it("is refused before it is read, since nothing says how long it is", async () => {
+  it("is refused before it is read, because its length is unknown", async () => {
     const { promise: left, resolve } = Promise.withResolvers<void>();
     const origin = await listen("127.0.0.1", ({ url }, response) => {
       if (!url?.includes("well-known")) return void response.writeHead(401).end();
@@ -154,7 +154,7 @@ describe("a document that comes as an event stream", () => {
     await left;
   });
 
-  it("is no hindrance where the server answers so to a request without a login", async () => {
+  it("does not prevent a login if the server answers an unauthorized request with one", async () => {
     const scene = await openScene();
     scene.server.set({
       faults: { mcp: { times: 1, answer: { headers: { "content-type": "text/event-stream" } } } },

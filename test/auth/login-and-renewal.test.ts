@@ -27,7 +27,7 @@ function slowly(credentials: Credentials, mayWrite: () => Promise<void>): Creden
   };
 }
 
-it("A login is not overwritten by a renewal that was under way", async () => {
+it("A login is not overwritten by a renewal in progress", async () => {
   let now = Date.now();
   const clock = () => now;
   const scene = await openScene({ accessTokenMs: 100_000, clock, users: ["ada", "bob"] });

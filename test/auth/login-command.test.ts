@@ -111,7 +111,7 @@ describe("plugboard login", () => {
     expect(code).toBe(0);
   });
 
-  it("can be done anew while the key of the old one is out of reach; every other record stays", async () => {
+  it("works again while the key of the old login is not available, and keeps all other records", async () => {
     const { auth, box } = await open();
     box.env["PLUGBOARD_VAULT_PASSPHRASE"] = "canary passphrase";
     expect((await paste(box)).code).toBe(0);
@@ -131,7 +131,7 @@ describe("plugboard login", () => {
     expect(auth.stats).toMatchObject({ authorizations: 3, refreshes: 0 });
   });
 
-  it("leaves no token, code or secret in clear: not on a screen, not in JSON, not in a file", async () => {
+  it("never shows a token, code or secret on a screen, in JSON or in a file", async () => {
     const { auth, box, secrets } = await open();
     const runs = [await paste(box), await box.cli(["call", "issues.add", "a=1", "b=2", "--json"])];
     auth.expireAccessTokens();

@@ -13,7 +13,7 @@ async function refusal(work: Promise<unknown>): Promise<PlugboardError> {
 }
 
 describe("logging in", () => {
-  it("says which command is needed, and works after it, for the next hub as well", async () => {
+  it("names the command to run, and works after it, also in the next hub", async () => {
     const scene = await openScene({}, { requires: { all: ["read"] } });
     const hub = await scene.hub();
     const error = await refusal(hub.connect("issues"));
@@ -55,7 +55,7 @@ describe("logging in", () => {
     expect(auth.stats).toMatchObject({ refreshes: 1, reuses: 0 });
   });
 
-  it("takes a redirect that is pasted, where no browser can come back", async () => {
+  it("accepts a pasted redirect when no browser can reach the callback", async () => {
     const { hub: open } = await openScene();
     const hub = await open();
     const account = await hub.login("issues", { askRedirect: (url) => redirectOf(url) });
@@ -63,7 +63,7 @@ describe("logging in", () => {
     expect(await add(hub)).toEqual({ sum: 3 });
   });
 
-  it("takes a code that is typed in elsewhere", async () => {
+  it("accepts a code that is entered on another device", async () => {
     const { auth, hub: open } = await openScene({ deviceIntervalMs: 1 });
     const hub = await open();
     const account = await hub.login("issues", { device: ({ code }) => auth.approveDevice(code) });
@@ -71,7 +71,7 @@ describe("logging in", () => {
     expect(await add(hub)).toEqual({ sum: 3 });
   });
 
-  it("uses a client that was registered beforehand, and gives it to no other issuer", async () => {
+  it("uses a configured client, and sends it to no other issuer", async () => {
     const client = {
       client_id: "mine",
       client_secret: "s3cret-of-mine",
@@ -89,7 +89,7 @@ describe("logging in", () => {
     expect(other.auth.received.map(({ endpoint }) => endpoint)).toEqual(["metadata"]);
   });
 
-  it("goes by a client-ID metadata document where that is taken, else registers itself", async () => {
+  it("uses a client metadata document if it is supported, or else registers itself", async () => {
     const id = "https://me.example/client.json";
     const document = {
       client_id: id,
@@ -108,7 +108,7 @@ describe("logging in", () => {
     expect(other.auth.stats).toMatchObject({ registrations: 1, documents: 0 });
   });
 
-  it("says that a client must be registered where it cannot do so itself", async () => {
+  it("reports that a client must be registered if it cannot register one", async () => {
     const none = await openScene({ registration: false });
     expect(await refusal((await none.hub()).login("issues", browser()))).toMatchObject({
       code: "registration-required",
@@ -133,7 +133,7 @@ describe("logging in", () => {
     expect(await refusal(later.connect("issues"))).toMatchObject({ code: "auth-required" });
   });
 
-  it("asks the pinned issuer itself, whoever else speaks in its name", async () => {
+  it("reads the metadata from the pinned issuer itself", async () => {
     const honest = await openScene();
     const impostor = await openScene({
       alter: { metadata: (all) => ({ ...all, issuer: honest.auth.issuer }) },
@@ -170,7 +170,7 @@ describe("logging in", () => {
     expect(work.status()).toMatchObject([{ account: { user: "bob", profile: "work" } }]);
   });
 
-  it("asks for the scopes that are named, else the challenge's, else the configured ones", async () => {
+  it("requests the given scopes, or else the challenge's, or else the configured ones", async () => {
     const challenged = await openScene({}, { requires: { all: ["write"] } });
     const hub = await challenged.hub({ oauth: { scopes: ["read"] } });
     expect((await hub.login("issues", browser())).scopes).toEqual(["write"]);
@@ -180,7 +180,7 @@ describe("logging in", () => {
     expect((await quiet.login("issues", browser())).scopes).toEqual(["read"]);
   });
 
-  it("says which rights are missing, and asks for them besides those it has", async () => {
+  it("names the missing scopes, and requests them in addition to the existing ones", async () => {
     const scene = await openScene({}, { requires: { all: ["read"], tools: { add: ["write"] } } });
     const hub = await scene.hub();
     await hub.login("issues", browser());
@@ -192,7 +192,7 @@ describe("logging in", () => {
     expect(await add(hub)).toEqual({ sum: 3 });
   });
 
-  it("is noticed by a hub that waits for it, whoever logs in", async () => {
+  it("is noticed by a waiting hub, no matter who logs in", async () => {
     const scene = await openScene();
     const waiting = await scene.hub();
     expect(await refusal(waiting.connect("issues"))).toMatchObject({ code: "auth-required" });
@@ -246,7 +246,7 @@ describe("logging in", () => {
     await expect(fetch(door)).rejects.toThrow("fetch failed");
   });
 
-  it("logs out: revoked there, forgotten here", async () => {
+  it("revokes and deletes the login on logout", async () => {
     const { auth, hub: open } = await openScene();
     const hub = await open();
     await hub.login("issues", browser());

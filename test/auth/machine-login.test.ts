@@ -114,7 +114,7 @@ describe.each(ways)("a login by $way", ({ way, user, type, options }) => {
     expect(auth.received.filter(({ endpoint }) => endpoint === "authorize")).toEqual([]);
   });
 
-  it("is made anew before it ends, without a refresh token and without a refusal", async () => {
+  it("logs in again before it expires, without a refresh token and without a refusal", async () => {
     let now = Date.now();
     const short = { accessTokenMs: 10_000, clock: () => now };
     const { auth, server, ways: known, hub: open } = await openMachines({ ...short, ...options });
@@ -127,7 +127,7 @@ describe.each(ways)("a login by $way", ({ way, user, type, options }) => {
     expect(auth.stats).toMatchObject({ tokens: 2, refreshes: 0 });
   });
 
-  it("is made anew, once, when it is refused, and the call is done once", async () => {
+  it("logs in again once if it is refused, and the call is executed once", async () => {
     let now = Date.now();
     const { auth, server, ways: known, hub: open } = await openMachines(options);
     const hub = await open({ oauth: known[way] }, { clock: () => now });
@@ -167,7 +167,7 @@ describe.each(ways)("a login by $way", ({ way, user, type, options }) => {
 });
 
 describe("logins without a person", () => {
-  it("read a workload's token anew for every login", async () => {
+  it("read a workload's token again for every login", async () => {
     let now = Date.now();
     const { auth, hub: open } = await openMachines();
     const file = join(createSandbox().root, "token");

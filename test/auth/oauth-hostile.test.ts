@@ -64,7 +64,7 @@ describe("a hostile authorization server", () => {
     expect(asked("token")).toBe(0);
   });
 
-  it.each(strangers)("%s: is turned away at the door, and refused where it is pasted", async (name) => {
+  it.each(strangers)("%s: is refused by the callback server, and when it is pasted", async (name) => {
     const servers = await startHostile(name);
     onTestFinished(() => servers.close());
     const hub = await hubAt(servers.server.url);
@@ -104,26 +104,29 @@ describe("a hostile authorization server", () => {
     expect(await add(hub)).toEqual({ sum: 3 });
   });
 
-  it.each([301, 302, 303, 307, 308] as const)("a renewal that is sent elsewhere with %i", async (status) => {
-    const { auth, hub: open } = await openScene();
-    const hub = await open();
-    await hub.login("issues", browser());
-    expect(await add(hub)).toEqual({ sum: 3 });
-    auth.expireAccessTokens();
-    const elsewhere = await startAuthServer();
-    onTestFinished(() => elsewhere.close());
-    auth.set({ faults: { token: { redirect: { status, to: `${elsewhere.url}/token` } } } });
-    const error: unknown = await add(hub).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({
-      code: "auth-failed",
-      message: expect.stringMatching(
-        `to redirect the login for "issues" to .* .HTTP ${status}.; nothing was`,
-      ),
-    });
-    expect(elsewhere.received).toEqual([]);
-    auth.set({ faults: {} });
-    expect(await add(hub)).toEqual({ sum: 3 });
-  });
+  it.each([301, 302, 303, 307, 308] as const)(
+    "a renewal that is redirected with %i is not followed",
+    async (status) => {
+      const { auth, hub: open } = await openScene();
+      const hub = await open();
+      await hub.login("issues", browser());
+      expect(await add(hub)).toEqual({ sum: 3 });
+      auth.expireAccessTokens();
+      const elsewhere = await startAuthServer();
+      onTestFinished(() => elsewhere.close());
+      auth.set({ faults: { token: { redirect: { status, to: `${elsewhere.url}/token` } } } });
+      const error: unknown = await add(hub).catch((reason: unknown) => reason);
+      expect(error).toMatchObject({
+        code: "auth-failed",
+        message: expect.stringMatching(
+          `to redirect the login for "issues" to .* .HTTP ${status}.; nothing was`,
+        ),
+      });
+      expect(elsewhere.received).toEqual([]);
+      auth.set({ faults: {} });
+      expect(await add(hub)).toEqual({ sum: 3 });
+    },
+  );
 
   it.each([
     "javascript:alert(1)",

@@ -48,7 +48,7 @@ describe("a login that expires", () => {
     expect(scene.auth.stats).toMatchObject({ refreshes: 1, reuses: 0 });
   });
 
-  it("survives an authorization server that is away", async () => {
+  it("survives an authorization server that is not available", async () => {
     const scene = await openScene();
     const hub = await scene.hub();
     await hub.login("issues", browser());
@@ -64,7 +64,7 @@ describe("a login that expires", () => {
     expect(scene.auth.stats).toMatchObject({ refreshes: 1, reuses: 0 });
   });
 
-  it("says that it has ended when it is not renewed any more", async () => {
+  it("reports that it has ended when it is no longer renewed", async () => {
     const scene = await openScene();
     const hub = await scene.hub();
     await hub.login("issues", browser());
@@ -83,7 +83,7 @@ describe("a login that expires", () => {
     expect(await add(hub)).toEqual({ sum: 3 });
   });
 
-  it("keeps what somebody else renewed when its own token is refused", async () => {
+  it("keeps another process's renewed login when its own token is refused", async () => {
     const scene = await openScene();
     const hub = await scene.hub();
     await hub.login("issues", browser());

@@ -155,7 +155,7 @@ describe("a server that logs people in itself and does not say where", () => {
     }
   });
 
-  it("does not send the registration on to somebody else", async () => {
+  it("does not follow a redirect of the registration", async () => {
     const elsewhere = await startAuthServer();
     onTestFinished(() => elsewhere.close());
     const answer = { status: 307, headers: { location: `${elsewhere.url}/register` } };

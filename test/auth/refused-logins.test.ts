@@ -30,7 +30,7 @@ function browserOf(name: string): LoginOptions {
   };
 }
 
-describe("somebody who does not want to log in", () => {
+describe("a person who declines to log in", () => {
   it("is not asked again by every call, but after a minute", async () => {
     const { hub, asked, clock } = await openAsked(no);
     await hub.login("issues", browser());
@@ -50,7 +50,7 @@ describe("somebody who does not want to log in", () => {
     expect(asked.mock.calls.map(([{ profile }]) => profile)).toEqual(["default", "work"]);
   });
 
-  it("is asked again once somebody has logged in", async () => {
+  it("is asked again after a login", async () => {
     const { hub, asked } = await openAsked(no);
     await hub.login("issues", browser());
     await refusal(add(hub));
@@ -83,7 +83,7 @@ describe("somebody who does not want to log in", () => {
   });
 });
 
-it("A right that the authorization server does not give is asked for once", async () => {
+it("A scope that the authorization server does not grant is requested once", async () => {
   const onlyRead: LoginOptions = {
     openUrl: (url) => {
       url.searchParams.set("scope", "read");
@@ -98,7 +98,7 @@ it("A right that the authorization server does not give is asked for once", asyn
   expect(await hub.account("issues")).toMatchObject({ scopes: ["read"] });
 });
 
-it("A call is not done again as somebody else, whose login is kept", async () => {
+it("A call is not repeated with another user's login", async () => {
   const { hub, server } = await openAsked(async () => browserOf("bob"), { users: ["ada", "bob"] });
   await hub.login("issues", browserOf("ada"));
   const error = await refusal(add(hub));
@@ -134,14 +134,14 @@ describe("a login without a person", () => {
     expect(scopesAsked(auth)).toEqual(["read"]);
   });
 
-  it("asks for `oauth.scopes` where the server wants nothing of these", async () => {
+  it("requests `oauth.scopes` if the server asks for none of them", async () => {
     const { auth, hub: open } = await openScene({ clients: [robot] }, { requires: { all: ["admin"] } });
     const hub = await open({ oauth: { ...oauth, scopes: ["read"] } });
     await refusal(add(hub));
     expect(new Set(scopesAsked(auth))).toEqual(new Set(["read"]));
   });
 
-  it("does not ask again with every call for what it does not get", async () => {
+  it("does not request refused scopes again with every call", async () => {
     const { auth, server, hub: open } = await openScene({ clients: [robot] }, writes);
     const hub = await open({ oauth });
     await hub.tools();

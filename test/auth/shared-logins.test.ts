@@ -57,7 +57,7 @@ describe.each(["caller", "call"])("a login for more rights, with connections for
 });
 
 describe("a login that another process made", () => {
-  it("is found by every caller that waits for one", async () => {
+  it("is used by every caller that waits for one", async () => {
     const scene = await openScene();
     const hub = await scene.hub({ isolation: "caller" });
     expect(await call(hub, "ada", "echo", { text: "hi" })).toMatchObject({ code: "auth-required" });
@@ -103,7 +103,7 @@ describe("a login that another process made", () => {
 });
 
 describe("credentials that the program does not supply", () => {
-  it("are missing also when their name is one that every object has", async () => {
+  it("are missing even if their name is a property of every object", async () => {
     const hub = await (await openScene()).hub({ auth: "constructor" });
     expect(await refusal(hub.connect("issues"))).toMatchObject({ code: "config-invalid" });
   });

@@ -18,7 +18,7 @@ async function openSigned(): Promise<Scene & { oauth: object }> {
 }
 
 describe("a client with a key instead of a secret", () => {
-  it("signs the code, the renewal and the revocation, each with a signature of its own", async () => {
+  it("signs the code exchange, the renewal and the revocation separately", async () => {
     const { auth, hub: open, oauth } = await openSigned();
     const hub = await open({ oauth });
     await hub.login("issues", browser());

@@ -57,8 +57,8 @@ async function untilRefused({ server }: Pick<Scene, "server">, calls: number): P
   );
 }
 
-describe("a call that needs more rights than the login has", () => {
-  it("asks once, adds them to those there are, and goes on over the same connection", async () => {
+describe("a call that needs more scopes than the login has", () => {
+  it("asks once, adds the scopes to the existing ones, and continues on the same connection", async () => {
     const { logged, asked, opened, events, server } = await openStepUp({ protect: writes });
     const changes = () => events.filter(({ type }) => type === "connection-changed").length;
     const before = changes();
@@ -76,14 +76,14 @@ describe("a call that needs more rights than the login has", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("says what is missing, and not what is there already", async () => {
+  it("names only the missing scopes", async () => {
     const scene = await openStepUp({ protect: { requires: { tools: { add: ["read", "write"] } } } });
     expect(await add(scene.logged)).toEqual({ sum: 3 });
     expect(scene.asked).toMatchObject([{ scopes: ["write"] }]);
     expect(asksFor(scene.opened[0])).toEqual(["read", "write"]);
   });
 
-  it("leaves the calls alone that are under way", async () => {
+  it("does not affect calls in progress", async () => {
     const script: Script = {
       on: [{ when: { tool: "echo" }, do: [{ waitFor: { tool: "add" } }, { default: true }] }],
     };
@@ -124,7 +124,7 @@ describe("a call that needs more rights than the login has", () => {
     expect(scene.asked).toHaveLength(2);
   });
 
-  it("fails with the command when nobody wants to log in", async () => {
+  it("fails with the command if the login is declined", async () => {
     const { logged, asked, opened } = await openStepUp({ protect: writes }, () => false);
     const error = await refusal(add(logged));
     expect(error).toMatchObject({
@@ -136,7 +136,7 @@ describe("a call that needs more rights than the login has", () => {
     expect(await echo(logged)).toEqual({ text: "hi" });
   });
 
-  it("fails with the scopes and the command where nobody can be asked", async () => {
+  it("fails with the scopes and the command if nobody can be asked", async () => {
     const scene = await openScene({}, writes);
     const hub = await scene.hub({ oauth: { scopes: ["read"] } });
     await hub.login("issues", browser());
@@ -145,7 +145,7 @@ describe("a call that needs more rights than the login has", () => {
     expect(error.hint).toBe("Run `plugboard login issues --scopes '+write'`.");
   });
 
-  it("asks no more than three times, however much a server wants", async () => {
+  it("asks at most three times, however many scopes a server wants", async () => {
     const scopes = ["read", "one", "two", "three", "four", "five"];
     const want = (scope: string): ProtectedOptions => ({ requires: { tools: { add: [scope] } } });
     const scene: StepUp = await openStepUp({ protect: want("one"), options: { scopes } }, () => {
@@ -206,7 +206,7 @@ describe("a call that needs more rights than the login has", () => {
     expect(await hub.account("issues")).toMatchObject({ scopes: ["read"] });
   });
 
-  it("gets them by itself where the login needs no person", async () => {
+  it("gets them without asking if the login needs no person", async () => {
     const client = { client_id: "robot", client_secret: "s3cret-of-mine" };
     const scene = await openScene(
       { clients: [client] },
@@ -270,7 +270,7 @@ describe("calls that wait for one login", () => {
     return { call, page, pages };
   }
 
-  it("leave it to the others when they are cancelled", async () => {
+  it("do not cancel it for the others", async () => {
     const { call, page, pages } = openWaiting();
     const stop = new AbortController();
     const first = refusal(call("write", stop.signal));
@@ -284,7 +284,7 @@ describe("calls that wait for one login", () => {
     expect(pages).toHaveLength(1);
   });
 
-  it("give it up when the last of them has left; the next call begins anew", async () => {
+  it("cancel it when the last of them is cancelled; the next call starts a new one", async () => {
     const { call, page, pages } = openWaiting();
     const stop = new AbortController();
     const both = [call("write", stop.signal), call("write", stop.signal)].map(refusal);
@@ -364,7 +364,7 @@ describe("a first use without a login", () => {
     expect(logIn).toHaveBeenCalledTimes(1);
   });
 
-  it("waits no longer when the hub closes", async () => {
+  it("stops waiting when the hub closes", async () => {
     const scene = await openScene();
     const opened = Promise.withResolvers<void>();
     const logIn = async () => ({ openUrl: () => opened.resolve() });

@@ -40,7 +40,7 @@ describe("an OAuth client of the SDK's kind that the host program supplies", () 
     expect(scene.server.errors).toEqual([]);
   });
 
-  it("that needs a person says so", async () => {
+  it("reports when it needs a person", async () => {
     const scene = await openScene();
     const opened: URL[] = [];
     const kept = new Map<string, unknown>();

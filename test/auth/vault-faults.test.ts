@@ -24,7 +24,7 @@ async function filledVault() {
   return { folder, path: vault.path, key: join(folder, "vault.key"), text: readFileSync(vault.path, "utf8") };
 }
 
-describe("M72 a damaged vault is set aside, never silently reset", () => {
+describe("M72 a damaged vault is moved aside, never silently reset", () => {
   const damages: [string, (text: string) => string][] = [
     ["empty", () => ""],
     ["cut in half", (text) => text.slice(0, text.length / 2)],
@@ -49,7 +49,7 @@ describe("M72 a damaged vault is set aside, never silently reset", () => {
     expect(await openVault({ folder }).get("secret/A")).toBe("v");
   });
 
-  it("a newer version is refused and left alone", async () => {
+  it("a newer version is refused and not changed", async () => {
     const { folder, path, text } = await filledVault();
     const newer = text.replace('"version": 1', '"version": 2');
     writeFileSync(path, newer);
@@ -81,7 +81,7 @@ describe("M72 a damaged vault is set aside, never silently reset", () => {
     }
   });
 
-  it("another key file, a damaged one or none: said so, and the vault is left alone", async () => {
+  it("a wrong, damaged or missing key file is reported, and the vault is not changed", async () => {
     const { folder, path, key, text } = await filledVault();
     const other = await filledVault();
     const refused = async (reason: string) => {

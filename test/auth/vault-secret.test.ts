@@ -10,7 +10,7 @@ import { filesWith } from "./vault-fixture.ts";
 const canary = "canary-7f3a-secret";
 
 describe("M03 plugboard secret", () => {
-  it("keeps a value from standard input, lists its name, and removes it", async () => {
+  it("stores a value from standard input, lists its name, and removes it", async () => {
     const box = createSandbox();
     const set = await box.cli(["secret", "set", "TOKEN", "-"], { input: `${canary}\n` });
     expect(set).toMatchObject({ code: 0, err: "" });
@@ -25,7 +25,7 @@ describe("M03 plugboard secret", () => {
     expect(filesWith(box.root, [canary])).toEqual([]);
   });
 
-  it("asks a person without showing what is typed, and takes a variable's value", async () => {
+  it("asks without echoing the input, and accepts a variable's value", async () => {
     const box = createSandbox();
     const typed = await box.cli(["secret", "set", "TYPED"], { forms: [canary] });
     expect([typed.code, typed.asked]).toEqual([0, ["Value of TYPED (not shown)"]]);
@@ -53,7 +53,7 @@ describe("M03 plugboard secret", () => {
     expect((await box.cli(["secret", "list", "--json"])).json).toMatchObject({ secrets: [] });
   });
 
-  it("fails when nothing can be kept, instead of saying that it was", async () => {
+  it("fails if the value cannot be stored, instead of reporting success", async () => {
     const box = createSandbox({ blocked: "a file" });
     box.folders.state = box.path("blocked/state");
     const { code, out, err } = await box.cli(["secret", "set", "TOKEN", "-"], { input: canary });
@@ -66,7 +66,7 @@ describe("M03 plugboard secret", () => {
 describe("M03 ${secret:NAME} through a hub", () => {
   const config = { mcpServers: { it: { ...fakeStdio({}), env: { TOKEN: "${secret:TOKEN}" } } } };
 
-  it("comes from the vault, else from the variable, and shows nowhere in clear", async () => {
+  it("comes from the vault, or else from the variable, and is never shown", async () => {
     const box = createSandbox({ "home/.config/plugboard/config.json": config });
     await using workspace = await Workspace.open(box.options);
     expect(await workspace.secrets("TOKEN")).toBeUndefined();
@@ -98,7 +98,7 @@ describe("M03 ${secret:NAME} through a hub", () => {
     expect(filesWith(box.root, [canary])).toEqual([]);
   });
 
-  it("is an error of that server when the vault cannot be trusted, and the variable does not stand in", async () => {
+  it("is an error for that server if the vault is not safe, and the variable is not used instead", async () => {
     const box = createSandbox({ "home/.config/plugboard/config.json": config });
     await box.cli(["secret", "set", "TOKEN", "-"], { input: canary });
     chmodSync(join(box.folders.state, "vault", "vault.json"), 0o644);

@@ -7,7 +7,7 @@ import { FakeKeychain, filesWith, openVault, vaultFolder } from "./vault-fixture
 const tokens = "tokens/https://one.example/mcp|https://login.example|default";
 
 describe("M72 the vault", () => {
-  it("answers what was set, to every process, and nothing for other names", async () => {
+  it("returns what was set, in every process, and nothing for other names", async () => {
     const folder = vaultFolder();
     const value = { access_token: "a".repeat(16_000), expiresAt: 5, note: "ünï\ncode" };
     expect(await openVault({ folder }).set(tokens, value)).toBe("file");
@@ -25,7 +25,7 @@ describe("M72 the vault", () => {
     expect(await openVault({ folder }).get(tokens)).toBeUndefined();
   });
 
-  it("says whether a record can be replaced, and leaves it as it is", async () => {
+  it("reports whether a record can be replaced, and does not change it", async () => {
     const folder = vaultFolder();
     const chain = new FakeKeychain();
     await openVault({ folder, now: () => 1000 }).set(tokens, "v");
@@ -40,7 +40,7 @@ describe("M72 the vault", () => {
     await expect(later.canReplace(tokens)).rejects.toMatchObject({ data: { reason: "locked" } });
   });
 
-  it("creates nothing by being asked", async () => {
+  it("creates no file when it is only read", async () => {
     const folder = vaultFolder();
     const vault = openVault({ folder });
     expect(await vault.get("secret/A")).toBeUndefined();
@@ -64,7 +64,7 @@ describe("M72 the vault", () => {
     });
   });
 
-  it("keeps names and values out of its files, and its files to this user", async () => {
+  it("writes no plain names or values, and only this user can read its files", async () => {
     const folder = vaultFolder();
     const vault = openVault({ folder });
     await vault.set("secret/CANARY_NAME", "canary-value-1");
@@ -74,7 +74,7 @@ describe("M72 the vault", () => {
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   });
 
-  it("draws a new nonce for every write", async () => {
+  it("uses a new nonce for every write", async () => {
     const folder = vaultFolder();
     const vault = openVault({ folder });
     const nonces = new Set<string>();
@@ -86,7 +86,7 @@ describe("M72 the vault", () => {
     expect(nonces.size).toBe(20);
   });
 
-  it("never answers with the record of another name, even when somebody exchanges them in the file", async () => {
+  it("never returns another name's record, even if they are swapped in the file", async () => {
     const folder = vaultFolder();
     const vault = openVault({ folder });
     await vault.set("secret/A", "of A");
@@ -105,7 +105,7 @@ describe("M72 the vault", () => {
     expect(await vault.get("secret/A")).toBe("anew");
   });
 
-  it("takes any JSON value and any name", async () => {
+  it("accepts any JSON value and any name", async () => {
     const folder = vaultFolder();
     const vault = openVault({ folder });
     await fc.assert(
@@ -119,8 +119,8 @@ describe("M72 the vault", () => {
   });
 });
 
-describe("M72 the key moves, no secret is lost", () => {
-  it("finds every key where it was put, as a keychain appears, locks, and disappears", async () => {
+describe("M72 no secret is lost when the key's place changes", () => {
+  it("finds every key where it was stored, while a keychain appears, locks and disappears", async () => {
     const folder = vaultFolder();
     const chain = new FakeKeychain();
     expect(await openVault({ folder }).set("secret/BEFORE", 1)).toBe("file");
@@ -160,7 +160,7 @@ describe("M72 the key moves, no secret is lost", () => {
     expect(chain.entries.size).toBe(1);
   });
 
-  it("answers as soon as the keychain is unlocked, in the same process", async () => {
+  it("works in the same process as soon as the keychain is unlocked", async () => {
     const folder = vaultFolder();
     const chain = new FakeKeychain();
     await openVault({ folder, keychain: chain.open() }).set("secret/A", "v");
@@ -198,7 +198,7 @@ describe("M72 the key moves, no secret is lost", () => {
     expect(await openVault({ folder, keychain: chain.open() }).get("secret/B")).toBe("w");
   });
 
-  it("refuses a wrong passphrase and leaves the file as it is", async () => {
+  it("refuses a wrong passphrase and does not change the file", async () => {
     const folder = vaultFolder();
     const right = { PLUGBOARD_VAULT_PASSPHRASE: "right" };
     const first = openVault({ folder, env: right });

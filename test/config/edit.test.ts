@@ -51,7 +51,7 @@ describe("M05 editing a file", () => {
     expect(box.read("dotfiles/plugboard.jsonc")).not.toContain("enabled");
   });
 
-  it("writes project files for everybody and the user's own for the user", async () => {
+  it("makes project files readable for everyone and the user's own files private", async () => {
     const box = createSandbox();
     await using workspace = await Workspace.open(box.options);
     await workspace.add("a", { command: "a" }, { scope: "project" });
@@ -60,14 +60,14 @@ describe("M05 editing a file", () => {
     expect(statSync(box.path("home/.config/plugboard/config.json")).mode & 0o777).toBe(0o600);
   });
 
-  it("keeps Windows line ends", async () => {
+  it("keeps Windows line endings", async () => {
     const box = createSandbox({ "project/.mcp.json": commented.replaceAll("\n", "\r\n") });
     await using workspace = await Workspace.open(box.options);
     await workspace.add("c", { command: "c" }, { scope: "project" });
     expect(box.read("project/.mcp.json").replaceAll("\r\n", "")).not.toContain("\n");
   });
 
-  it("refuses to touch a broken file and leaves it as it was", async () => {
+  it("refuses to edit a broken file and leaves it unchanged", async () => {
     const box = createSandbox({ "home/.config/plugboard/config.json": "{ broken" });
     await using workspace = await Workspace.open(box.options);
     await expect(workspace.add("a", { command: "a" }, { scope: "user" })).rejects.toMatchObject({
@@ -87,7 +87,7 @@ describe("M05 editing a file", () => {
     await expect(workspace.add(name, written, { scope: "user" })).rejects.toMatchObject({ code });
   });
 
-  it("writes to the file that exists, whatever its notation", async () => {
+  it("writes to the existing file, whatever its syntax", async () => {
     const box = createSandbox({
       "project/plugboard.toml": "# ours\n",
       "home/.config/plugboard/config.yaml": "# mine\n",

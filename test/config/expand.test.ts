@@ -43,7 +43,7 @@ describe("M03 expansion", () => {
     expect(sensitive).toContain("s3cret-value");
   });
 
-  it("leaves $${ and things that are no reference alone", async () => {
+  it("does not expand $${ and text that is not a reference", async () => {
     const { config } = await expand({
       command: "x",
       args: ["$${HOME}", "${}", "${not a name}", "$HOME", "${open"],
@@ -51,7 +51,7 @@ describe("M03 expansion", () => {
     expect(config.args).toEqual(["${HOME}", "${}", "${not a name}", "$HOME", "${open"]);
   });
 
-  it("names what is missing, the field and the file, and shows no other value", async () => {
+  it("names the missing reference, the field and the file, and shows no other value", async () => {
     const failure = expand(
       { command: "x", env: { A: "${secret:NOPE}", B: "${PRESENT}" } },
       { PRESENT: "visible-canary" },
@@ -73,7 +73,7 @@ describe("M03 expansion", () => {
     });
   });
 
-  it("does not look inside a value that came from outside", async () => {
+  it("does not expand references inside an expanded value", async () => {
     const { config } = await expand({ command: "x", args: ["${A}"] }, { A: "${HOME} ${cmd:id}" });
     expect(config.args).toEqual(["${HOME} ${cmd:id}"]);
   });

@@ -40,7 +40,7 @@ describe("M01 sources and precedence", () => {
     expect(settingOrigins["toolSearch"]).toMatchObject({ scope: "user", line: 2 });
   });
 
-  it("fails for a named file that is not there, instead of meaning no servers", async () => {
+  it("fails if a named file does not exist, instead of loading no servers", async () => {
     const box = createSandbox();
     await expect(loadConfig({ ...box.options, path: "nowhere.json" })).rejects.toMatchObject({
       code: "config-unreadable",
@@ -86,7 +86,7 @@ describe("M02 scopes", () => {
 });
 
 describe("M03 missing values", () => {
-  it("sets aside the one server whose variable is missing, and names it", async () => {
+  it("disables only the server whose variable is missing, and names the variable", async () => {
     const box = createSandbox({
       "home/.config/plugboard/config.json": {
         mcpServers: {
@@ -110,7 +110,7 @@ describe("M06 bundles", () => {
     return loadConfig(box.options);
   };
 
-  it("takes `serverId` and `servers`, and defaults nothing that is not said", async () => {
+  it("accepts `serverId` and `servers`, and adds no defaults", async () => {
     const { bundles } = await load(
       { a: { command: "a" }, b: { command: "b" } },
       { one: { serverId: "a" }, two: { servers: ["a", "b"], mode: "meta" } },
@@ -128,7 +128,7 @@ describe("M06 bundles", () => {
     expect(diagnostics[0]).toMatchObject({ bundle: "none", path: "bundles.none.tools.allow", line: 13 });
   });
 
-  it("refuses an untrusted server that no allow list narrows, in a bundle and by itself", async () => {
+  it("refuses an untrusted server without an allow list, in a bundle and by itself", async () => {
     const { bundles, servers } = await load(
       {
         wild: { command: "w", untrusted: true },
@@ -189,7 +189,7 @@ describe("M07 managed policy", () => {
     );
   });
 
-  it("is not dodged by another spelling of the URL", async () => {
+  it("cannot be bypassed with another spelling of the URL", async () => {
     const deny = { deniedMcpServers: [{ serverUrl: "https://api.evil.example/*" }] };
     for (const url of [
       "HTTPS://API.EVIL.EXAMPLE/mcp",
@@ -202,7 +202,7 @@ describe("M07 managed policy", () => {
     }
   });
 
-  it("is not dodged by hosts that only look right, nor do patterns reach from the host into the path", async () => {
+  it("cannot be bypassed with lookalike hosts, and a host pattern never matches the path", async () => {
     const allow = (rule: string, url: string) =>
       load({ allowedMcpServers: [{ serverUrl: rule }] }, { overrides: { mcpServers: { it: { url } } } }).then(
         (one) => reasons(one)["it"],
@@ -230,20 +230,20 @@ describe("M07 managed policy", () => {
     expect(reasons(await load({ allowedMcpServers: [] }))).toEqual({ good: "policy", web: "policy" });
   });
 
-  it("brings an exclusive set: its servers and no others", async () => {
+  it("can define the only servers that are allowed", async () => {
     const loaded = await load({ mcpServers: { company: { url: "https://mcp.company.example" } } });
     expect(reasons(loaded)).toEqual({ company: "ready", good: "policy", web: "policy" });
     expect(loaded.servers.get("company")?.origin.scope).toBe("managed");
   });
 
-  it("allows nothing when it cannot be understood", async () => {
+  it("allows nothing if it cannot be read", async () => {
     expect(reasons(await load("{ broken"))).toEqual({ good: "policy", web: "policy" });
     expect(reasons(await load({ deniedMcpServer: [] }))).toEqual({ good: "policy", web: "policy" });
   });
 });
 
 describe("M08 plugins", () => {
-  it("brings servers from .mcp.json or plugin.json, with PLUGIN_ROOT in place", async () => {
+  it("loads servers from .mcp.json or plugin.json, with PLUGIN_ROOT set", async () => {
     const box = createSandbox({
       "home/.config/plugboard/config.json": { plugins: ["./p1", "p2", "p3"] },
       "home/.config/plugboard/p1/.mcp.json": { mcpServers: { one: { command: "${PLUGIN_ROOT}/run" } } },
@@ -261,7 +261,7 @@ describe("M08 plugins", () => {
     expect(servers.get("one")?.variables["PLUGIN_ROOT"]).toBe(box.path("home/.config/plugboard/p1"));
   });
 
-  it("loses against every other source", async () => {
+  it("has the lowest precedence of all sources", async () => {
     const box = createSandbox({
       "home/.config/plugboard/config.json": { plugins: ["./p"], mcpServers: { it: { command: "mine" } } },
       "home/.config/plugboard/p/.mcp.json": stdio("plugin"),
@@ -271,7 +271,7 @@ describe("M08 plugins", () => {
 });
 
 describe("M11 trust", () => {
-  it("keeps a project's servers inert until their exact content is trusted, and asks again after any change", async () => {
+  it("does not use a project's servers until their exact content is trusted, and asks again after any change", async () => {
     const entry = { command: "run", args: ["a"], env: { K: "v" }, cwd: "x", headersHelper: ["h"] };
     const box = createSandbox({ "project/.mcp.json": { mcpServers: { it: entry } } });
     await using workspace = await Workspace.open(box.options);
@@ -355,7 +355,7 @@ describe("M11 trust", () => {
     expect((await loadConfig(box.options)).servers.size).toBe(0);
   });
 
-  it("reads no project file through a link that leaves the project", async () => {
+  it("does not follow a project file's link to outside the project", async () => {
     const box = createSandbox({ "outside.json": stdio("evil"), "project/inside.json": stdio("fine") });
     symlinkSync(box.path("outside.json"), box.path("project/.mcp.json"));
     symlinkSync("inside.json", box.path("project/plugboard.json"));
@@ -366,7 +366,7 @@ describe("M11 trust", () => {
 });
 
 describe("M11 trust is not inferred", () => {
-  it("from a mistake that a switch happens to mend", async () => {
+  it("when enabling a server happens to fix a mistake", async () => {
     const box = createSandbox({
       "project/.mcp.json": { mcpServers: { evil: { command: "x", enabled: "no" } } },
     });

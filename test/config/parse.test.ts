@@ -136,7 +136,7 @@ describe("M05 one entry covers what people already write", () => {
     expect(diagnostics).toMatchObject([{ severity: "warning", path: "mcpServers.c.alwaysAllow" }]);
   });
 
-  it("takes __proto__ and constructor as names without harm", async () => {
+  it("accepts __proto__ and constructor as ordinary names", async () => {
     const text =
       '{ "mcpServers": { "__proto__": { "command": "x" }, "constructor": { "command": "y", "__proto__": 1 } } }';
     const { servers } = await parseConfig(text);

@@ -43,8 +43,8 @@ describe("a command line that is shown", () => {
   });
 });
 
-describe("an address that is shown", () => {
-  it("has no password, and no parameter that opens something", () => {
+describe("a URL that is shown", () => {
+  it("hides the password and credential-like parameters", () => {
     expect(shownUrl("https://ada:abc@mcp.example/mcp?sig=abc&code=abc&page=2#top")).toBe(
       "https://(hidden)@mcp.example/mcp?sig=(hidden)&code=(hidden)&page=2#top",
     );

@@ -23,7 +23,7 @@ const words = [
 ];
 
 describe("a command line made of words", () => {
-  it.each(words)("gives back %j when it is taken apart", (word) => {
+  it.each(words)("is split into %j again", (word) => {
     expect(splitArgv(joinArgv(["plugboard", word, "end"]))).toEqual(["plugboard", word, "end"]);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isSafeUrl } from "../../src/lib/safe-url.ts";
 
-describe("an address that a person is shown or sent to", () => {
+describe("a URL that a person is shown or sent to", () => {
   it.each([
     "https://login.example/authorize?client_id=1",
     "https://login.example:8443/",

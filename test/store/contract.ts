@@ -22,7 +22,7 @@ export function storeContract(name: string, open: (now: Clock) => Promise<Store>
   });
 
   describe(`${name}: entries`, () => {
-    test("a value comes back as an equal copy of its own", async () => {
+    test("a value is returned as an equal copy", async () => {
       const { store } = await subject();
       const value = { text: "a\u0000b \ud800 🙂", list: [1, null, true], nested: { a: 1 } };
       await store.set("key/🙂 '\"%", value);
@@ -60,7 +60,7 @@ export function storeContract(name: string, open: (now: Clock) => Promise<Store>
       expect(await store.get("a")).toEqual({ value: 2, version });
     });
 
-    test("delete answers whether there was something, and spares a version it was not asked for", async () => {
+    test("delete returns whether there was an entry, and does not delete another version", async () => {
       const { store } = await subject();
       const version = await store.set("a", 1);
       expect(await store.delete("a", version + 1)).toBe(false);
@@ -71,7 +71,7 @@ export function storeContract(name: string, open: (now: Clock) => Promise<Store>
       expect(await store.get("a")).toBeUndefined();
     });
 
-    test("list answers exactly the prefix, in the byte order of the keys, page by page", async () => {
+    test("list returns exactly the keys with the prefix, in byte order, page by page", async () => {
       const { store } = await subject();
       const inside = ["p%", "p%:", "p%:\u{ff5e}", "p%:\u{10ffff}", "p%:\u{10ffff}x", "p%a", "p%é", "p%🙂"];
       for (const key of [...inside, "p", "p&", "px", "q%", "P%"]) await store.set(key, key);
@@ -86,7 +86,7 @@ export function storeContract(name: string, open: (now: Clock) => Promise<Store>
       expect(await store.list("")).toHaveLength(13);
     });
 
-    test("an expired entry is gone for everybody", async () => {
+    test("an expired entry is gone for every method", async () => {
       const { store, advance } = await subject();
       const version = await store.set("a", 1, { ttlMs: 100 });
       advance(99);
@@ -111,7 +111,7 @@ export function storeContract(name: string, open: (now: Clock) => Promise<Store>
       expect((await store.get("a"))?.value).toBe(2);
     });
 
-    test("what is not JSON is refused and the old value stays", async () => {
+    test("a value that is not JSON is refused and the old value stays", async () => {
       const { store } = await subject();
       const version = await store.set("a", "old");
       const circle: Record<string, unknown> = {};
@@ -140,7 +140,7 @@ export function storeContract(name: string, open: (now: Clock) => Promise<Store>
       expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
     });
 
-    test("a closed store says so, and closing again is harmless", async () => {
+    test("a closed store refuses everything, and closing it again is harmless", async () => {
       const { store } = await subject();
       await store.close();
       await store.close();

@@ -19,7 +19,7 @@ describe("the holder of a lease", () => {
     expect(currentHolder()).toMatchObject({ pid: process.pid, started: fields[21] });
   });
 
-  test("a living process is never taken for gone, even where its start time is unknown", () => {
+  test("a running process is never considered gone, even if its start time is unknown", () => {
     const here = currentHolder();
     expect(isGone(here, here)).toBe(false);
     expect(isGone({ ...here, started: "" }, here)).toBe(false);

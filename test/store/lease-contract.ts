@@ -19,7 +19,7 @@ export function leaseContract(name: string, subject: () => Promise<Subject>): vo
       expect(second.fence).toBeGreaterThan(first.fence);
     });
 
-    test("an expired lease goes to the next, and the overtaken holder can neither renew nor release it", async () => {
+    test("an expired lease goes to the next holder, and the previous one can neither renew nor release it", async () => {
       const { store, advance } = await subject();
       const first = await take(store);
       advance(minute);
@@ -31,7 +31,7 @@ export function leaseContract(name: string, subject: () => Promise<Subject>): vo
       expect(await second.renew()).toBe(true);
     });
 
-    test("a renewed lease lasts its whole time again", async () => {
+    test("renewing a lease restarts its time", async () => {
       const { store, advance } = await subject();
       const lease = await take(store);
       advance(minute - 1);
@@ -42,13 +42,13 @@ export function leaseContract(name: string, subject: () => Promise<Subject>): vo
       expect(await lease.renew()).toBe(false);
     });
 
-    test("waiting ends with nothing after waitMs", async () => {
+    test("waiting ends without a lease after waitMs", async () => {
       const { store } = await subject();
       await take(store);
       expect(await store.acquireLease("job", { ttlMs: minute, waitMs: 15 })).toBeUndefined();
     });
 
-    test("whoever waits is served, one after the other, with rising fences", async () => {
+    test("waiting processes get the lease one after the other, with increasing fences", async () => {
       const { store } = await subject();
       const first = await take(store);
       const fences: number[] = [first.fence];
@@ -88,7 +88,7 @@ export function leaseContract(name: string, subject: () => Promise<Subject>): vo
       await lease.release();
     });
 
-    test("withLease gives the lease back, whether the work succeeds or fails", async () => {
+    test("withLease releases the lease, whether the work succeeds or fails", async () => {
       const { store } = await subject();
       const options = { ttlMs: minute };
       expect(await withLease(store, "job", options, async ({ fence }) => fence)).toEqual(expect.any(Number));
@@ -99,7 +99,7 @@ export function leaseContract(name: string, subject: () => Promise<Subject>): vo
       await take(store);
     });
 
-    test("withLease fails with a retryable error when the lease is taken, and does not begin", async () => {
+    test("withLease fails with a retryable error if the lease is taken, and does not start the work", async () => {
       const { store } = await subject();
       await take(store);
       let begun = false;

@@ -4,6 +4,6 @@ import { storeContract } from "./contract.ts";
 
 storeContract("memory store", async (now) => createMemoryStore({ now }));
 
-test("a memory store says that it forgets", () => {
+test("a memory store reports that it is not durable", () => {
   expect(createMemoryStore().durable).toBe(false);
 });

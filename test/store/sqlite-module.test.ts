@@ -18,6 +18,6 @@ test("loading SQLite hides its experimental warning, lets others through and lea
   expect(Reflect.get(process, "emitWarning")).toBe(spy);
 });
 
-test("SQLite is there", () => {
+test("SQLite is available", () => {
   expect(loadSqlite()?.DatabaseSync).toBeTypeOf("function");
 });

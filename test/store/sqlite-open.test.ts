@@ -28,7 +28,7 @@ describe("the state file", () => {
     expect(names.map((name) => mode(join(dirname(path), name)))).toEqual(["600", "600", "600"]);
   });
 
-  test("is closed to others again when a copy made it readable", async () => {
+  test("is made private again if a copy made it readable", async () => {
     const { path, store } = await written();
     await store.close();
     chmodSync(path, 0o644);
@@ -88,7 +88,7 @@ describe("the state file", () => {
     }
   });
 
-  test("is refused and left alone when a newer Plugboard wrote it", async () => {
+  test("is refused and not changed if a newer Plugboard wrote it", async () => {
     const { path, store } = await written();
     await store.close();
     change(path, "PRAGMA user_version = 99");
@@ -98,7 +98,7 @@ describe("the state file", () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test("is refused and left alone when it is the database of another program", async () => {
+  test("is refused and not changed if it is another program's database", async () => {
     const path = join(temporaryFolder(), "other.sqlite");
     change(path, "CREATE TABLE theirs (a)");
     const before = readFileSync(path);
@@ -134,7 +134,7 @@ describe("a damaged state file", () => {
     expect(warnings[0]).toContain(aside[0]);
   });
 
-  test("found by many at once is moved aside once", async () => {
+  test("is moved aside once, even if many processes find it at the same time", async () => {
     const { path, store } = await written();
     await store.close();
     writeFileSync(path, "damaged".repeat(1000));

@@ -11,7 +11,7 @@ const minute = 60_000;
 storeContract("sqlite store", (now) => openSqliteStore({ path: statePath(), now }, unexpected));
 
 describe("sqlite store", () => {
-  test("what was written is there when the file is opened again, and the store says that it is durable", async () => {
+  test("values survive reopening the file, and the store reports that it is durable", async () => {
     const path = statePath();
     const first = await open(path);
     const version = await first.set("a", { b: 1 });
@@ -21,7 +21,7 @@ describe("sqlite store", () => {
     expect(await second.get("a")).toEqual({ value: { b: 1 }, version });
   });
 
-  test("two stores on one file see each other's writes and leases at once", async () => {
+  test("two stores on one file see each other's writes and leases immediately", async () => {
     const path = statePath();
     const [a, b] = await Promise.all([open(path), open(path)]);
     const version = await a.set("key", 1);
@@ -33,7 +33,7 @@ describe("sqlite store", () => {
     expect((await b.acquireLease("job", { ttlMs: minute }))!.fence).toBe(lease!.fence + 1);
   });
 
-  test("closing gives back the leases of this store only", async () => {
+  test("closing releases only the leases of this store", async () => {
     const path = statePath();
     const [a, b] = await Promise.all([open(path), open(path)]);
     await a.acquireLease("of a", { ttlMs: minute });
@@ -44,7 +44,7 @@ describe("sqlite store", () => {
     expect(await c.acquireLease("of b", { ttlMs: minute })).toBeUndefined();
   });
 
-  test("expired rows leave the file with later writes, also when there are many", async () => {
+  test("later writes delete expired rows, even when there are many", async () => {
     const path = statePath();
     let time = 0;
     const store = await open(path, () => time);
@@ -54,7 +54,7 @@ describe("sqlite store", () => {
     expect(raw(path).prepare("SELECT key FROM entries").all()).toEqual([{ key: "new" }]);
   });
 
-  test("the fence goes on rising when the file was lost", async () => {
+  test("the fence keeps increasing even if the file is lost", async () => {
     let time = 1000;
     const [before, after] = [await open(statePath(), () => time), await open(statePath(), () => time)];
     const lease = await before.acquireLease("job", { ttlMs: minute });
@@ -62,7 +62,7 @@ describe("sqlite store", () => {
     expect((await after.acquireLease("job", { ttlMs: minute }))!.fence).toBeGreaterThan(lease!.fence);
   });
 
-  test("the lease of a process that is gone is free at once", async () => {
+  test("the lease of a process that has ended is free immediately", async () => {
     const { store, change } = await leaseHeldBySomebody();
     change("pid", spawnSync(process.execPath, ["--version"]).pid);
     expect(await store.acquireLease("job", { ttlMs: minute })).toBeDefined();

@@ -49,7 +49,7 @@ async function watching(box: Sandbox, options: { path?: string } = {}) {
 }
 
 describe("M09 watching the configuration", () => {
-  it("tells about a file that is written in place, and about one that is renamed into place", async () => {
+  it("reports a file that is written in place, and one that is renamed into place", async () => {
     const box = createSandbox({ [user]: one });
     const { names } = await watching(box);
     box.write(user, two);
@@ -60,7 +60,7 @@ describe("M09 watching the configuration", () => {
     }
   });
 
-  it("notices a file whose folder did not exist, and its end", async () => {
+  it("notices a file in a new folder, and its deletion", async () => {
     const box = createSandbox();
     const { names } = await watching(box);
     box.write(user, one);
@@ -94,7 +94,7 @@ describe("M09 watching the configuration", () => {
     expect(await problems.next()).toBeUndefined();
   });
 
-  it("does not believe an emptied or missing file at once", async () => {
+  it("waits before it accepts that a file is empty or missing", async () => {
     const box = createSandbox({ [user]: one });
     const { names } = await watching(box);
     writeFileSync(box.path(user), "");
@@ -103,7 +103,7 @@ describe("M09 watching the configuration", () => {
     expect(await names()).toEqual(["one", "two"]);
   });
 
-  it("stays with a file that was named and is gone, and says so", async () => {
+  it("keeps the configuration if a named file is deleted, and says so", async () => {
     const box = createSandbox({ "team.json": one });
     const { problems, names } = await watching(box, { path: box.path("team.json") });
     rmSync(box.path("team.json"));
@@ -112,7 +112,7 @@ describe("M09 watching the configuration", () => {
     expect(await names()).toEqual(["one", "two"]);
   });
 
-  it("is silent about changes that mean nothing, and about a mistake that was there before", async () => {
+  it("does not report changes without effect, or a mistake that existed before", async () => {
     const box = createSandbox({ [user]: one, "project/.mcp.json": "{ broken" });
     const { names, problems, changes } = await watching(box);
     box.write(user, `\n\n// moved\n${JSON.stringify(one)}`);
@@ -122,7 +122,7 @@ describe("M09 watching the configuration", () => {
     expect(changes.unread + problems.unread).toBe(0);
   });
 
-  it("brings a project's new entries as untrusted", async () => {
+  it("loads a project's new entries as untrusted", async () => {
     const box = createSandbox({ [user]: one });
     const { changes } = await watching(box);
     box.write("project/.mcp.json", { mcpServers: { evil: { command: "rm" } } });
@@ -130,7 +130,7 @@ describe("M09 watching the configuration", () => {
     expect(entry?.status).toMatchObject({ kind: "disabled", reason: "untrusted" });
   });
 
-  it("obeys a managed policy that appears", async () => {
+  it("applies a managed policy that is added later", async () => {
     const box = createSandbox({ [user]: one });
     const { changes } = await watching(box);
     box.write("managed/managed.json", { deniedMcpServers: [{ serverName: "one" }] });
@@ -138,7 +138,7 @@ describe("M09 watching the configuration", () => {
     expect(entry?.status).toMatchObject({ kind: "disabled", reason: "policy" });
   });
 
-  it("tells what changed between loading and watching", async () => {
+  it("reports what changed between loading and watching", async () => {
     const box = createSandbox({ [user]: one });
     const workspace = await Workspace.open(box.options);
     const current = await workspace.load();
@@ -149,7 +149,7 @@ describe("M09 watching the configuration", () => {
     await watch.close();
   });
 
-  it("leaves no watcher behind when closed, and tells nothing any more", async () => {
+  it("stops watching and reporting when closed", async () => {
     const box = createSandbox({ [user]: one });
     const watchers = () => process.getActiveResourcesInfo().filter((name) => name === "FSEventWrap").length;
     await expect.poll(watchers).toBe(0);

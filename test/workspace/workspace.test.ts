@@ -5,7 +5,7 @@ import { fakeStdio } from "../fixtures/fake/index.ts";
 import { createSandbox } from "../sandbox.ts";
 
 describe("M29 a hub that remembers through its workspace", () => {
-  it("keeps what it learns where `store` says, relative to the file that says it", async () => {
+  it("saves its state in `store`, relative to the file that sets it", async () => {
     const servers = { mcpServers: { it: fakeStdio({}) }, store: "./kept/state.sqlite" };
     const box = createSandbox({ "home/.config/plugboard/config.json": servers });
     await using workspace = await Workspace.open(box.options);
@@ -50,7 +50,7 @@ describe("M29 a hub that remembers through its workspace", () => {
     await expect(workspace.hubOptions(config)).rejects.toMatchObject({ code: "config-invalid" });
   });
 
-  it("works without a place to write, with one warning", async () => {
+  it("works if nothing can be written, with one warning", async () => {
     const box = createSandbox({
       "home/.config/plugboard/config.json": { mcpServers: { it: { command: "x" } } },
       blocked: "a file",

@@ -75,7 +75,7 @@ function isUnreadableRecord(error: unknown): error is PlugboardError {
   return isPlugboardError(error, "store-unavailable") && reasons.includes(error.reason);
 }
 
-/** A configured client has no registration of ours; one stored under the same name belongs to another entry. */
+/** Plugboard does not register a configured client; a registration stored under the same name belongs to another entry. */
 export async function forgetRegistration(credentials: Credentials, key: LoginKey, issuer: string) {
   if (key.clientId !== undefined) return;
   await (await credentials.vault()).delete(registrationName(key, issuer));

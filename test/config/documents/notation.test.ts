@@ -109,14 +109,14 @@ describe.each(["json", "toml", "yaml"] as const)("M04 %s keeps what it does not 
     expect((await valueOf(emptied))["mcpServers"] ?? {}).toEqual({});
   });
 
-  it("says where a field stands", async () => {
+  it("knows the line of a field", async () => {
     const document = await parseDocument(text, syntax);
     const span = document.find(["mcpServers", "issues", "url"]);
     const line = text.split("\n")[positionAt(text, span?.start ?? 0).line - 1];
     expect(line).toContain("issues.example");
   });
 
-  it("takes any sequence of additions and removals without losing a comment or another server", async () => {
+  it("survives any sequence of additions and removals without losing a comment or another server", async () => {
     const { set, remove } = await notation(syntax);
     const name = fc
       .string({ minLength: 1, maxLength: 12, unit: "grapheme-ascii" })
@@ -196,7 +196,7 @@ describe("M04 broken and hostile documents", () => {
     expect(problems[0]).toMatchObject({ message: "duplicate key `a`", path: ["mcpServers", "a"] });
   });
 
-  it("writes paths as people would", () => {
+  it("formats paths readably", () => {
     expect(formatPath(["mcpServers", "my files", "args", 0])).toBe('mcpServers["my files"].args[0]');
   });
 });

@@ -4,7 +4,7 @@ import { context, formatOf } from "./read-fixture.ts";
 describe("M10 Claude Code's own file", () => {
   const claudeCode = formatOf("claude-code");
 
-  it("holds servers of single projects; those of this project are closer and marked as such", () => {
+  it("prefers servers for this project and marks them as local", () => {
     const document = {
       mcpServers: { db: { command: "everywhere" }, notes: { command: "notes" } },
       projects: {
@@ -20,12 +20,12 @@ describe("M10 Claude Code's own file", () => {
     expect(skipped.map(({ name }) => name)).toEqual(["db"]);
   });
 
-  it("finds a Windows project, whose path it writes with slashes", () => {
+  it("finds a Windows project, whose path it writes with forward slashes", () => {
     const document = { projects: { "C:/code/app": { mcpServers: { db: { command: "x" } } } } };
     expect(claudeCode.read(document, context({ projectRoot: "C:\\code\\app" })).servers).toHaveLength(1);
   });
 
-  it("never gives a single request longer than the whole call", () => {
+  it("never allows a single request more time than the whole call", () => {
     const entry = { command: "x", timeout: 1000, request_timeout_ms: 5000 };
     const [server] = claudeCode.read({ mcpServers: { a: entry } }, context()).servers;
     expect(server?.config).toEqual({ command: "x", callTimeoutMs: 1000, maxCallTimeoutMs: 1000 });

@@ -25,24 +25,24 @@ describe("M10 every client's format", () => {
       expect(file.bundles).toEqual(fixture.bundles);
     });
 
-    it.each(fixtures)("makes valid servers of $file", (fixture) => {
+    it.each(fixtures)("turns $file into valid servers", (fixture) => {
       const { servers } = readCase(fixture);
       expect(servers.filter(({ config }) => !serverSchema.safeParse(config).success)).toEqual([]);
     });
 
-    it.each(fixtures)("never repeats a secret of $file in what it says", (fixture) => {
+    it.each(fixtures)("never repeats a secret from $file in its notes", (fixture) => {
       const { servers, notes, skipped } = readCase(fixture);
       const said = JSON.stringify([servers.map((server) => server.notes), notes, skipped]);
       expect(said).not.toMatch(/plain-value/);
     });
 
-    it("reads its least entry", () => {
+    it("reads a minimal entry", () => {
       expect(readProbe(entry).servers.map(({ name, config }) => [name, config.command])).toEqual([
         ["probe", "uvx"],
       ]);
     });
 
-    it("says which field it does not know", () => {
+    it("reports unknown fields", () => {
       const [server] = readProbe({ ...entry, unheardOf: { a: 1 } }).servers;
       expect(server?.notes).toContainEqual(expect.objectContaining({ kind: "lost", field: "unheardOf" }));
     });
@@ -62,7 +62,7 @@ describe("M10 every client's format", () => {
       expect(file.skipped).toHaveLength(1);
     });
 
-    it("takes names of object internals for names", () => {
+    it("accepts names such as __proto__ as ordinary names", () => {
       const internals = JSON.parse(
         '{ "__proto__": { "polluted": 1 }, "constructor": 1, "toString": "x" }',
       ) as object;
@@ -71,7 +71,7 @@ describe("M10 every client's format", () => {
       expect(file.servers.length + file.skipped.length).toBe(1);
     });
 
-    it("never throws, whatever the document holds", () => {
+    it("never throws, whatever the document contains", () => {
       const anything = fc.anything({ withNullPrototype: true, withObjectString: true, maxDepth: 4 });
       const fields = fc.constantFrom(...fieldNames);
       const almost = fc.dictionary(fields, fc.oneof(anything, fc.string(), fc.constant(entry)), {

@@ -31,7 +31,7 @@ describe("M10 entries that only run mcp-remote", () => {
     expect(readEntry({ command, args })[0]?.config).toEqual({ command, args });
   });
 
-  it("keep their headers, with the entry's own variables put in", () => {
+  it("keep their headers, with the entry's own variables filled in", () => {
     const args = ["mcp-remote", url, "--header", "Authorization: ${AUTH}", "--header", "X-Team:${TEAM}"];
     const [server] = readEntry({ command: "npx", args, env: { AUTH: "Bearer hush-hush" } });
     expect(server?.config.headers).toEqual({ Authorization: "Bearer hush-hush", "X-Team": "${TEAM}" });
@@ -41,7 +41,7 @@ describe("M10 entries that only run mcp-remote", () => {
     expect(JSON.stringify(server?.notes)).not.toContain("hush-hush");
   });
 
-  it("keep transport, callback port, client and hidden tools, and say what else they had", () => {
+  it("keep transport, callback port, client and hidden tools, and report what is lost", () => {
     const client = JSON.stringify({ client_id: "abc", client_secret: "hush-hush" });
     const options = [
       "3334",

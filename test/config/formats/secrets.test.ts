@@ -39,7 +39,7 @@ describe("M10 secrets in plain text", () => {
     expect(readEntry(entry)[0]?.notes).toEqual([]);
   });
 
-  it("move from the address into a header, because an address may hold none", () => {
+  it("move from the URL to a header, because a URL must not contain any", () => {
     const [server] = readEntry({ type: "http", url: "https://me:hush%2Fhush@a.example/mcp" });
     const basic = Buffer.from("me:hush/hush").toString("base64");
     expect(server?.config).toEqual({

@@ -28,7 +28,7 @@ describe("M10 variables in other clients' files", () => {
     expect(server?.config.args).toEqual([ours]);
   });
 
-  it("means the project by the working folder of a project's own file, wherever it is checked out", () => {
+  it("keeps a project file's working folder relative, so that it works in any checkout", () => {
     const document = {
       servers: { db: { command: "x", cwd: "${workspaceFolder}", args: ["${workspaceFolder}"] } },
     };
@@ -36,7 +36,7 @@ describe("M10 variables in other clients' files", () => {
     expect(server?.config).toEqual({ command: "x", cwd: ".", args: ["/home/ada/app"] });
   });
 
-  it("says so when a `$` before a variable would turn it into plain text", () => {
+  it("warns when a `$` before a variable would turn it into plain text", () => {
     const [server] = formatOf("gemini").read(
       { mcpServers: { a: { command: "x", args: ["$${A}"] } } },
       context(),
@@ -44,7 +44,7 @@ describe("M10 variables in other clients' files", () => {
     expect(server?.notes).toEqual([expect.objectContaining({ kind: "lost", field: "args[0]" })]);
   });
 
-  it("never lets plain text expand", () => {
+  it("never expands plain text", () => {
     const pieces = fc.constantFrom("$", "{", "}", "${", "$${", "A", "${A}", "${secret:A}", ":-", " ");
     fc.assert(
       fc.property(fc.array(pieces, { minLength: 1 }), (words) => {

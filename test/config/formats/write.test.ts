@@ -42,13 +42,13 @@ describe("M10 writing other clients' files", () => {
       }
     });
 
-    it("writes names of object internals as they are", () => {
+    it("writes names such as __proto__ unchanged", () => {
       const names = ["__proto__", "constructor", "two words"];
       const { value } = format.write!(names.map((name) => ({ name, config: { command: "uvx" } })));
       expect(format.read(value, context()).servers.map(({ name }) => name)).toEqual(names);
     });
 
-    it("tells people to bring secrets along, and never writes our reference where it means nothing", () => {
+    it("tells people to set their secrets, and never writes our references to clients that do not know them", () => {
       const config = { command: "uvx", env: { KEY: "${secret:THE_KEY}" } };
       const { value, notes } = format.write!([{ name: "probe", config }]);
       const [server] = format.read(value, context()).servers;
@@ -59,7 +59,7 @@ describe("M10 writing other clients' files", () => {
     });
   });
 
-  it("turns values that are only a variable into names of variables for Codex, whose values are plain text", () => {
+  it("writes variable names for Codex, which does not expand values", () => {
     const { value } = formatOf("codex").write!([
       {
         name: "notes",
@@ -83,14 +83,14 @@ describe("M10 writing other clients' files", () => {
     });
   });
 
-  it("leaves a pattern out of a list that is compared to the letter, and says so", () => {
+  it("leaves patterns out of lists that the client compares literally, and says so", () => {
     const config = { command: "uvx", tools: { deny: ["delete_*", "drop"] } };
     const { value, notes } = formatOf("gemini").write!([{ name: "db", config }]);
     expect(value).toEqual({ mcpServers: { db: { command: "uvx", excludeTools: ["drop"] } } });
     expect(notes).toEqual([expect.objectContaining({ server: "db", kind: "lost", field: "tools.deny" })]);
   });
 
-  it("says when a client would expand what is plain text for us", () => {
+  it("warns when a client would expand our plain text", () => {
     const { notes } = formatOf("claude-code").write!([
       { name: "db", config: { command: "uvx", args: ["$${HOME}"] } },
     ]);
