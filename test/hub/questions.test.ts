@@ -224,7 +224,7 @@ describe("M62 the registry of questions", () => {
     const [question] = hub.questions();
     expect(question).toMatchObject({ kind: "elicit", server: "it", caller: "ada", call: "c1" });
     expect(() => hub.answer("no-such", {})).toThrow(/no open question/);
-    expect(() => hub.answer(question?.id ?? "", { decision: "allow" })).toThrow(/no answer/);
+    expect(() => hub.answer(question?.id ?? "", { decision: "allow" })).toThrow(/not a valid answer/);
     hub.answer(question?.id ?? "", { action: "accept", content: { name: "from outside" } });
     expect(JSON.stringify(await call)).toContain("from outside");
     await gaveUp.promise;
