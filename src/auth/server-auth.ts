@@ -3,11 +3,12 @@ export interface ServerAuth {
   /** The headers that authenticate this request: a token, a proof for it, or what a command printed. */
   headers(request: { method: string; url: URL }): Promise<Readonly<Record<string, string>>>;
   /**
-   * The server refused them (401). Resolves when it makes sense to repeat the request, which happens once; `false` means
-   * that there is nothing new to show. Rejects with the error to show. Without it nothing is repeated.
+   * Called when the server refused the headers (401). Resolves if the request should be repeated, which happens once,
+   * with `false` if there is nothing new to send; rejects with the error to show. Without this method, the request is
+   * not repeated.
    */
   renew?(refusal: Unauthorized): Promise<void | boolean>;
-  /** The server wants this nonce in later proofs (DPoP). */
+  /** Called when the server requires this nonce in later proofs (DPoP). */
   useNonce?(nonce: string, url: URL): void | Promise<void>;
   /** Values that must be hidden wherever they appear. */
   secrets?(): readonly string[];

@@ -41,7 +41,7 @@ export class CallLog {
   begin(tool: ToolEntry, caller: string | undefined, key: ConnectionKey): Call {
     const call = new Call(++this.#begun, tool, caller, key, this.#now(), this);
     this.#underWay.set(call.number, call);
-    call.trace.isMeasured = this.#events.isHeard;
+    call.trace.isMeasured = this.#events.hasListeners;
     if (call.trace.isMeasured) this.#events.emit({ type: "call-start", ...call.facts, at: call.at });
     return call;
   }

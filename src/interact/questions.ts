@@ -76,7 +76,7 @@ export class Questions {
     this.#closing.abort();
   }
 
-  /** Asks, between two events, so that everybody can see that something waits for an answer. */
+  /** Asks a question and emits an event before and after, so that observers can see what is waiting for an answer. */
   async ask<Q extends Question, A>(
     question: Q,
     asking: Asking,
@@ -87,7 +87,7 @@ export class Questions {
     const { emit, now, deadlineMs = defaultDeadlineMs } = this.#settings;
     const { id, kind } = question;
     if (this.#closing.signal.aborted) throw withdrawn(asking, kind, this.#closing.signal.reason);
-    const about = whose(asking);
+    const about = eventFields(asking);
     const answered = Promise.withResolvers<A>();
     const over = new AbortController();
     const deadline = AbortSignal.timeout(deadlineMs);
@@ -135,7 +135,7 @@ function unanswered({ server }: Asking, deadlineMs: number): PlugboardError {
   return new PlugboardError("question-declined", message, { server });
 }
 
-function whose({ server, caller, account, call }: Asking) {
+function eventFields({ server, caller, account, call }: Asking) {
   return {
     server,
     ...(caller !== undefined && { caller }),

@@ -229,7 +229,7 @@ describe("logging in", () => {
     ]);
   });
 
-  it("ends when it is given up, and leaves no door open", async () => {
+  it("ends when it is cancelled, and closes the callback server", async () => {
     const { hub: open } = await openScene();
     const hub = await open();
     const stop = new AbortController();

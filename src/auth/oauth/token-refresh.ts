@@ -21,8 +21,10 @@ export interface RefreshSettings {
   withFetch<T>(work: (fetch: FetchLike) => Promise<T>): Promise<T>;
   now(): number;
   emit(event: AuthChanged): void;
-  /** What is configured now, every value filled in anew: tokens of workloads change, and so may who they are for. */
-  again?: ((signal: AbortSignal) => Promise<{ oauth: OAuthConfig; key: LoginKey } | undefined>) | undefined;
+  /** Reads the configuration again and expands it: workload tokens change, and so may their subject. */
+  readConfig?:
+    | ((signal: AbortSignal) => Promise<{ oauth: OAuthConfig; key: LoginKey } | undefined>)
+    | undefined;
 }
 
 export async function readLogin(
