@@ -1,8 +1,8 @@
 import { shellWord } from "./lib/argv.ts";
 
 /**
- * The one table of everything that can go wrong. The CLI's exit codes, the gateway's HTTP statuses and
- * docs/errors.md all come from here, so a code means the same at every door.
+ * All error codes. The CLI's exit codes, the gateway's HTTP statuses and docs/errors.md come from this table, so a
+ * code means the same everywhere.
  */
 export const errorTable = {
   "usage-invalid": {
@@ -12,8 +12,8 @@ export const errorTable = {
     shownAs: "error",
     passes: false,
     executed: "no",
-    meaning: "The command line or the arguments of a library call make no sense.",
-    hint: "Run the command with --help to see what it takes.",
+    meaning: "The command line, or the arguments of a library call, are invalid.",
+    hint: "Run the command with --help to see its options.",
   },
   "config-invalid": {
     httpStatus: 422,
@@ -42,7 +42,7 @@ export const errorTable = {
     shownAs: "result",
     passes: false,
     executed: "no",
-    meaning: "A server's configuration refers to a variable, secret or file that is not there.",
+    meaning: "A server's configuration refers to a variable, secret or file that does not exist.",
     hint: "Set the named variable or secret, or give it a default: ${NAME:-default}.",
   },
   "policy-denied": {
@@ -53,7 +53,7 @@ export const errorTable = {
     passes: false,
     executed: "no",
     meaning: "The machine's managed policy does not allow this server.",
-    hint: "Ask the administrator of this machine; `plugboard explain <server>` names the rule.",
+    hint: "Ask the administrator of this machine. `plugboard explain <server>` shows the rule.",
   },
   untrusted: {
     httpStatus: 403,
@@ -63,7 +63,7 @@ export const errorTable = {
     passes: false,
     executed: "no",
     meaning: "The server comes from a project file whose content you have not trusted yet.",
-    hint: "Look at it and allow it with `plugboard trust <server>`.",
+    hint: "Review and allow it with `plugboard trust <server>`.",
   },
   "server-unknown": {
     httpStatus: 404,
@@ -72,8 +72,8 @@ export const errorTable = {
     shownAs: "error",
     passes: false,
     executed: "no",
-    meaning: "No server of that name is configured.",
-    hint: "`plugboard list` shows the configured servers.",
+    meaning: "No server with that name is configured.",
+    hint: "Run `plugboard list` to see the configured servers.",
   },
   "server-exists": {
     httpStatus: 409,
@@ -82,7 +82,7 @@ export const errorTable = {
     shownAs: "error",
     passes: false,
     executed: "no",
-    meaning: "A server of that name is already configured in that scope.",
+    meaning: "That scope already has a server with that name.",
     hint: "Remove it first, choose another name, or pass --force to replace it.",
   },
   "server-disabled": {
@@ -92,8 +92,8 @@ export const errorTable = {
     shownAs: "result",
     passes: false,
     executed: "no",
-    meaning: "The server is switched off.",
-    hint: "`plugboard explain <server>` says why; `plugboard enable <server>` switches it on.",
+    meaning: "The server is disabled.",
+    hint: "Run `plugboard explain <server>` to see why, or `plugboard enable <server>` to enable it.",
   },
   "spawn-failed": {
     httpStatus: 502,
@@ -103,7 +103,7 @@ export const errorTable = {
     passes: false,
     executed: "no",
     meaning: "The server's program could not be started.",
-    hint: "Check the command and PATH; `plugboard doctor --connect <server>` says where it was looked for.",
+    hint: "Check the command and PATH. `plugboard doctor --connect <server>` shows where Plugboard looked.",
   },
   "start-timeout": {
     httpStatus: 504,
@@ -113,7 +113,7 @@ export const errorTable = {
     passes: true,
     executed: "no",
     meaning: "The server did not complete its handshake in time.",
-    hint: "Raise `startupTimeoutMs`, or run the command by hand to see what it waits for.",
+    hint: "Increase `startupTimeoutMs`, or run the command yourself to see what it is waiting for.",
   },
   "server-exited": {
     httpStatus: 502,
@@ -122,8 +122,8 @@ export const errorTable = {
     shownAs: "result",
     passes: true,
     executed: "maybe",
-    meaning: "The server's program ended; the error carries its exit code and the end of its stderr.",
-    hint: "Read the stderr shown with the error, and run the command by hand.",
+    meaning: "The server's program exited. The error has its exit code and the end of its stderr.",
+    hint: "Read the stderr shown with the error, or run the command yourself.",
   },
   "not-responding": {
     httpStatus: 504,
@@ -132,8 +132,8 @@ export const errorTable = {
     shownAs: "result",
     passes: true,
     executed: "maybe",
-    meaning: "The server is there but does not answer.",
-    hint: "`plugboard status` shows its state; restart the server.",
+    meaning: "The server is running but does not respond.",
+    hint: "Run `plugboard status` to see its state, or restart the server.",
   },
   "connection-lost": {
     httpStatus: 502,
@@ -142,8 +142,8 @@ export const errorTable = {
     shownAs: "result",
     passes: true,
     executed: "maybe",
-    meaning: "The connection broke before there was an answer.",
-    hint: "Try again; if the call changes something, check first whether it already happened.",
+    meaning: "The connection broke before the response arrived.",
+    hint: "Try again. If the call makes changes, first check whether they were already made.",
   },
   "protocol-error": {
     httpStatus: 502,
@@ -153,7 +153,7 @@ export const errorTable = {
     passes: false,
     executed: "maybe",
     meaning: "The server sent something that is not valid MCP.",
-    hint: "Report it to the server's author, with the message shown.",
+    hint: "Report it to the server's author, including the message.",
   },
   "unexpected-response": {
     httpStatus: 502,
@@ -162,8 +162,8 @@ export const errorTable = {
     shownAs: "result",
     passes: false,
     executed: "maybe",
-    meaning: "The URL answered, but not like an MCP server.",
-    hint: "Check the URL: the error shows the status and type of what came back.",
+    meaning: "The URL returned something that is not an MCP response.",
+    hint: "Check the URL. The error shows the status and content type of the response.",
   },
   "version-unsupported": {
     httpStatus: 502,
@@ -172,7 +172,7 @@ export const errorTable = {
     shownAs: "result",
     passes: false,
     executed: "no",
-    meaning: "Server and Plugboard share no protocol revision.",
+    meaning: "The server and Plugboard have no protocol revision in common.",
     hint: "Set `protocol` to `auto`, or update the server.",
   },
   "auth-required": {
@@ -182,7 +182,7 @@ export const errorTable = {
     shownAs: "result",
     passes: false,
     executed: "no",
-    meaning: "The server wants a login.",
+    meaning: "The server requires a login.",
     hint: "Run `plugboard login <server>`.",
   },
   "registration-required": {
@@ -202,7 +202,7 @@ export const errorTable = {
     shownAs: "result",
     passes: false,
     executed: "no",
-    meaning: "A login or a credential was refused.",
+    meaning: "A login or credential was rejected.",
     hint: "Check the configured token or header, or log in again with `plugboard login <server>`.",
   },
   "tool-unknown": {
@@ -212,8 +212,8 @@ export const errorTable = {
     shownAs: "error",
     passes: false,
     executed: "no",
-    meaning: "No server offers a tool of that name.",
-    hint: "`plugboard tools` lists what there is.",
+    meaning: "No server offers a tool with that name.",
+    hint: "Run `plugboard tools` to see the available tools.",
   },
   "tool-hidden": {
     httpStatus: 403,
@@ -222,8 +222,8 @@ export const errorTable = {
     shownAs: "error",
     passes: false,
     executed: "no",
-    meaning: "The tool exists but a filter or a bundle hides it.",
-    hint: "`plugboard explain <tool>` names the rule that hides it.",
+    meaning: "The tool exists, but a filter or bundle hides it.",
+    hint: "Run `plugboard explain <tool>` to see which rule hides it.",
   },
   "server-error": {
     httpStatus: 502,
@@ -232,8 +232,8 @@ export const errorTable = {
     shownAs: "error",
     passes: false,
     executed: "yes",
-    meaning: "The server answered the request with an error of its own.",
-    hint: "Read the server's message; the arguments, or the server's own configuration, may be wrong.",
+    meaning: "The server returned an error.",
+    hint: "Read the server's message. The arguments or the server's own configuration may be wrong.",
   },
   "arguments-invalid": {
     httpStatus: 422,
@@ -242,8 +242,8 @@ export const errorTable = {
     shownAs: "result",
     passes: false,
     executed: "no",
-    meaning: "The arguments do not fit the tool's schema.",
-    hint: "`plugboard tools <tool>` shows what it takes.",
+    meaning: "The arguments do not match the tool's schema.",
+    hint: "Run `plugboard tools <tool>` to see its parameters.",
   },
   "output-invalid": {
     httpStatus: 502,
@@ -252,7 +252,7 @@ export const errorTable = {
     shownAs: "result",
     passes: false,
     executed: "yes",
-    meaning: "The server's structured answer does not fit the schema it announced.",
+    meaning: "The server's structured result does not match its own output schema.",
     hint: "Report it to the server's author.",
   },
   "call-timeout": {
@@ -262,8 +262,8 @@ export const errorTable = {
     shownAs: "result",
     passes: true,
     executed: "maybe",
-    meaning: "The server did not answer the call in time; it was told to cancel.",
-    hint: "Raise `callTimeoutMs` for this server if the tool is known to be slow.",
+    meaning: "The server did not respond in time. Plugboard cancelled the call.",
+    hint: "If the tool is known to be slow, increase `callTimeoutMs` for this server.",
   },
   "call-cancelled": {
     httpStatus: 499,
@@ -282,7 +282,7 @@ export const errorTable = {
     shownAs: "result",
     passes: false,
     executed: "no",
-    meaning: "A person or a rule refused the call, or nobody was there to ask.",
+    meaning: "A person or a rule denied the call, or there was nobody to ask.",
     hint: "Set `approval` for this server or tool, or run the command in a terminal.",
   },
   "question-declined": {
@@ -302,8 +302,8 @@ export const errorTable = {
     shownAs: "result",
     passes: false,
     executed: "yes",
-    meaning: "An answer is larger than the configured cap.",
-    hint: "Ask for less, or raise `maxLineBytes`.",
+    meaning: "A response is larger than the configured limit.",
+    hint: "Request less data, or increase `maxLineBytes`.",
   },
   "rate-limited": {
     httpStatus: 429,
@@ -313,7 +313,7 @@ export const errorTable = {
     passes: true,
     executed: "no",
     meaning: "Too many requests.",
-    hint: "Wait for the time given and try again.",
+    hint: "Wait for the given time and try again.",
   },
   "store-unavailable": {
     httpStatus: 503,
@@ -332,24 +332,24 @@ export const errorTable = {
     shownAs: "error",
     passes: false,
     executed: "maybe",
-    meaning: "A mistake in Plugboard itself.",
-    hint: "Please report it, with the command and the message.",
+    meaning: "A bug in Plugboard.",
+    hint: "Please report it, including the command and the message.",
   },
 } as const satisfies Record<string, ErrorInfo>;
 
-/** Whether the server acted on the request: certainly not, perhaps, or certainly. */
+/** Whether the server executed the request. */
 export type Executed = "no" | "maybe" | "yes";
 
 interface ErrorInfo {
   httpStatus: number;
   exitCode: number;
-  /** The code of a JSON-RPC error that stands for it. */
+  /** The code of the corresponding JSON-RPC error. */
   rpcCode: number;
-  /** How a tool call shows it to a client: as a result with `isError`, which a model can act on, or as an error. */
+  /** How a tool call reports it to a client: as a result with `isError`, which a model can act on, or as an error. */
   shownAs: "result" | "error";
-  /** Whether the cause may pass by itself, so that the same request can succeed later. */
+  /** True if the cause may go away, so the same request can succeed later. */
   passes: boolean;
-  /** What holds where the place that threw it does not know better. */
+  /** The default if the code that throws the error does not know. */
   executed: Executed;
   meaning: string;
   hint: string;
@@ -357,7 +357,7 @@ interface ErrorInfo {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** What exactly it was, where a code has several cases that programs tell apart. */
+/** The exact cause, for codes with several cases that programs need to distinguish. */
 export type ErrorReason =
   // Connections
   | "session-lost"
@@ -392,15 +392,15 @@ export type ErrorReason =
   | "unwritable"
   | "wrong-key";
 
-/** Facts for programs, JSON-safe and never a secret. Those that decide something have a name here. */
+/** Details for programs: JSON-safe and free of secrets. Fields that code depends on are declared here. */
 export interface ErrorData {
   reason?: ErrorReason | undefined;
-  /** The HTTP status of a refusal. */
+  /** The HTTP status of the response. */
   status?: number | undefined;
-  /** The server's own JSON-RPC error, or its code. */
+  /** The server's JSON-RPC error, or only its code. */
   rpcError?: { code: number; message: string; data?: unknown } | undefined;
   rpcCode?: number | undefined;
-  /** The error code of an authorization server. */
+  /** The authorization server's error code. */
   error?: string | undefined;
   [key: string]: unknown;
 }
@@ -410,15 +410,15 @@ export interface ErrorDetails {
   tool?: string | undefined;
   data?: ErrorData | undefined;
   cause?: unknown;
-  /** The next step for a person, where it is more specific than the table's. */
+  /** What to do next, if more specific than the hint in the table. */
   hint?: string | undefined;
-  /** Whether the server acted on the request, where that is known better than the table does. */
+  /** Whether the server executed the request, if known better than in the table. */
   executed?: Executed | undefined;
-  /** True when repeating the request does no harm even if it was executed: a read-only or idempotent tool. */
+  /** True if repeating an executed request is harmless: the tool is read-only or idempotent. */
   repeatable?: boolean | undefined;
-  /** How long the server, or the next attempt, asks us to wait. */
+  /** How long to wait before the next attempt. */
   retryAfterMs?: number | undefined;
-  /** The rights that the login lacks; present, perhaps empty, only when that is the reason. */
+  /** The scopes that the login lacks. Set, possibly to an empty list, only if that is the cause. */
   missingScopes?: readonly string[] | undefined;
 }
 
@@ -447,7 +447,7 @@ export class PlugboardError extends Error {
     this.missingScopes = details.missingScopes;
   }
 
-  /** The same with some details changed: the cause stays the cause. */
+  /** A copy with some details changed. Keeps the cause. */
   with(details: Omit<ErrorDetails, "cause"> & { message?: string }): PlugboardError {
     const { message = this.message, ...changed } = details;
     return new PlugboardError(this.code, message, Object.assign({}, this, changed, { cause: this.cause }));
@@ -457,7 +457,7 @@ export class PlugboardError extends Error {
     return this.data?.reason;
   }
 
-  /** True when the same request may succeed later and sending it again does no harm. */
+  /** True if the same request may succeed later and repeating it is harmless. */
   get retryable(): boolean {
     const { passes } = errorTable[this.code];
     return passes && (this.executed === "no" || (this.executed === "maybe" && this.repeatable));
@@ -482,14 +482,14 @@ export class PlugboardError extends Error {
   }
 }
 
-/** The table's hint about this server or tool; without one it stays a pattern. */
+/** The hint from the table, with the server or tool filled in if known. */
 export function hintFor(code: ErrorCode, { server, tool }: Pick<ErrorDetails, "server" | "tool">): string {
   const fill = (pattern: string, mark: string, name: string | undefined) =>
     name === undefined ? pattern : pattern.replaceAll(mark, () => shellWord(name));
   return fill(fill(errorTable[code].hint, "<server>", server), "<tool>", tool);
 }
 
-/** True for errors of any loaded copy of this package, so it survives duplicated installs. */
+/** True for errors from any loaded copy of this package, so it works with duplicate installs. */
 export function isPlugboardError(value: unknown, code?: ErrorCode): value is PlugboardError {
   return (
     value instanceof Error &&

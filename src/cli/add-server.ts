@@ -7,13 +7,13 @@ import type { Terminal } from "./terminal/terminal.ts";
 import { withWorkspace } from "./verb.ts";
 import type { CommonOptions } from "./verb.ts";
 
-/** A value for a `${secret:NAME}` of the new entry. */
+/** The value of a `${secret:NAME}` that the new entry uses. */
 export interface KeptSecret {
   name: string;
   value: string;
 }
 
-/** What `add` and `add-json` have in common: write, then say what was written where. */
+/** Shared by `add` and `add-json`: writes the entry and reports where it went. */
 export async function addServer(
   name: string,
   written: Record<string, unknown>,
@@ -37,7 +37,9 @@ export async function addServer(
       `Added ${type} server ${safe(name)} to ${safe(describeOrigin(origin))}\n  ${safe(target)}\n`,
     );
     if (entry && entry.origin.file !== origin.file) {
-      terminal.err(`note: ${safe(describeOrigin(entry.origin))} has a server of this name, which wins.\n`);
+      terminal.err(
+        `note: ${safe(describeOrigin(entry.origin))} also has a server with this name and takes precedence.\n`,
+      );
     } else if (entry?.status.kind === "disabled") {
       terminal.err(`note: ${safe(entry.status.message)}. ${safe(entry.status.hint)}\n`);
     }

@@ -1,4 +1,4 @@
-/** Each script hands the words on the line to `plugboard completion words` and offers what comes back. */
+/** Each script passes the words on the line to `plugboard completion words` and offers its output. */
 export const completionScripts = {
   bash: `_plugboard() {
   local words=("\${COMP_WORDS[@]:1:COMP_CWORD}")

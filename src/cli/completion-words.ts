@@ -9,7 +9,7 @@ import { withHub } from "./with-hub.ts";
 const severalServers = new Set(["trust", "status", "doctor"]);
 const oneServer = new Set(["remove", "enable", "disable", "get", "read", "resources", "prompts"]);
 
-/** What could stand next behind a verb: servers, tools, prompts, parameters; from what is remembered. */
+/** The servers, tools, prompts or parameters that can follow a verb. Uses remembered lists; starts no server. */
 export async function nameCandidates(
   verb: string,
   words: readonly string[],
@@ -44,7 +44,7 @@ function parameterNames(tools: readonly ToolEntry[], query: string): string[] {
   return names.filter(isPlain).map((name) => `${name}=`);
 }
 
-/** Names come from files and servers: only what a shell takes as it is may be offered to it. */
+/** Names come from files and servers. Only names that need no quoting in a shell are offered. */
 function isPlain(name: string): boolean {
   return /^[\w./-]+$/.test(name);
 }

@@ -2,7 +2,7 @@ import { PlugboardError, isPlugboardError } from "../index.ts";
 import type { Hub, LoadedConfig, ServerEntry, ToolEntry } from "../index.ts";
 import { nearest } from "../lib/suggest.ts";
 
-/** The tool that somebody means. When there is none because its server cannot be used, that is what the error says. */
+/** Finds a tool. If it is missing because its server cannot be used, the error says that instead. */
 export async function findTool(hub: Hub, query: string): Promise<ToolEntry> {
   try {
     return await hub.findTool(query);
@@ -14,7 +14,7 @@ export async function findTool(hub: Hub, query: string): Promise<ToolEntry> {
   }
 }
 
-/** The server that `server.tool`, `server/tool` or `mcp__server__tool` speaks of. */
+/** The server named in `server.tool`, `server/tool` or `mcp__server__tool`. */
 export function serverIn(query: string, { config }: Hub): string | undefined {
   return [...config.servers.keys()].find((name) =>
     [`${name}.`, `${name}/`, `${name}__`, `mcp__${name}__`].some((start) =>
@@ -31,18 +31,18 @@ function withHint(error: PlugboardError, query: string, hub: Hub): PlugboardErro
     near !== undefined
       ? `Did you mean the server ${near}?`
       : failed.length > 0
-        ? `${failed.map(({ name }) => name).join(", ")} did not answer: plugboard status says why.`
+        ? `${failed.map(({ name }) => name).join(", ")} did not respond. Run \`plugboard status\` to see why.`
         : undefined;
   if (hint === undefined) return error;
   return new PlugboardError("tool-unknown", error.message, { tool: query, hint, cause: error });
 }
 
-/** The server of that name, or an error that names the nearest one. */
+/** Returns the server with that name, or throws an error that suggests the closest one. */
 export function knownServer({ servers }: LoadedConfig, name: string): ServerEntry {
   const entry = servers.get(name);
   if (entry) return entry;
   const near = nearest(name, servers.keys());
-  throw new PlugboardError("server-unknown", `There is no server "${name}".`, {
+  throw new PlugboardError("server-unknown", `Unknown server: ${name}`, {
     server: name,
     ...(near !== undefined && { hint: `Did you mean "${near}"?` }),
   });

@@ -1,7 +1,7 @@
 import { PlugboardError, secretName } from "../index.ts";
 import type { Vault, VaultPlace } from "../index.ts";
 
-/** Keeps a value for `${secret:NAME}` and says where its key is. What would be forgotten with this process is an error. */
+/** Stores a value for `${secret:NAME}` and returns where its key is. Throws if the vault can only keep it in memory. */
 export async function keepSecret(
   vault: Vault,
   name: string,
@@ -9,8 +9,8 @@ export async function keepSecret(
 ): Promise<Exclude<VaultPlace, "memory">> {
   const place = await vault.set(secretName(name), value);
   if (place !== "memory") return place;
-  throw new PlugboardError("store-unavailable", "The secret could not be kept.", {
+  throw new PlugboardError("store-unavailable", "Could not save the secret.", {
     data: { reason: "unwritable", path: vault.path },
-    hint: "Make the vault's folder writable, or put the value into the variable of that name instead.",
+    hint: "Make the vault's folder writable, or set an environment variable with that name instead.",
   });
 }

@@ -12,19 +12,19 @@ export interface ListUse {
   kinds: readonly Kind[];
   /** Only this server. */
   server?: string | undefined;
-  /** Ask also those of which something is known. */
+  /** Also ask servers whose lists are remembered. */
   refresh?: boolean | undefined;
 }
 
 export interface ListOutcome {
   states: ListState[];
-  /** Servers that gave no list, with the reason. */
+  /** Servers that returned no list, and why. */
   failures: Finding[];
-  /** All servers were meant, so those that cannot be used deserve a word. */
+  /** True if the list covers all servers, so unusable ones are mentioned. */
   isWhole: boolean;
 }
 
-/** Makes lists known: what is remembered counts, and only servers of which nothing is known are asked. */
+/** Loads the lists. Remembered lists are used as they are; only servers without one are asked. */
 export async function prepareLists(hub: Hub, use: ListUse, terminal: Terminal): Promise<ListOutcome> {
   const { kinds, server, refresh = false } = use;
   const view = server === undefined ? hub : hub.view({ servers: [server] });
@@ -47,7 +47,7 @@ export async function prepareLists(hub: Hub, use: ListUse, terminal: Terminal): 
   return { states, failures: await failuresOf(hub, [...failed]), isWhole: server === undefined };
 }
 
-/** Why servers gave no list: what is wrong with the server itself, if something is. */
+/** Why servers returned no list; a problem with the server itself comes first. */
 async function failuresOf(hub: Hub, names: readonly string[]): Promise<Finding[]> {
   if (names.length === 0) return [];
   const { problemOf } = await import("./views/connection-findings.ts");
@@ -56,7 +56,7 @@ async function failuresOf(hub: Hub, names: readonly string[]): Promise<Finding[]
     const report = hub.status().find((one) => one.name === name);
     const entry = hub.config.servers.get(name);
     const problem = report && entry && problemOf({ ...report, via: transportOf(entry) }, entry);
-    return problem ?? { level: "problem", about: name, message: "it did not give its list" };
+    return problem ?? { level: "problem", about: name, message: "did not return its list" };
   });
 }
 
@@ -67,7 +67,7 @@ const readers: Record<Kind, (view: View) => Promise<unknown>> = {
   prompts: (view) => view.prompts(),
 };
 
-/** How old the lists are, which servers failed, and which are not asked at all; on standard error. */
+/** Prints to standard error how old the lists are, which servers failed and which cannot be used. */
 export function reportLists(hub: Hub, { states, failures, isWhole }: ListOutcome, terminal: Terminal): void {
   const width = terminal.isErrLive ? terminal.columns - 1 : Infinity;
   const lines = failures.flatMap((finding) => findingLines(finding, width));
@@ -78,9 +78,11 @@ export function reportLists(hub: Hub, { states, failures, isWhole }: ListOutcome
     .status()
     .filter(({ state, disabledReason }) => state === "disabled" && disabledReason !== "config");
   const notes = [
-    ...(remembered.length > 0 ? [`As of ${ageWords(Date.now() - oldest)}; --refresh asks the servers.`] : []),
+    ...(remembered.length > 0
+      ? [`As of ${ageWords(Date.now() - oldest)}. Use --refresh to ask the servers.`]
+      : []),
     ...(isWhole && off.length > 0
-      ? [`${count(off.length, "server")} cannot be used: plugboard status says why.`]
+      ? [`${count(off.length, "server")} cannot be used. Run \`plugboard status\` to see why.`]
       : []),
   ];
   const paint = painter(terminal, "err");

@@ -17,13 +17,13 @@ export interface ListOptions extends ProfileOptions {
   refresh?: boolean;
 }
 
-/** What servers offer, for a program and for a person. */
+/** A list as JSON and as text. */
 export interface Shown {
   value: Record<string, unknown>;
   text: string;
 }
 
-/** What a verb lists, of one server or of all. */
+/** What a verb lists, for one server or for all. */
 export interface Listing {
   server: string | undefined;
   options: ListOptions;
@@ -31,12 +31,12 @@ export interface Listing {
   show(view: View): Promise<Shown>;
 }
 
-/** Runs a verb that lists what servers offer: from what is remembered, with a word on its age and on failures. */
+/** Runs a verb that lists what servers offer. Uses remembered lists, and reports their age and any failures. */
 export function runList(listing: Listing, terminal: Terminal): Promise<void> {
   return withServers(listing.options, terminal, (hub) => showList(hub, listing, terminal));
 }
 
-/** Runs `work` with the configured servers, none of them started; where there are none, says how to add one. */
+/** Runs `work` with the configured servers without starting them. If there are none, explains how to add one. */
 export function withServers(
   options: ListOptions,
   terminal: Terminal,
@@ -58,14 +58,14 @@ export async function showList(hub: Hub, listing: Listing, terminal: Terminal): 
   if (server !== undefined) {
     const entry = knownServer(hub.config, server);
     assertAccounts(entry, profile);
-    // One that is named must be one that may be used; otherwise connecting says why not.
+    // A server that was named must be usable; if it is not, connecting throws the reason.
     if (entry.status.kind !== "ready") await hub.connect(server);
   }
   const use = { kinds, server, refresh };
   const first = await prepareLists(hub, use, terminal);
-  // Connecting lets a person log in; who lists everything is not asked for each server.
-  const isNew = server !== undefined && needsLogin(hub, server) && (await connects(hub, server));
-  const outcome = isNew ? await prepareLists(hub, use, terminal) : first;
+  // Connecting offers a login. A list of all servers does not, to avoid one question per server.
+  const hasLoggedIn = server !== undefined && needsLogin(hub, server) && (await tryConnect(hub, server));
+  const outcome = hasLoggedIn ? await prepareLists(hub, use, terminal) : first;
   const { states, failures } = outcome;
   const { value, text } = await listing.show(server === undefined ? hub : hub.view({ servers: [server] }));
   if (failures.some(({ level }) => level === "problem")) terminal.exitCode = 5;
@@ -78,7 +78,7 @@ function needsLogin(hub: Hub, server: string): boolean {
   return hub.status().some(({ name, state }) => name === server && state === "needs-auth");
 }
 
-async function connects(hub: Hub, server: string): Promise<boolean> {
+async function tryConnect(hub: Hub, server: string): Promise<boolean> {
   return hub.connect(server).then(
     () => true,
     (error: unknown) => {

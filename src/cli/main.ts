@@ -3,16 +3,18 @@ import { existsSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { version } from "../lib/version.ts";
 
-// Nothing heavy may be imported above: `--version` answers from here, and an old Node.js gets a sentence, not a stack.
+// Import nothing heavy above: `--version` is answered here, and an old Node.js must get a message, not a stack trace.
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 const isTooOld = major < 22 || (major === 22 && minor < 22);
 const [first] = process.argv.slice(2);
 
-// A report that Node.js writes when it crashes is passed on to others, and the environment holds secrets.
+// People share Node.js crash reports, and the environment contains secrets.
 if (process.report) process.report.excludeEnv = true;
 
 if (isTooOld) {
-  process.stderr.write(`Plugboard needs Node.js 22.22 or newer; this is ${process.versions.node}.\n`);
+  process.stderr.write(
+    `Plugboard requires Node.js 22.22 or newer; you are running ${process.versions.node}.\n`,
+  );
   process.exitCode = 1;
 } else if (first === "--version" || first === "-V" || first === "version") {
   process.stdout.write(`${version}\n`);
@@ -22,8 +24,8 @@ if (isTooOld) {
 }
 
 /**
- * Compiled code is code: it is cached only below the user's own home folder, never in a folder that others (or a
- * project, through XDG_CACHE_HOME) can fill.
+ * Caches compiled code only under the user's home folder: anyone who can write to the cache can run code, and a
+ * project could point XDG_CACHE_HOME at its own folder.
  */
 function cacheCompiledCode(): void {
   const home = process.env["HOME"];

@@ -14,11 +14,11 @@ export async function main(argv: string[]): Promise<void> {
   process.stdout.on("error", ignoreClosedPipe);
   process.stderr.on("error", ignoreClosedPipe);
   process.exitCode = await runCli(argv, processTerminal());
-  // Whoever interrupted us does not wait for a server that never answers; all that is to be kept is kept by now.
+  // After an interrupt, do not wait for a server that never responds. Everything is saved by now.
   if (process.exitCode > 128) process.exit();
 }
 
-/** `plugboard list | head` is no error. */
+/** `plugboard list | head` is not an error. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== "EPIPE") throw error;
 }
@@ -59,7 +59,9 @@ function commanderExit(error: CommanderError, terminal: Terminal, asJson: boolea
   if (error.exitCode === 0) return 0;
   const message = error.message.replace(/^error: /, "").replace(/^\w/, (letter) => letter.toUpperCase());
   const isOption = error.code === "commander.unknownOption";
-  const hint = isOption ? "Run it with --help; words for a server's command go behind `--`." : undefined;
+  const hint = isOption
+    ? "Run the command with --help. Put a server's command and its options after `--`."
+    : undefined;
   const sentence = message.endsWith(".") ? message : `${message}.`;
   return reportError(new PlugboardError("usage-invalid", sentence, { hint }), terminal, asJson);
 }
@@ -69,8 +71,8 @@ function unknownVerb(name: string): PlugboardError {
     name,
     verbs.map((one) => one.name),
   );
-  return new PlugboardError("usage-invalid", `\`${name}\` is no command of plugboard.`, {
-    hint: near ? `Did you mean \`plugboard ${near}\`?` : "`plugboard --help` lists the commands.",
+  return new PlugboardError("usage-invalid", `Unknown command: ${name}`, {
+    hint: near ? `Did you mean \`plugboard ${near}\`?` : "Run `plugboard --help` to see the commands.",
   });
 }
 
@@ -86,7 +88,7 @@ async function help(about: string | undefined, terminal: Terminal): Promise<numb
   });
   terminal.out(`plugboard ${version} — MCP servers for agents: configure once, use everywhere\n\n`);
   terminal.out(`Usage: plugboard <command> [options]\n\n${groups.join("\n")}\n`);
-  terminal.out("Every command has --help with examples, --json and --config <path>.\n");
+  terminal.out("Every command supports --help (with examples), --json and --config <path>.\n");
   terminal.out("New here? Try:  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .\n");
   return 0;
 }

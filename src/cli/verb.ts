@@ -8,12 +8,12 @@ export interface CommonOptions {
   config?: string;
 }
 
-/** A verb with what every verb has: `--json`, `--config` and a help that ends in examples. */
+/** Creates a verb with the common options `--json` and `--config`, and examples at the end of its help. */
 export function verb(name: string, summary: string, examples: string[]): Command {
   return new Command(name)
     .description(summary)
-    .option("--json", "print JSON for programs")
-    .option("--config <path>", "use this file instead of the discovered ones")
+    .option("--json", "print JSON")
+    .option("--config <path>", "use this configuration file instead of the discovered ones")
     .addHelpText("after", `\nExamples:\n${examples.map((line) => `  plugboard ${line}`).join("\n")}`);
 }
 
@@ -21,12 +21,12 @@ export function scopeOption(description: string): Option {
   return new Option("-s, --scope <scope>", description).choices(["local", "project", "user"]);
 }
 
-/** For options that may be given several times. */
+/** For repeatable options. */
 export function collect(value: string, list: string[] | undefined): string[] {
   return [...(list ?? []), value];
 }
 
-/** Runs `work` with the workspace of the terminal's folder, and closes it whatever happens. */
+/** Runs `work` with the workspace of the current folder and always closes it. */
 export async function withWorkspace<T>(
   terminal: Terminal,
   options: CommonOptions,

@@ -5,7 +5,7 @@ export interface VerbEntry {
   name: string;
   summary: string;
   group: string;
-  /** Each verb is its own module, loaded only when it is used: starting fast is a feature. */
+  /** Each verb is a separate module, loaded only when used, to keep the start fast. */
   load(): Promise<{ command(terminal: Terminal): Command }>;
 }
 
@@ -14,7 +14,7 @@ export const verbs: readonly VerbEntry[] = [
   { name: "add", summary: "add a server", group: "Configure", load: () => import("./commands/add.ts") },
   {
     name: "add-json",
-    summary: "add a server given as JSON",
+    summary: "add a server from JSON",
     group: "Configure",
     load: () => import("./commands/add-json.ts"),
   },
@@ -26,86 +26,86 @@ export const verbs: readonly VerbEntry[] = [
   },
   {
     name: "enable",
-    summary: "switch a server on",
+    summary: "enable a server",
     group: "Configure",
     load: async () => ({ command: (await import("./commands/switch.ts")).enable }),
   },
   {
     name: "disable",
-    summary: "switch a server off",
+    summary: "disable a server",
     group: "Configure",
     load: async () => ({ command: (await import("./commands/switch.ts")).disable }),
   },
   {
     name: "import",
-    summary: "take over servers from other clients",
+    summary: "import servers from other clients",
     group: "Configure",
     load: () => import("./commands/import.ts"),
   },
   {
     name: "export",
-    summary: "write servers in another client's format",
+    summary: "export servers to another client's format",
     group: "Configure",
     load: () => import("./commands/export.ts"),
   },
   {
     name: "trust",
-    summary: "look at a project's servers and allow them",
+    summary: "review a project's servers and allow them",
     group: "Configure",
     load: () => import("./commands/trust.ts"),
   },
   {
     name: "list",
     summary: "list the configured servers",
-    group: "Look",
+    group: "Inspect",
     load: () => import("./commands/list.ts"),
   },
   {
     name: "status",
-    summary: "connect, and show how every server is",
-    group: "Look",
+    summary: "connect and show the state of every server",
+    group: "Inspect",
     load: () => import("./commands/status.ts"),
   },
   {
     name: "get",
     summary: "show one server's configuration",
-    group: "Look",
+    group: "Inspect",
     load: () => import("./commands/get.ts"),
   },
   {
     name: "explain",
-    summary: "say why a server is as it is",
-    group: "Look",
+    summary: "explain the state of a server or tool",
+    group: "Inspect",
     load: () => import("./commands/explain.ts"),
   },
   {
     name: "doctor",
-    summary: "look for problems and say how to solve them",
-    group: "Look",
+    summary: "find problems and suggest fixes",
+    group: "Inspect",
     load: () => import("./commands/doctor.ts"),
   },
   {
     name: "config",
-    summary: "paths, effective values, schema and validation",
-    group: "Look",
+    summary: "show, locate and validate the configuration",
+    group: "Inspect",
     load: () => import("./commands/config.ts"),
   },
   {
     name: "tools",
-    summary: "list the tools, or show one",
+    summary: "list tools, or show one",
     group: "Use",
     load: () => import("./commands/tools.ts"),
   },
   { name: "call", summary: "call a tool", group: "Use", load: () => import("./commands/call.ts") },
   {
     name: "result",
-    summary: "read a large result page by page, or search in it",
+    summary: "page through or search a large result",
     group: "Use",
     load: () => import("./commands/result.ts"),
   },
   {
     name: "resources",
-    summary: "list what can be read",
+    summary: "list resources",
     group: "Use",
     load: () => import("./commands/resources.ts"),
   },
@@ -117,7 +117,7 @@ export const verbs: readonly VerbEntry[] = [
   },
   {
     name: "prompts",
-    summary: "list the prompts",
+    summary: "list prompts",
     group: "Use",
     load: () => import("./commands/prompts.ts"),
   },
@@ -135,19 +135,19 @@ export const verbs: readonly VerbEntry[] = [
   },
   {
     name: "logout",
-    summary: "revoke and forget a login",
+    summary: "log out of a remote server",
     group: "Credentials",
     load: () => import("./commands/logout.ts"),
   },
   {
     name: "secret",
-    summary: "keep values for ${secret:NAME}, encrypted",
+    summary: "manage encrypted values for ${secret:NAME}",
     group: "Credentials",
     load: () => import("./commands/secret.ts"),
   },
   {
     name: "completion",
-    summary: "print a completion script for a shell",
+    summary: "print a shell completion script",
     group: "Other",
     load: () => import("./commands/completion.ts"),
   },

@@ -4,24 +4,24 @@ import { painter, safe } from "./terminal/print.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 export interface HubUse {
-  /** Part of what is configured; all of it when absent. */
+  /** The servers to use. Default: all of them. */
   config?: LoadedConfig;
-  /** Keep servers up and reconnect them, for verbs that stay. */
+  /** Keep servers running and reconnect them, for verbs that keep running. */
   eager?: boolean;
-  /** Start nothing by itself and let no `required` server fail the whole: for verbs that report failures. */
+  /** Start nothing up front and do not fail because of a `required` server: for verbs that report failures. */
   tolerant?: boolean;
-  /** The account, instead of the configured ones. */
+  /** The account to use instead of the configured one. */
   profile?: string | undefined;
-  /** Whoever answers what servers and approvals ask; nobody when absent. */
+  /** Answers questions from servers and approval requests. Without it they are declined. */
   interact?: Interact;
 }
 
-/** Closing takes a moment when a server does not leave by itself; then a person should know why. */
+/** A server that does not exit by itself delays closing. After this long, tell the user why. */
 const noticeMs = 500;
 
 /**
- * Runs `work` with a hub and closes it whatever happens. Servers do not get the terminal's Ctrl-C, so ours closes the
- * hub, which ends them; what `work` still waits for fails then, and the command ends as interrupted.
+ * Runs `work` with a hub and always closes it. Servers do not receive the terminal's Ctrl-C, so ours closes the hub,
+ * which stops them. Pending work then fails, and the command exits as interrupted.
  */
 export async function withHub<T>(
   terminal: Terminal,
@@ -43,9 +43,9 @@ export async function withHub<T>(
   hub.on("server-log", ({ server, message }) => server === "" && warnings.add(message));
   let notice: NodeJS.Timeout | undefined;
   const onAbort = () => {
-    const words = "Ending the servers; Ctrl-C again leaves at once.\n";
+    const words = "Stopping the servers. Press Ctrl-C again to exit now.\n";
     if (terminal.isLive) notice = setTimeout(() => terminal.err(words), noticeMs);
-    // Calls in flight hear of the same signal: they tell their servers first.
+    // Calls in flight see the same signal and notify their servers first.
     setImmediate(() => void hub.close());
   };
   signal.addEventListener("abort", onAbort, { once: true });
@@ -67,14 +67,14 @@ export async function withHub<T>(
   }
 }
 
-/** Only the named servers of a configuration (all of them when none is named), as one observer sees them. */
+/** Limits a configuration to the named servers, or to all if none is named, with connections that can be observed. */
 export function onlyServers(config: LoadedConfig, names: readonly string[]): LoadedConfig {
   const chosen = [...config.servers].filter(([name]) => names.length === 0 || names.includes(name));
-  return { ...config, servers: new Map(chosen.map(([name, entry]) => [name, shared(entry)])) };
+  return { ...config, servers: new Map(chosen.map(([name, entry]) => [name, withSharedConnection(entry)])) };
 }
 
-/** A server with a connection per call has none to look at between calls, so the observer keeps one. */
-function shared(entry: ServerEntry): ServerEntry {
+/** A server with one connection per call has none to show between calls, so it gets a withSharedConnection one here. */
+function withSharedConnection(entry: ServerEntry): ServerEntry {
   return entry.config?.isolation === "call"
     ? { ...entry, config: { ...entry.config, isolation: "shared" } }
     : entry;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** An optional field with the sentence and the example that the reference and editors show for it. */
+/** An optional field with the description and example that the reference and editors show. */
 export function field<T extends z.core.$ZodType>(
   schema: T,
   description: string,
@@ -29,45 +29,49 @@ export const approval = z.union(
 export const retry = z.strictObject({
   attempts: field(
     z.int().check(z.minimum(0), z.maximum(5)),
-    "How often a call that is safe to repeat is tried again.",
+    "How often to retry a call that is safe to repeat.",
     2,
   ),
   timeouts: field(
     z.boolean(),
-    "Whether a timed-out call of a read-only or idempotent tool is tried again.",
+    "Whether to retry a call to a read-only or idempotent tool after a timeout.",
     false,
   ),
 });
 
 const outputLimits = {
-  warnTokens: field(tokens, "Results above this estimate are flagged.", 10_000),
-  maxTokens: field(tokens, "Results above this estimate are cut; the whole is kept under a handle.", 25_000),
-  media: field(z.enum(["keep", "drop"]), "Whether images and audio are passed on.", "keep"),
+  warnTokens: field(tokens, "Results with more estimated tokens than this are flagged.", 10_000),
+  maxTokens: field(
+    tokens,
+    "Results with more estimated tokens than this are cut. The whole result is kept under a handle.",
+    25_000,
+  ),
+  media: field(z.enum(["keep", "drop"]), "Whether to pass on images and audio.", "keep"),
 };
 
 export const output = z.strictObject({
   ...outputLimits,
   check: field(
     z.enum(["error", "warn", "off"]),
-    "What happens when a structured answer breaks the server's own output schema: a note beside it (the default), an error, or nothing.",
+    "What to do if a structured result does not match the server's own output schema: add a warning (the default), fail, or nothing.",
     "error",
   ),
-  tools: field(z.record(text, z.strictObject(outputLimits)), "Limits by tool; names may hold `*`.", {
+  tools: field(z.record(text, z.strictObject(outputLimits)), "Limits by tool. Names may contain `*`.", {
     "read_*": { maxTokens: 50_000 },
   }),
 });
 
 const toolRules = z.strictObject({
-  allow: field(texts, "Only these tools are offered; `*` and `?` match. An empty list is an error.", [
+  allow: field(texts, "Offer only these tools. `*` and `?` are wildcards. An empty list is an error.", [
     "search_*",
   ]),
-  deny: field(texts, "These tools are never offered, whatever `allow` says.", ["delete_*"]),
-  rename: field(z.record(text, text), "Other names for tools, by the server's own name.", {
+  deny: field(texts, "Never offer these tools, even if `allow` lists them.", ["delete_*"]),
+  rename: field(z.record(text, text), "New names for tools, by the name the server uses.", {
     search_issues: "search",
   }),
   annotations: field(
     z.record(text, z.record(text, z.unknown())),
-    "Corrections to what the server says about its tools; names may hold `*`.",
+    "Overrides for the server's tool annotations. Names may contain `*`.",
     { "get_*": { readOnlyHint: true } },
   ),
 });
@@ -75,38 +79,46 @@ const toolRules = z.strictObject({
 const identityProvider = z.strictObject({
   issuer: z.string().check(z.minLength(1)),
   clientId: z.string().check(z.minLength(1)),
-  clientSecret: field(text, "The client's secret there.", "${secret:IDP_CLIENT}"),
+  clientSecret: field(text, "The client's secret at the identity provider.", "${secret:IDP_CLIENT}"),
 });
 
 const oauth = z.strictObject({
-  clientId: field(text, "A client registered beforehand.", "plugboard-dev"),
-  clientSecret: field(text, "Its secret; use a reference, not the secret itself.", "${secret:ISSUES_CLIENT}"),
+  clientId: field(text, "The ID of a pre-registered client.", "plugboard-dev"),
+  clientSecret: field(
+    text,
+    "The client's secret. Use a reference, not the secret itself.",
+    "${secret:ISSUES_CLIENT}",
+  ),
   privateKey: field(
     text,
-    "The client's private key instead of a secret, PEM or JWK; use a reference.",
+    "The client's private key (PEM or JWK), instead of a secret. Use a reference.",
     "${file:~/.keys/plugboard.pem}",
   ),
   grant: field(
     z.enum(["client-credentials", "jwt-bearer", "cross-app"]),
-    "A login without a person: as the client itself, by a workload's token, or by a company's identity provider.",
+    "Log in without a person: as the client itself, with a workload's token, or through a company's identity provider.",
     "client-credentials",
   ),
   assertion: field(
     text,
-    "For `jwt-bearer` the workload's token, for `cross-app` the person's id token; read anew whenever it is needed.",
+    "The workload's token for `jwt-bearer`, or the person's ID token for `cross-app`. Read again on every use.",
     "${file:/var/run/secrets/tokens/plugboard}",
   ),
   identityProvider: field(
     identityProvider,
-    "For `cross-app`: who turns the id token into a grant for this server.",
+    "For `cross-app`: the identity provider that exchanges the ID token for a grant for this server.",
     { issuer: "https://idp.example", clientId: "plugboard" },
   ),
   dpop: field(
     z.boolean(),
-    "Whether tokens are bound to a key of ours. Default: when the server asks for it.",
+    "Whether to bind tokens to a key (DPoP). Default: only if the server asks for it.",
     true,
   ),
-  clientMetadataUrl: field(text, "A client-ID metadata document.", "https://me.example/client.json"),
+  clientMetadataUrl: field(
+    text,
+    "The URL of a client ID metadata document.",
+    "https://me.example/client.json",
+  ),
   scopes: field(
     z.union(
       [
@@ -117,32 +129,36 @@ const oauth = z.strictObject({
         ),
       ],
       {
-        error: "expected a list of scopes, or one string with spaces between them",
+        error: "expected a list of scopes, or one string separated by spaces",
       },
     ),
-    "Scopes to ask for when the server does not say.",
+    "The scopes to request if the server does not specify any.",
     ["issues:read"],
   ),
   callbackPort: field(
     z.int().check(z.minimum(1), z.maximum(65_535)),
-    "A fixed port for the login's callback.",
+    "A fixed port for the login callback.",
     8765,
   ),
-  issuer: field(text, "The only authorization server that is accepted.", "https://login.example"),
-  profile: field(text, "Which of several accounts to use.", "work"),
+  issuer: field(text, "The only authorization server to accept.", "https://login.example"),
+  profile: field(text, "The account to use, if there are several.", "work"),
 });
 
 const sandboxProfile = z.strictObject({
   kind: z.literal("bwrap"),
-  read: field(texts, "Folders it may read.", ["/usr", "${HOME}/notes"]),
-  write: field(texts, "Folders it may change.", ["./data"]),
-  network: field(z.boolean(), "Whether it may use the network.", false),
-  env: field(texts, "Variables it may see.", ["PATH"]),
+  read: field(texts, "Folders the server may read.", ["/usr", "${HOME}/notes"]),
+  write: field(texts, "Folders the server may write to.", ["./data"]),
+  network: field(z.boolean(), "Whether the server may use the network.", false),
+  env: field(texts, "Environment variables the server may see.", ["PATH"]),
 });
 
 const network = z.strictObject({
-  proxy: field(text, "A proxy for this server; `none` ignores the proxy variables.", "http://127.0.0.1:3128"),
-  ca: field(text, "A file with certificates to trust besides the system's.", "./company-ca.pem"),
+  proxy: field(
+    text,
+    "A proxy for this server. `none` ignores the proxy environment variables.",
+    "http://127.0.0.1:3128",
+  ),
+  ca: field(text, "A file with CA certificates to trust in addition to the system's.", "./company-ca.pem"),
   cert: field(text, "A client certificate.", "./client.pem"),
   key: field(text, "The client certificate's key.", "./client.key"),
 });
@@ -150,74 +166,82 @@ const network = z.strictObject({
 export const serverSchema = z.strictObject({
   type: field(
     z.enum(["stdio", "http", "sse"]),
-    "The transport; inferred from `command` or `url` when absent. `streamable-http`, `local` and `remote` are understood.",
+    "The transport. Inferred from `command` or `url` if absent. `streamable-http`, `local` and `remote` are also accepted.",
     "http",
   ),
-  command: field(text.check(z.minLength(1)), "The program of a stdio server. No shell is involved.", "npx"),
-  args: field(texts, "Its arguments.", ["-y", "@modelcontextprotocol/server-filesystem", "${HOME}/notes"]),
+  command: field(
+    text.check(z.minLength(1)),
+    "The program of a stdio server. It is not run in a shell.",
+    "npx",
+  ),
+  args: field(texts, "The program's arguments.", [
+    "-y",
+    "@modelcontextprotocol/server-filesystem",
+    "${HOME}/notes",
+  ]),
   cwd: field(
     text,
-    "Its working folder, relative to the configuration file. Without it: the project for project and local scope, otherwise where you are.",
+    "The program's working folder, relative to the configuration file. Default: the project folder for the project and local scopes, otherwise the current folder.",
     "./server",
   ),
-  env: field(z.record(text, text), "Variables for the server, besides a minimal environment.", {
+  env: field(z.record(text, text), "Environment variables for the server, added to a minimal environment.", {
     LOG_LEVEL: "info",
   }),
-  inheritEnv: field(texts, "Variables handed on from Plugboard's own environment; `*` matches.", ["AWS_*"]),
-  url: field(text.check(z.minLength(1)), "The address of a remote server.", "https://issues.example/mcp"),
-  headers: field(z.record(text, text), "Headers for every request.", {
+  inheritEnv: field(
+    texts,
+    "Environment variables to pass on from Plugboard's own environment. `*` is a wildcard.",
+    ["AWS_*"],
+  ),
+  url: field(text.check(z.minLength(1)), "The URL of a remote server.", "https://issues.example/mcp"),
+  headers: field(z.record(text, text), "Headers to send with every request.", {
     Authorization: "Bearer ${secret:ISSUES_TOKEN}",
   }),
-  headersFromEnv: field(z.record(text, text), "Headers whose values are read from variables.", {
+  headersFromEnv: field(z.record(text, text), "Headers whose values come from environment variables.", {
     "X-Api-Key": "ISSUES_KEY",
   }),
-  bearerTokenEnv: field(text, "The variable that holds a bearer token.", "ISSUES_TOKEN"),
+  bearerTokenEnv: field(text, "The environment variable that contains a bearer token.", "ISSUES_TOKEN"),
   headersHelper: field(
     z.union([texts.check(z.minLength(1)), text.check(z.minLength(1))], {
       error: "expected a command as a list of words",
     }),
-    "A command that prints headers (JSON or `Name: value` lines); run again after a 401.",
+    "A command that prints headers as JSON or `Name: value` lines. Plugboard runs it again after a 401.",
     ["./get-headers", "--json"],
   ),
-  enabled: field(z.boolean(), "`false` switches the server off.", true),
-  required: field(
-    z.boolean(),
-    "Starting fails when this server does not start. Implies an eager start.",
-    false,
-  ),
-  lazy: field(z.boolean(), "Whether the server is started only when it is needed.", true),
-  startupTimeoutMs: field(milliseconds, "How long the start may take. Default 30 s.", 30_000),
-  callTimeoutMs: field(milliseconds, "How long a call may take without progress. Default 60 s.", 60_000),
-  maxCallTimeoutMs: field(milliseconds, "How long a call may take at all. Default 10 min.", 600_000),
-  tools: field(toolRules, "Which tools are offered, and under which names.", {
+  enabled: field(z.boolean(), "`false` disables the server.", true),
+  required: field(z.boolean(), "Startup fails if this server does not start. Implies an eager start.", false),
+  lazy: field(z.boolean(), "Whether to start the server only when it is needed.", true),
+  startupTimeoutMs: field(milliseconds, "How long the server may take to start. Default: 30 s.", 30_000),
+  callTimeoutMs: field(milliseconds, "How long a call may take without progress. Default: 60 s.", 60_000),
+  maxCallTimeoutMs: field(milliseconds, "How long a call may take in total. Default: 10 min.", 600_000),
+  tools: field(toolRules, "Which tools to offer, and under which names.", {
     allow: ["search_*"],
     deny: ["search_secrets"],
   }),
   untrusted: field(
     z.boolean(),
-    "The server is not believed: an allow list is required, its annotations count for nothing.",
+    "Do not trust the server: requires an allow list and ignores its annotations.",
     true,
   ),
-  approval: field(approval, "Whether calls are approved, asked about or denied.", "auto"),
-  elicitation: field(elicitationMode, "Whether the server's questions are asked or declined.", "ask"),
-  retry: field(retry, "What is repeated after a failure.", { attempts: 2 }),
+  approval: field(approval, "Whether to approve calls, ask about them or deny them.", "auto"),
+  elicitation: field(elicitationMode, "Whether to ask the server's questions or decline them.", "ask"),
+  retry: field(retry, "What to retry after a failure.", { attempts: 2 }),
   oauth: field(oauth, "How to log in.", { clientId: "plugboard-dev", scopes: ["issues:read"] }),
-  auth: field(text, "`oauth`, `none`, or the id of a provider that the host program supplies.", "oauth"),
+  auth: field(text, "`oauth`, `none`, or the ID of a provider that the host program supplies.", "oauth"),
   protocol: field(z.enum(["auto", "modern", "legacy"]), "Pins the protocol era.", "auto"),
   isolation: field(
     z.enum(["shared", "caller", "call", "project"]),
-    "One connection for everybody, one for each caller, one for each call, or one for each project folder (`${PROJECT_ROOT}` is that folder).",
+    "One connection for all callers, per caller, per call, or per project folder (`${PROJECT_ROOT}` is that folder).",
     "shared",
   ),
   idleStopMs: field(
     milliseconds,
-    "Stops the server after so long without use; its tools stay listed and the next call starts it again.",
+    "Stop the server after it has been idle for this long. Its tools stay listed, and the next call starts it again.",
     600_000,
   ),
   output: field(output, "How large results may be.", { maxTokens: 25_000 }),
   cacheTtlMs: field(
     z.int().check(z.minimum(0), z.maximum(86_400_000)),
-    "How long a list of tools counts as fresh.",
+    "How long a tool list counts as fresh.",
     3_600_000,
   ),
   sandbox: field(
@@ -232,12 +256,12 @@ export const serverSchema = z.strictObject({
   }),
   maxLineBytes: field(
     z.int().check(z.minimum(1024), z.maximum(1_073_741_824)),
-    "The longest message accepted. Default 32 MB.",
+    "The longest message to accept. Default: 32 MB.",
     33_554_432,
   ),
   alwaysLoad: field(
     z.union([z.boolean(), texts], { error: "expected true, false or a list of tools" }),
-    "These tools are always offered in full, never deferred to tool search.",
+    "Always offer these tools in full, never through tool search.",
     true,
   ),
 });

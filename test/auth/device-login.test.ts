@@ -91,7 +91,7 @@ describe("a login by device code", () => {
     const prompt = { issuer: "login.example", url: "https://other.example/device", code: "ABCD-EFGH" };
     await device?.({ ...prompt, expiresInMs: 1, warning: "Look twice." });
     expect(text).toBe(
-      "Open https://other.example/device on any device to log in at login.example, and type in the code ABCD-EFGH\nLook twice.\n",
+      "Open https://other.example/device on any device to log in at login.example, and enter the code ABCD-EFGH\nLook twice.\n",
     );
   });
 });

@@ -58,7 +58,7 @@ describe("M03 plugboard secret", () => {
     box.folders.state = box.path("blocked/state");
     const { code, out, err } = await box.cli(["secret", "set", "TOKEN", "-"], { input: canary });
     expect([code, out]).toEqual([5, ""]);
-    expect(err).toContain("could not be kept");
+    expect(err).toContain("Could not save the secret");
     expect(err).not.toContain(canary);
   });
 });

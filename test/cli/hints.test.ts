@@ -23,7 +23,7 @@ describe("what a person is told to do next", () => {
       "home/.config/plugboard/config.json": { mcpServers: { files: { command: "true" } } },
       "managed/managed.json": { deniedMcpServers: [{ serverName: "files" }] },
     });
-    expect((await box.cli(["get", "files"])).out).toContain("`plugboard explain files` names the rule.");
+    expect((await box.cli(["get", "files"])).out).toContain("`plugboard explain files` shows the rule.");
   });
 
   it("is a command that can be copied as it is, whatever a project calls its servers", () => {

@@ -166,10 +166,10 @@ describe.runIf(process.platform === "linux")("a login that is missing, at a term
       },
     });
     expect([code, out]).toEqual([0, expect.stringContaining("3")]);
-    expect(err).toContain("No browser could be opened here.\n");
+    expect(err).toContain("Could not open a browser here.\n");
     expect(asked.slice(-2)).toEqual([
       "Log in to issues now?",
-      "Paste the address that the browser ends at (it may show an error there)",
+      "Paste the final address from the browser (the page may show an error)",
     ]);
     expect(opened()).toEqual([]);
   });

@@ -103,7 +103,7 @@ describe("M23 status", () => {
     expect(doctor.out).toMatch(
       /✓ old {2}connected over stdio: old one 1\.2\.3, protocol 2025-06-18 \(legacy era\)/,
     );
-    expect(doctor.out).toMatch(/It is written in the user scope \(.*config\.json:\d+\)/);
+    expect(doctor.out).toMatch(/It is configured in the user scope \(.*config\.json:\d+\)/);
     expect(doctor.out).toContain("10 problems found.");
     for (const [name, { exitCode }] of Object.entries(broken)) {
       if (name === "hanging") continue;
@@ -135,7 +135,7 @@ describe("M23 status", () => {
     });
     const run = await box.cli(["doctor", "it", "--connect"]);
     expect(run.out).toMatch(
-      /! it {2}not only messages .* \(1 line\), first: Welcome!\n {2}→ .*standard error/,
+      /! it {2}printed 1 line that is not a message to standard output, first: Welcome!\n {2}→ .*standard error/,
     );
     expect(run.code).toBe(0);
   });
@@ -256,7 +256,7 @@ describe("M09 status --watch", () => {
     const { until, end } = watchStatus(box, [], { columns: 80, rows: 24 });
     await until(/old +connected .*14/);
     box.write(user, '{ "mcpServers": {');
-    await until(/The one before\s+(\S*\s*)stays in use/);
+    await until(/The previous\s+(\S*\s*)configuration\s+(\S*\s*)stays\s+(\S*\s*)in\s+(\S*\s*)use/);
     expect((await end()).code).toBe(130);
   });
 });

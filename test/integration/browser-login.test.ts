@@ -134,7 +134,7 @@ describe("plugboard login in a real browser", () => {
     const { box } = await open();
     box.env["PATH"] = box.path("home/bin");
     const login = startCli(box, "login", "issues");
-    const [, url = ""] = await login.said(/(http:\S+\/authorize\S+)[^]*No browser could be opened here/);
+    const [, url = ""] = await login.said(/(http:\S+\/authorize\S+)[^]*Could not open a browser here/);
     const { page } = await newPage();
     await page.goto(url);
     await allow(page, "grace");

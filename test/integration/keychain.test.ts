@@ -94,7 +94,7 @@ describe(`M72 the vault with ${hasKeychain ? "gnome-keyring" : "no keychain to b
     expect(set.stdout).toContain(hasKeychain ? "whose key is in the keychain" : "whose key is in vault.key");
     const list = inSession(box, "locked", ["src/cli/main.ts", "secret", "list"], "");
     expect(list.status).toBe(0);
-    expect(list.stdout + list.stderr).toContain(hasKeychain ? "1 record cannot be read now" : "A ");
+    expect(list.stdout + list.stderr).toContain(hasKeychain ? "1 record cannot be read." : "A ");
     expect(set.stdout + set.stderr + list.stdout + list.stderr).not.toContain(canary);
   });
 });

@@ -110,10 +110,10 @@ describe.runIf(hasBubblewrap)("M72 a home that cannot be written", () => {
     const { auth, box, run, login } = await openScene({ VALUE: "canary-value" });
     const set = await run("absent", ["secret", "set", "A", "--from-env", "VALUE"], readOnly);
     expect([set.code, set.out]).toEqual([5, ""]);
-    expect(set.err).toContain("The secret could not be kept.");
+    expect(set.err).toContain("Could not save the secret.");
     const refused = await login("absent", "issues", readOnly);
     expect([refused.code, refused.out]).toEqual([5, ""]);
-    expect(refused.err).toContain('A login to "issues" could not be kept.');
+    expect(refused.err).toContain('Cannot save a login to "issues".');
     expect(auth.received).toEqual([]);
     expect(readdirSync(box.home).sort()).toEqual([".config", "project"]);
     const after = await run("absent", call(), readOnly);

@@ -9,7 +9,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 
 type Arguments = Record<string, unknown>;
 
-/** `key=value…` read by the schema, or one object: `'{json}'`, `@file` or `-` for standard input. */
+/** Reads `key=value…` according to the schema, or one object from `'{json}'`, `@file` or `-` (standard input). */
 export async function readArguments(
   words: readonly string[],
   schema: Schema,
@@ -50,10 +50,10 @@ function parsePair(word: string, words: readonly string[], schema: Schema): Pair
   const names = propertiesOf(schema, schema).map(([name]) => name);
   const [only] = names;
   const isObvious = words.length === 1 && names.length === 1 && only !== undefined;
-  throw new PlugboardError("usage-invalid", `"${word}" is no argument.`, {
+  throw new PlugboardError("usage-invalid", `Not a valid argument: ${word}`, {
     hint: isObvious
       ? `Did you mean ${only}=${word}?`
-      : "Arguments are key=value, or one '{\"json\": …}', @file or - for standard input.",
+      : "Write key=value, or a single '{\"json\": …}', @file, or - for standard input.",
   });
 }
 
@@ -65,16 +65,16 @@ async function readValue(
 ): Promise<unknown> {
   if (isJson) return await parseJson(text, `the value of ${key}`);
   if (!text.startsWith("@")) return argumentValue(text, schema, root);
-  const hint = `For the text itself write ${key}:='${JSON.stringify(text)}'.`;
+  const hint = `To pass the text itself, write ${key}:='${JSON.stringify(text)}'.`;
   return argumentValue(await readTextFile(text.slice(1), cwd, hint), schema, root);
 }
 
-/** `a.b` means `b` within `a`, unless a parameter is really called that. */
+/** `a.b` means `b` inside `a`, unless a parameter is named `a.b`. */
 function stepsOf(key: string, schema: Schema): string[] {
   const isDeclared = propertiesOf(schema, schema).some(([name]) => name === key);
   const steps = isDeclared ? [key] : key.split(".");
   if (steps.some((step) => step === "" || step === "__proto__")) {
-    throw new PlugboardError("usage-invalid", `"${key}" is no name for an argument.`);
+    throw new PlugboardError("usage-invalid", `Not a valid argument name: ${key}`);
   }
   return steps;
 }
@@ -100,14 +100,17 @@ function place(
     if (!Object.hasOwn(holder, step)) holder[step] = /^\d+$/.test(next) ? [] : {};
     const inner = holder[step];
     if (typeof inner !== "object" || inner === null) {
-      throw new PlugboardError("usage-invalid", `"${key}": ${step} already has a value that is no object.`);
+      throw new PlugboardError(
+        "usage-invalid",
+        `"${key}": ${step} already has a value that is not an object.`,
+      );
     }
     holder = inner as Arguments;
   }
   const last = steps.at(-1) ?? "";
   const before = Object.hasOwn(holder, last) ? holder[last] : undefined;
   if (isRepeated && !(Array.isArray(before) && Array.isArray(value))) {
-    throw new PlugboardError("usage-invalid", `"${key}" is given twice, but it takes one value.`);
+    throw new PlugboardError("usage-invalid", `"${key}" was given twice, but takes one value.`);
   }
   holder[last] = isRepeated ? [...(before as unknown[]), ...(value as unknown[])] : value;
 }

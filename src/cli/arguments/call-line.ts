@@ -3,7 +3,7 @@ import { joinArgv } from "../../lib/argv.ts";
 import { argumentValue } from "./value.ts";
 import { propertySchema } from "./schema-parts.ts";
 
-/** A command line that calls the tool with these arguments, ready to be pasted into a shell. */
+/** A command line that calls the tool with these arguments, ready to paste into a shell. */
 export function callLine(tool: ToolEntry, args: Record<string, unknown>): string {
   const names = Object.keys(args);
   const words = names.every((name) => /^[\w-][\w.-]*$/.test(name) && name !== "__proto__")
@@ -12,12 +12,12 @@ export function callLine(tool: ToolEntry, args: Record<string, unknown>): string
   return joinArgv(["plugboard", "call", toolWord(tool), ...words]);
 }
 
-/** The shortest name that finds the tool wherever servers are added or removed. */
+/** The shortest name that still finds the tool after other servers are added or removed. */
 export function toolWord({ id, server, name }: Pick<ToolEntry, "id" | "server" | "name">): string {
   return /^[\w-]+$/.test(server) && /^[\w-][\w./-]*$/.test(name) ? `${server}.${name}` : id;
 }
 
-/** `key=value` where that reads back as the same value, else `key:=json`. */
+/** `key=value` if that reads back as the same value, otherwise `key:=json`. */
 function argumentWord(name: string, value: unknown, { inputSchema }: ToolEntry): string {
   const text = plainText(value);
   const schema = propertySchema(inputSchema, name, inputSchema);

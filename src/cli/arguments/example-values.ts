@@ -11,7 +11,7 @@ import type { Schema } from "./schema-parts.ts";
 
 const maxDepth = 5;
 
-/** Arguments that show how a tool is called: what is required, with values that look like what is meant. */
+/** Example arguments for a tool: the required ones, with plausible values. */
 export function exampleArguments(schema: Schema): Record<string, unknown> {
   const value = exampleValue(schema, schema, "", 0);
   return isRecord(value) ? value : {};

@@ -1,7 +1,7 @@
 import { PlugboardError } from "../../index.ts";
 import type { ParseError } from "jsonc-parser";
 
-/** Parses JSON that a person wrote; a mistake is told with its line and column. */
+/** Parses handwritten JSON and reports a mistake with its line and column. */
 export async function parseJson(text: string, where: string): Promise<unknown> {
   try {
     return JSON.parse(text) as unknown;
@@ -11,12 +11,16 @@ export async function parseJson(text: string, where: string): Promise<unknown> {
     const line = before.split("\n").length;
     const column = at - before.lastIndexOf("\n");
     const found = text.slice(at, at + 20).split("\n")[0];
-    const what = at >= text.length ? "it ends too early" : `${JSON.stringify(found)} is not expected there`;
-    throw new PlugboardError("usage-invalid", `JSON in ${where}, line ${line}, column ${column}: ${what}.`, {
-      data: { line, column },
-      hint: "Put single quotes around JSON, so that the shell leaves its double quotes alone.",
-      cause: error,
-    });
+    const what = at >= text.length ? "unexpected end" : `unexpected ${JSON.stringify(found)}`;
+    throw new PlugboardError(
+      "usage-invalid",
+      `Invalid JSON in ${where}, line ${line}, column ${column}: ${what}.`,
+      {
+        data: { line, column },
+        hint: "Put single quotes around JSON so that the shell keeps its double quotes.",
+        cause: error,
+      },
+    );
   }
 }
 

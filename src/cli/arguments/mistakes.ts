@@ -7,7 +7,7 @@ import { propertySchema } from "./schema-parts.ts";
 
 type Arguments = Record<string, unknown>;
 
-/** Adds to an error about arguments the command line that would have been right, where one can be found. */
+/** Adds a corrected command line to an error about arguments, if one can be found. */
 export function withCorrection(error: unknown, tool: ToolEntry, args: Arguments): unknown {
   if (!isPlugboardError(error, "arguments-invalid")) return error;
   const corrected = correct(tool, args, mistakesIn(error.data));
@@ -19,11 +19,11 @@ export function withCorrection(error: unknown, tool: ToolEntry, args: Arguments)
     tool: tool.id,
     data: { ...data, corrected: line },
     cause: error,
-    hint: `Like this it fits: ${line}`,
+    hint: `Try: ${line}`,
   });
 }
 
-/** Known names for misspelt ones, the nearest allowed values, examples for what is missing or of a wrong type. */
+/** Fixes misspelt names, picks the closest allowed values, and fills in examples for missing or mistyped ones. */
 function correct({ inputSchema }: ToolEntry, args: Arguments, mistakes: Mistake[]): Arguments | undefined {
   let fixed: Arguments = { ...args };
   for (const { path, expected, suggestion } of mistakes) {

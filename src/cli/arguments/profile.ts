@@ -8,23 +8,25 @@ export interface ProfileOptions extends CommonOptions {
 }
 
 export function profileOption(): Option {
-  return new Option("--profile <name>", "as another account than the configured one").argParser((name) => {
-    if (name.trim() !== "") return name;
-    throw new InvalidArgumentError("It takes the name of an account.");
-  });
+  return new Option("--profile <name>", "use this account instead of the configured one").argParser(
+    (name) => {
+      if (name.trim() !== "") return name;
+      throw new InvalidArgumentError("It must be the name of an account.");
+    },
+  );
 }
 
-/** For a server that was named: an account of one that has none is a mistake. */
+/** Rejects --profile for a server that has no accounts. Call it only for a server the user named. */
 export function assertAccounts(entry: ServerEntry | undefined, profile: string | undefined): void {
   if (profile === undefined || !entry?.config || entry.config.url !== undefined) return;
   const { name } = entry;
   throw new PlugboardError("usage-invalid", `"${name}" runs on this machine and has no accounts.`, {
     server: name,
-    hint: "Leave --profile out.",
+    hint: "Remove --profile.",
   });
 }
 
-/** The account that is used for a server, as far as it was chosen. */
+/** The account configured for a server, if any. */
 export function profileOf({ settings }: LoadedConfig, { name, config }: ServerEntry): string | undefined {
   const { profiles = {} } = settings;
   return Object.hasOwn(profiles, name) ? profiles[name] : config?.oauth?.profile;

@@ -5,7 +5,7 @@ export type Schema = Record<string, unknown>;
 const maxHops = 20;
 const maxBranches = 50;
 
-/** A schema with its local `$ref` followed; an empty one for everything that is not a schema. */
+/** Resolves a schema's local `$ref`. Returns an empty schema for anything that is not a schema. */
 export function resolveSchema(schema: unknown, root: Schema): Schema {
   let current = schema;
   for (let hop = 0; hop < maxHops && isRecord(current) && typeof current["$ref"] === "string"; hop++) {
@@ -16,7 +16,7 @@ export function resolveSchema(schema: unknown, root: Schema): Schema {
   return isRecord(current) ? current : {};
 }
 
-/** The JSON types that a value may have; empty when the schema does not say. */
+/** The JSON types a value can have; empty if the schema does not say. */
 export function typesOf(schema: unknown, root: Schema): Set<string> {
   return new Set(branchesOf(schema, root).flatMap(ownTypes));
 }
@@ -40,7 +40,7 @@ export function propertiesOf(schema: unknown, root: Schema): [string, unknown][]
   return [...all];
 }
 
-/** The names that every valid object has: alternatives do not count. */
+/** The properties that every valid object must have. Ignores alternatives (`anyOf`, `oneOf`). */
 export function requiredOf(schema: unknown, root: Schema): Set<string> {
   const { required, allOf } = resolveSchema(schema, root);
   const own = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
@@ -52,14 +52,14 @@ export function itemSchema(schema: unknown, root: Schema): unknown {
   return branchesOf(schema, root).find(({ items }) => isRecord(items))?.["items"];
 }
 
-/** The values of `enum` and `const`, also of titled alternatives; empty when any value may be given. */
+/** The values of `enum` and `const`, including titled alternatives; empty if any value is allowed. */
 export function allowedValues(schema: unknown, root: Schema): unknown[] {
   return branchesOf(schema, root).flatMap(({ enum: values, const: only }) =>
     Array.isArray(values) ? values : only === undefined ? [] : [only],
   );
 }
 
-/** A schema and everything that is combined in it, references followed, each once. */
+/** A schema and everything combined into it, with references resolved. */
 function branchesOf(schema: unknown, root: Schema): Schema[] {
   const found: Schema[] = [];
   const open = [schema];

@@ -4,7 +4,7 @@ import { PlugboardError } from "../../index.ts";
 
 const maxBytes = 50_000_000;
 
-/** The text of a file that somebody named on the command line. */
+/** Reads a file named on the command line. */
 export async function readTextFile(name: string, cwd: string, hint?: string): Promise<string> {
   const path = resolve(cwd, name);
   try {
@@ -12,11 +12,11 @@ export async function readTextFile(name: string, cwd: string, hint?: string): Pr
     return await readFile(path, "utf8");
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : message;
-    throw new PlugboardError("usage-invalid", `${name || "@"} cannot be read: ${why}.`, {
+    const why = code === "ENOENT" ? "no such file" : code === "EISDIR" ? "it is a folder" : message;
+    throw new PlugboardError("usage-invalid", `Cannot read ${name || "@"}: ${why}.`, {
       data: { file: path },
       cause: error,
-      hint: hint ?? "The name behind @ is taken from the current folder.",
+      hint: hint ?? "The path after @ is relative to the current folder.",
     });
   }
 }

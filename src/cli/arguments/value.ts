@@ -2,8 +2,8 @@ import { allowedValues, itemSchema, typesOf } from "./schema-parts.ts";
 import type { Schema } from "./schema-parts.ts";
 
 /**
- * What somebody means who types a value: read by the tool's schema. Where the schema wants a string it stays one;
- * what cannot be read as anything the schema wants stays text, and validation says what is wrong with it.
+ * Converts a typed value to the type in the tool's schema. A value stays a string if the schema expects one, or if
+ * it fits no expected type; validation then reports the mistake.
  */
 export function argumentValue(text: string, schema: unknown, root: Schema): unknown {
   const types = typesOf(schema, root);
@@ -35,7 +35,7 @@ function isNumber(text: string): boolean {
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim());
 }
 
-/** `undefined` for what is no JSON. */
+/** Returns `undefined` if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

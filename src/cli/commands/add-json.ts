@@ -7,14 +7,14 @@ import { scopeOption, verb } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 
 export function command(terminal: Terminal): Command {
-  return verb("add-json", "Add a server given as a JSON object.", [
+  return verb("add-json", "Add a server from a JSON object.", [
     `add-json files '{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem","."]}'`,
     "add-json issues - < server.json",
   ])
     .argument("<name>", "the server's name")
-    .argument("<json>", "its configuration; `-` reads standard input")
-    .addOption(scopeOption("where to write it").default("local"))
-    .option("--force", "replace a server of that name")
+    .argument("<json>", "the server's configuration; `-` reads standard input")
+    .addOption(scopeOption("the scope to add it to").default("local"))
+    .option("--force", "replace an existing server with that name")
     .action(
       async (
         name: string,
@@ -27,14 +27,14 @@ export function command(terminal: Terminal): Command {
     );
 }
 
-/** Comments and trailing commas are fine here too: the text may have been copied from a file. */
+/** Accepts comments and trailing commas, because the text is often copied from a file. */
 async function parseObject(text: string): Promise<Record<string, unknown>> {
   const { diagnostics, servers } = await parseConfig(`{"mcpServers":{"server":${text}\n}}`);
   const written = servers[0]?.written;
   if (typeof written === "object" && written !== null && !Array.isArray(written))
     return written as Record<string, unknown>;
   const why = diagnostics[0]?.message ?? "expected an object";
-  throw new PlugboardError("usage-invalid", `This is not a JSON object: ${why}.`, {
-    hint: `For instance: '{"command":"npx","args":["-y","some-server"]}'`,
+  throw new PlugboardError("usage-invalid", `Not a JSON object: ${why}.`, {
+    hint: `Example: '{"command":"npx","args":["-y","some-server"]}'`,
   });
 }

@@ -22,33 +22,39 @@ interface AddOptions extends CommonOptions {
 }
 
 export function command(terminal: Terminal): Command {
-  return verb("add", "Add a server: a command behind `--`, or a URL.", [
+  return verb("add", "Add a server: a command after `--`, or a URL.", [
     "add files -- npx -y @modelcontextprotocol/server-filesystem ./notes",
     "add --transport http issues https://issues.example/mcp",
     "add -s project -H 'Authorization: Bearer ${secret:ISSUES}' issues https://issues.example/mcp",
     "add -e API_KEY='${API_KEY}' search -- uvx search-server",
   ])
     .argument("<name>", "the server's name")
-    .argument("<command-or-url>", "its program, or its address")
+    .argument("<command-or-url>", "the program to run, or the URL to connect to")
     .argument("[args...]", "the program's arguments")
-    .addOption(scopeOption("where to write it").default("local"))
-    .addOption(new Option("-t, --transport <transport>", "how to reach it").choices(["stdio", "http", "sse"]))
-    .option("-e, --env <KEY=value>", "a variable for the program (repeatable)", collect)
-    .option("-H, --header <Name: value>", "a header for every request (repeatable)", collect)
-    .option("--client-id <id>", "the OAuth client registered for you")
+    .addOption(scopeOption("the scope to add it to").default("local"))
+    .addOption(
+      new Option("-t, --transport <transport>", "the transport; inferred from the command or URL").choices([
+        "stdio",
+        "http",
+        "sse",
+      ]),
+    )
+    .option("-e, --env <KEY=value>", "set an environment variable for the program (repeatable)", collect)
+    .option("-H, --header <Name: value>", "send a header with every request (repeatable)", collect)
+    .option("--client-id <id>", "the ID of a registered OAuth client")
     .option(
       "--client-secret",
-      "the client has a secret: asked for without being shown, or taken from MCP_CLIENT_SECRET",
+      "ask for the client's secret without showing it, or read it from MCP_CLIENT_SECRET",
     )
-    .option("--callback-port <port>", "a fixed port for the login's callback", parsePort)
-    .option("--force", "replace a server of that name")
+    .option("--callback-port <port>", "a fixed port for the login callback", parsePort)
+    .option("--force", "replace an existing server with that name")
     .action(async (first: string, second: string, rest: string[], given: Partial<AddOptions>) => {
       const options: AddOptions = { scope: "local", env: [], header: [], ...given };
       const words = takePairs([first, second, ...rest], options);
       const [name, target, ...args] = words;
       if (name === undefined || target === undefined) {
-        throw new PlugboardError("usage-invalid", "A name and a command or URL are needed.", {
-          hint: "For instance: plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .",
+        throw new PlugboardError("usage-invalid", "Missing name, command or URL.", {
+          hint: "Example: plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .",
         });
       }
       if (!isRemote(target, options)) return addServer(name, local(target, args, options), options, terminal);
@@ -58,7 +64,7 @@ export function command(terminal: Terminal): Command {
     });
 }
 
-/** `-e A=1 B=2 name` and `-H "X: 1" "Y: 2" name` are written like this too; a name holds neither `=` nor `:`. */
+/** Also accepts `-e A=1 B=2 name` and `-H "X: 1" "Y: 2" name`; a name never contains `=` or `:`. */
 function takePairs(words: string[], options: AddOptions): string[] {
   const rest = [...words];
   while (options.env.length > 0 && /^[A-Za-z_]\w*=/.test(rest[0] ?? "")) options.env.push(rest.shift() ?? "");
@@ -76,7 +82,10 @@ function local(program: string, args: string[], options: AddOptions): Record<str
     [options.clientId, "--client-id"],
   ] as const) {
     if (given)
-      throw new PlugboardError("usage-invalid", `${flag} is for remote servers; "${program}" is a command.`);
+      throw new PlugboardError(
+        "usage-invalid",
+        `${flag} works only with a URL, and "${program}" is a command.`,
+      );
   }
   const env = Object.fromEntries(options.env.map((pair) => splitPair(pair, "=", "-e KEY=value")));
   return {
@@ -89,10 +98,10 @@ function local(program: string, args: string[], options: AddOptions): Record<str
 function remote(name: string, url: string, args: string[], options: AddOptions): Record<string, unknown> {
   const [extra] = args;
   if (extra !== undefined) {
-    throw new PlugboardError("usage-invalid", `A URL takes no arguments, but "${extra}" follows it.`);
+    throw new PlugboardError("usage-invalid", `A URL takes no arguments: remove "${extra}".`);
   }
   if (options.env.length > 0)
-    throw new PlugboardError("usage-invalid", "--env is for commands; a URL has no environment.");
+    throw new PlugboardError("usage-invalid", "--env works only with a command, not with a URL.");
   const headers = Object.fromEntries(options.header.map((pair) => splitPair(pair, ":", "-H 'Name: value'")));
   const oauth = {
     ...(options.clientId === undefined ? {} : { clientId: options.clientId }),
@@ -111,12 +120,12 @@ function clientSecretName(server: string): string {
   return `${server.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}_CLIENT_SECRET`;
 }
 
-/** What is kept as the client's secret; nothing where nobody can be asked, who is then told what to do. */
+/** Reads the client secret. Without a terminal, explains how to set it later and returns nothing. */
 async function readClientSecret(server: string, terminal: Terminal): Promise<KeptSecret | undefined> {
   const name = clientSecretName(server);
   const fromEnv = terminal.env["MCP_CLIENT_SECRET"] ? "MCP_CLIENT_SECRET" : undefined;
   if (fromEnv === undefined && !terminal.ask) {
-    const words = `note: keep the client secret with \`plugboard secret set ${name}\`, or set the variable ${name}.`;
+    const words = `note: save the client secret with \`plugboard secret set ${name}\`, or set the variable ${name}.`;
     terminal.err(`${safe(words)}\n`);
     return undefined;
   }
@@ -125,7 +134,7 @@ async function readClientSecret(server: string, terminal: Terminal): Promise<Kep
 
 function splitPair(pair: string, separator: string, form: string): [string, string] {
   const at = pair.indexOf(separator);
-  if (at < 1) throw new PlugboardError("usage-invalid", `A pair is written as ${form}.`);
+  if (at < 1) throw new PlugboardError("usage-invalid", `Invalid pair. Write it as ${form}.`);
   const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
   return separator === ":" ? [name.trim(), value.trim()] : [name, value];
 }
@@ -133,5 +142,5 @@ function splitPair(pair: string, separator: string, form: string): [string, stri
 function parsePort(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port > 0 && port < 65_536) return port;
-  throw new PlugboardError("usage-invalid", "A port is a number from 1 to 65535.");
+  throw new PlugboardError("usage-invalid", "The port must be a number from 1 to 65535.");
 }

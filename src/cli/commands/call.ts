@@ -28,7 +28,7 @@ interface CallVerbOptions extends ProfileOptions {
 export function command(terminal: Terminal): Command {
   return verb(
     "call",
-    "Call a tool and show its answer. Values are read by the tool's schema; typing the command is the approval, unless the configuration says to ask.",
+    "Call a tool and show its result. Values are converted to the types in the tool's schema. Running the command counts as approval, unless the configuration says to ask.",
     [
       "call files.read_file path=README.md",
       "call issues.search query='open bugs' labels=bug,urgent filter.since=2026-01-01",
@@ -39,18 +39,18 @@ export function command(terminal: Terminal): Command {
       "make-arguments | plugboard call files.write_file - --json",
     ],
   )
-    .argument("<tool>", "its id, server.tool, or its name when only one server has it")
-    .argument("[arguments...]", "key=value, key:=json, key=@file; or one '{json}', @file or -")
-    .option("--timeout <seconds>", "how long the server may be silent", seconds)
-    .option("-y, --yes", "say yes where the configuration says to ask")
-    .option("--whole", "show the answer whole, whatever its size")
-    .option("--output <folder>", "save images and other files there; the current folder when absent")
+    .argument("<tool>", "the tool's ID, server.tool, or its name if it is unique")
+    .argument("[arguments...]", "key=value, key:=json or key=@file; or a single '{json}', @file or -")
+    .option("--timeout <seconds>", "fail if the server is silent for this long", seconds)
+    .option("-y, --yes", "approve the call even if the configuration says to ask")
+    .option("--whole", "show the whole result, whatever its size")
+    .option("--output <folder>", "save images and other files here (default: the current folder)")
     .addOption(profileOption())
     .action(async (query: string, words: string[], options: CallVerbOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
         const { waiting, onAsking, spinWhile } = yieldingSpinner(query);
-        // Where the arguments come in on standard input, nobody can type an answer there.
+        // Arguments on standard input leave no way to type an answer.
         const offersLogin = !options.json && !words.includes("-");
         const interact = terminalAnswers({ terminal, yes: options.yes ?? false, offersLogin, onAsking });
         await withHub(
@@ -62,7 +62,7 @@ export function command(terminal: Terminal): Command {
               callTool(hub, query, words, { ...options, signal, waiting }, terminal),
             ).catch((error: unknown) => {
               if (isPlugboardError(error, "call-cancelled"))
-                terminal.err("Cancelled; the server was told.\n");
+                terminal.err("Cancelled. The server was notified.\n");
               throw error;
             });
             const folder = resolve(terminal.cwd, options.output ?? ".");
@@ -107,5 +107,5 @@ async function callTool(
 function seconds(text: string): number {
   const value = Number(text);
   if (text.trim() !== "" && value > 0 && value <= 86_400) return value;
-  throw new InvalidArgumentError("It takes a number of seconds, at most a day.");
+  throw new InvalidArgumentError("It must be a number of seconds, at most one day.");
 }

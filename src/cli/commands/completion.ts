@@ -11,7 +11,7 @@ import { formats } from "../../index.ts";
 export function command(terminal: Terminal): Command {
   return verb(
     "completion",
-    "Print a script that completes commands, options, servers, tools and their parameters.",
+    "Print a shell script that completes commands, options, servers, tools and their parameters.",
     [
       'completion bash >> ~/.bashrc        # or: eval "$(plugboard completion bash)"',
       "completion zsh > ~/.zfunc/_plugboard",
@@ -19,7 +19,7 @@ export function command(terminal: Terminal): Command {
     ],
   )
     .addArgument(new Argument("<shell>", "your shell").choices([...Object.keys(completionScripts), "words"]))
-    .argument("[words...]", "with `words`: what stands on the line so far, for the scripts' own use")
+    .argument("[words...]", "with `words`: the words typed so far (used by the scripts)")
     .action(async (shell: string, words: string[], options: CommonOptions) => {
       if (shell !== "words") return terminal.out(completionScripts[shell as keyof typeof completionScripts]);
       const candidates = await complete(words, options, terminal);

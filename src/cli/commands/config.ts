@@ -9,7 +9,7 @@ import type { CommonOptions } from "../verb.ts";
 
 export function command(terminal: Terminal): Command {
   return new Command("config")
-    .description("Where configuration comes from, what it says, and whether it is right.")
+    .description("Show where the configuration comes from, what it contains and whether it is valid.")
     .addCommand(pathCommand(terminal))
     .addCommand(showCommand(terminal))
     .addCommand(schemaCommand(terminal))
@@ -18,8 +18,8 @@ export function command(terminal: Terminal): Command {
 }
 
 function pathCommand(terminal: Terminal): Command {
-  return verb("path", "List the files that are looked at, highest precedence first.", ["config path"])
-    .option("-a, --all", "also those that do not exist")
+  return verb("path", "List the configuration files, highest precedence first.", ["config path"])
+    .option("-a, --all", "include files that do not exist")
     .action(async (options: CommonOptions & { all?: boolean }) =>
       withWorkspace(terminal, options, async (workspace) => {
         const { sources, policy, projectRoot } = await workspace.load();
@@ -40,7 +40,7 @@ function pathCommand(terminal: Terminal): Command {
 }
 
 function showCommand(terminal: Terminal): Command {
-  return verb("show", "Print the effective configuration, references unexpanded and secrets hidden.", [
+  return verb("show", "Print the effective configuration, with references unexpanded and secrets hidden.", [
     "config show",
   ]).action(async (options: CommonOptions) =>
     withWorkspace(terminal, options, async (workspace) => {
@@ -80,10 +80,10 @@ function schemaCommand(terminal: Terminal): Command {
 function validateCommand(terminal: Terminal): Command {
   return verb(
     "validate",
-    "Check the configuration and show every mistake with file, line and a suggestion.",
+    "Check the configuration and show every mistake with its file, line and a suggestion.",
     ["config validate", "config validate --config ./plugboard.toml", "config validate - < .mcp.json"],
   )
-    .argument("[input]", "`-` checks standard input instead")
+    .argument("[input]", "a file to check; `-` reads standard input")
     .action(async (input: string | undefined, options: CommonOptions) => {
       const diagnostics = await findings(input, options, terminal);
       const errors = diagnostics.filter(({ severity }) => severity === "error").length;
@@ -91,7 +91,7 @@ function validateCommand(terminal: Terminal): Command {
       if (options.json) return terminal.out(json({ valid: errors === 0, diagnostics }));
       for (const diagnostic of diagnostics) terminal.out(diagnosticLine(diagnostic, terminal, "out"));
       const warnings = diagnostics.length - errors;
-      const verdict = errors === 0 ? "The configuration is right" : count(errors, "mistake");
+      const verdict = errors === 0 ? "The configuration is valid" : count(errors, "mistake");
       terminal.out(`${safe(verdict)}${warnings > 0 ? `, ${count(warnings, "warning")}` : ""}.\n`);
     });
 }

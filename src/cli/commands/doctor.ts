@@ -24,13 +24,13 @@ interface DoctorOptions extends CommonOptions {
 export function command(terminal: Terminal): Command {
   return verb(
     "doctor",
-    "Look for problems and say how to solve them. Without --connect no server is started and no request sent.",
+    "Find problems and suggest fixes. Without --connect, starts no server and sends no request.",
     ["doctor", "doctor --connect", "doctor --connect files", "doctor --provider gemini", "doctor --json"],
   )
-    .argument("[names...]", "the servers; all of them when none is named")
-    .option("--connect", "also start and contact the servers")
+    .argument("[names...]", "the servers to check (default: all)")
+    .option("--connect", "also connect to the servers")
     .addOption(
-      new Option("--provider <name>", "also compile every known tool's schema for this model API").choices(
+      new Option("--provider <name>", "also check every known tool's schema against this model API").choices(
         providers,
       ),
     )
@@ -41,7 +41,7 @@ export function command(terminal: Terminal): Command {
         const config = onlyServers(whole, names);
         const findings = examine(workspace, config, options.connect ?? false);
         if (findings.some(isProblem)) terminal.exitCode = 3;
-        if (options.connect) findings.push(...(await tryOut(workspace, config, options, terminal)));
+        if (options.connect) findings.push(...(await connectAll(workspace, config, options, terminal)));
         const provided = await tryProvider(workspace, config, options.provider, terminal);
         findings.push(...provided.findings);
         const problems = findings.filter(isProblem).length;
@@ -80,7 +80,7 @@ async function tryProvider(
   });
 }
 
-async function tryOut(
+async function connectAll(
   workspace: Workspace,
   config: LoadedConfig,
   { json: isQuiet }: DoctorOptions,

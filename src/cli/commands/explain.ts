@@ -11,10 +11,10 @@ import type { CommonOptions } from "../verb.ts";
 export function command(terminal: Terminal): Command {
   return verb(
     "explain",
-    "Say why a server or a tool is as it is, and which file and line says so. Starts nothing.",
+    "Explain the state of a server or tool, and which file and line sets it. Starts no server.",
     ["explain issues", "explain issues.delete_issue"],
   )
-    .argument("<name>", "the server, or a tool")
+    .argument("<name>", "a server or a tool")
     .action(async (name: string, options: CommonOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
@@ -30,7 +30,7 @@ function describe(explanation: ServerExplanation, terminal: Terminal): string {
   const { name, status, origin, policy, trust, shadowed, bundles, fields, diagnostics } = explanation;
   const lines: [string, string][] = [
     ["from", describeOrigin(origin)],
-    ["state", status.kind === "ready" ? "ready to be used" : `${status.reason}: ${status.message}`],
+    ["state", status.kind === "ready" ? "ready" : `${status.reason}: ${status.message}`],
   ];
   if (status.kind === "disabled") lines.push(["to do", status.hint]);
   lines.push(["policy", policyWords(policy)], ["trust", trustWords[trust]]);
@@ -49,12 +49,12 @@ function describe(explanation: ServerExplanation, terminal: Terminal): string {
 }
 
 const trustWords: Record<ServerExplanation["trust"], string> = {
-  "not-needed": "not needed, it is in your own configuration",
+  "not-needed": "not needed: it is in your own configuration",
   trusted: "you trusted exactly this content",
   untrusted: "you have not trusted this content",
 };
 
 function policyWords({ verdict, file }: ServerExplanation["policy"]): string {
-  if (verdict === "none") return "there is none on this machine";
+  if (verdict === "none") return "none on this machine";
   return `${verdict} by ${file}`;
 }

@@ -11,13 +11,13 @@ interface ExportOptions extends CommonOptions {
 }
 
 export function command(terminal: Terminal): Command {
-  const able = formats.filter(({ write }) => write).map(({ id }) => id);
+  const writable = formats.filter(({ write }) => write).map(({ id }) => id);
   return verb(
     "export",
-    "Print the servers in another client's format; what it cannot say is reported on stderr.",
+    "Print the servers in another client's format. Reports on stderr what that format cannot express.",
     ["export codex >> ~/.codex/config.toml", "export vscode --server files > .vscode/mcp.json"],
   )
-    .argument("<client>", `one of ${able.join(", ")}`)
+    .argument("<client>", `one of ${writable.join(", ")}`)
     .option("--server <name>", "only this server (repeatable)", collect)
     .action(async (client: string, options: ExportOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
@@ -31,7 +31,7 @@ export function command(terminal: Terminal): Command {
             status.kind === "ready" || status.reason === "config" || status.reason === "missing-value";
           return server && isOurs ? [{ name, config: server }] : [];
         });
-        if (usable.length === 0) throw new PlugboardError("server-unknown", "There is no server to export.");
+        if (usable.length === 0) throw new PlugboardError("server-unknown", "No server to export.");
         const { text, notes } = await exportServers(format, usable);
         const left = chosen
           .filter(({ name }) => !usable.some((server) => server.name === name))
@@ -42,7 +42,7 @@ export function command(terminal: Terminal): Command {
           terminal.err(`${safe(server)}: ${kind}: ${safe(field)}: ${safe(message)}\n`);
         for (const name of left)
           terminal.err(
-            `${safe(name)}: left out, it is not usable (plugboard explain ${safe(shellWord(name))})\n`,
+            `${safe(name)}: skipped because it cannot be used (plugboard explain ${safe(shellWord(name))})\n`,
           );
       }),
     );

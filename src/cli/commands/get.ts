@@ -12,7 +12,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 
 export function command(terminal: Terminal): Command {
-  return verb("get", "Show one server's configuration, references unexpanded and secrets hidden.", [
+  return verb("get", "Show one server's configuration, with references unexpanded and secrets hidden.", [
     "get files",
     "get issues --profile work --json",
   ])
@@ -47,7 +47,7 @@ export function command(terminal: Terminal): Command {
     );
 }
 
-/** The login that is kept; a vault that cannot be read now is no reason to show nothing else. */
+/** The stored login. Ignores an unreadable vault, so the rest is still shown. */
 async function accountOf(
   { credentials }: Workspace,
   { name: server, config }: ServerEntry,

@@ -24,14 +24,14 @@ interface ImportOptions extends CommonOptions {
 export function command(terminal: Terminal): Command {
   return verb(
     "import",
-    "Take over servers from other clients' files. Yours are never overwritten; theirs are never changed.",
+    "Import servers from other clients' files. Never overwrites your servers or changes the other files.",
     ["import --dry-run", "import codex cursor", "import vscode --from ./mcp.json --scope project"],
   )
-    .argument("[clients...]", "which clients; all that are found when none is named")
-    .option("--from <file>", "read this file (name one client for its format)")
-    .option("-n, --dry-run", "only show what would be done")
-    .option("-y, --yes", "do it without asking")
-    .addOption(scopeOption("where to write them; by default where the other client had them"))
+    .argument("[clients...]", "the clients to import from (default: all that are found)")
+    .option("--from <file>", "read this file, in the format of the named client")
+    .option("-n, --dry-run", "only show what would change")
+    .option("-y, --yes", "import without asking")
+    .addOption(scopeOption("the scope to add them to (default: the scope they have in the other client)"))
     .action(async (clients: string[], options: ImportOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
@@ -39,9 +39,9 @@ export function command(terminal: Terminal): Command {
         const planned = planImport(files, config, options.scope);
         if (!options.json) terminal.out(importView(files, planned, terminal));
         const wanted = planned.filter(({ action }) => action === "add");
-        const isGo = await mayGoOn(wanted, options, terminal);
-        const failed = isGo ? await carryOut(wanted, workspace) : [];
-        conclude(files, planned, isGo, failed, options, terminal);
+        const isConfirmed = await confirmImport(wanted, options, terminal);
+        const failed = isConfirmed ? await addServers(wanted, workspace) : [];
+        reportImport(files, planned, isConfirmed, failed, options, terminal);
       }),
     );
 }
@@ -62,15 +62,15 @@ async function foreignFiles(
   }
   const [format, ...more] = chosen;
   if (!format || more.length > 0)
-    throw new PlugboardError("usage-invalid", "--from needs the name of exactly one client.");
+    throw new PlugboardError("usage-invalid", "--from requires exactly one client.");
   const { resolve } = await import("node:path");
   const file = await readForeignFile(format, { path: resolve(cwd, from), scope: "user" }, machine);
-  if (!file) throw new PlugboardError("config-unreadable", `There is no file ${from}.`);
+  if (!file) throw new PlugboardError("config-unreadable", `No such file: ${from}`);
   return [file];
 }
 
-/** Asks a person; a script has asked already by running the command. */
-async function mayGoOn(
+/** Asks only in a terminal: a script confirms by running the command. */
+async function confirmImport(
   wanted: PlannedServer[],
   options: ImportOptions,
   terminal: Terminal,
@@ -80,8 +80,8 @@ async function mayGoOn(
   return terminal.confirm(`Add ${count(wanted.length, "server")}?`);
 }
 
-/** What comes from a project's file goes to the project's file, and waits for trust there like anything else. */
-async function carryOut(
+/** A server from a project file goes to the project scope and needs trust there, like any other. */
+async function addServers(
   wanted: PlannedServer[],
   workspace: Workspace,
 ): Promise<{ name: string; reason: string }[]> {
@@ -96,7 +96,7 @@ async function carryOut(
   return failed;
 }
 
-function conclude(
+function reportImport(
   files: ForeignFile[],
   planned: PlannedServer[],
   isDone: boolean,
@@ -105,6 +105,7 @@ function conclude(
   terminal: Terminal,
 ): void {
   const wanted = planned.filter(({ action }) => action === "add");
+  const added = wanted.length - failed.length;
   if (failed.length > 0) terminal.exitCode = 3;
   if (options.json) {
     const report = files.map(({ format, file, problem, imported }) => ({
@@ -125,8 +126,10 @@ function conclude(
   }
   for (const { name, reason } of failed) terminal.err(`error: ${name}: ${reason}\n`);
   if (isDone)
-    terminal.out(`Added ${count(wanted.length - failed.length, "server")}. \`plugboard list\` shows them.\n`);
+    terminal.out(
+      `Added ${count(added, "server")}. Run \`plugboard list\` to see ${added === 1 ? "it" : "them"}.\n`,
+    );
   else if (options.dryRun && wanted.length > 0)
-    terminal.out(`Would add ${count(wanted.length, "server")}; nothing was changed.\n`);
+    terminal.out(`Would add ${count(wanted.length, "server")}. Nothing was changed.\n`);
   else if (wanted.length > 0) terminal.out("Nothing was changed.\n");
 }

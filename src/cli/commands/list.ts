@@ -10,7 +10,7 @@ import type { LoadedConfig } from "../../index.ts";
 import { printable } from "../../lib/printable.ts";
 
 export function command(terminal: Terminal): Command {
-  return verb("list", "List the configured servers. Starts nothing.", ["list", "list --json"]).action(
+  return verb("list", "List the configured servers without starting them.", ["list", "list --json"]).action(
     async (options: CommonOptions) =>
       withWorkspace(terminal, options, async (workspace) => list(await workspace.load(), options, terminal)),
   );

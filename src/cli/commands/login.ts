@@ -19,7 +19,7 @@ interface Options extends ProfileOptions {
 export function command(terminal: Terminal): Command {
   return verb(
     "login",
-    "Log in to a remote server in the browser. The login is kept encrypted and renewed by itself.",
+    "Log in to a remote server in the browser. The login is stored encrypted and renewed automatically.",
     [
       "login issues",
       "login issues --no-browser",
@@ -27,12 +27,12 @@ export function command(terminal: Terminal): Command {
     ],
   )
     .argument("<server>", "the server")
-    .option("--no-browser", "open nothing; paste the address that your browser ends at")
-    .option("--device", "type a code in on another device, where the server offers that")
+    .option("--no-browser", "do not open a browser; paste the final address from one elsewhere")
+    .option("--device", "enter a code on another device, if the server supports it")
     .addOption(profileOption())
     .option(
       "--scopes <scopes>",
-      "what to ask for, with spaces or commas between; +scope adds to what the login has",
+      "scopes to request, separated by spaces or commas; +scope adds to the current ones",
     )
     .action(async (name: string, options: Options) =>
       withWorkspace(terminal, options, async (workspace) => {
@@ -55,18 +55,18 @@ export function command(terminal: Terminal): Command {
     );
 }
 
-/** More than what a login and its client take. */
-const mostBytes = 32_768;
+/** Larger than any login with its client registration. */
+const probeBytes = 32_768;
 
-/** A login that cannot be kept would end with this command, so nobody is sent to a browser for it. */
+/** Fails before opening a browser if the login could not be stored: it would be lost when the command exits. */
 async function assertWritable(vault: Vault, server: string): Promise<void> {
   const name = "probe/login";
-  const place = await vault.set(name, " ".repeat(mostBytes));
+  const place = await vault.set(name, " ".repeat(probeBytes));
   await vault.delete(name);
   if (place !== "memory") return;
-  throw new PlugboardError("store-unavailable", `A login to "${server}" could not be kept.`, {
+  throw new PlugboardError("store-unavailable", `Cannot save a login to "${server}".`, {
     server,
     data: { reason: "unwritable", path: vault.path },
-    hint: "Make the vault's folder writable and log in then; nothing was sent.",
+    hint: "Make the vault's folder writable and try again. Nothing was sent.",
   });
 }

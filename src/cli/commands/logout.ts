@@ -8,7 +8,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 
 export function command(terminal: Terminal): Command {
-  return verb("logout", "Revoke a login where the server lets us, and forget it.", [
+  return verb("logout", "Delete a stored login, and revoke it if the server supports that.", [
     "logout issues",
     "logout issues --profile work",
   ])
@@ -24,13 +24,11 @@ export function command(terminal: Terminal): Command {
           if (!wasLoggedIn) {
             throw new PlugboardError("value-missing", `You are not logged in to "${name}".`, {
               server: name,
-              hint: "`plugboard get <server>` shows the account.",
+              hint: "Run `plugboard get <server>` to see the account.",
             });
           }
           if (options.json) return terminal.out(json({ server: name, loggedOut: true, revoked }));
-          const rest = revoked
-            ? ""
-            : " The server was not told, or did not agree; what it gave may still work.";
+          const rest = revoked ? "" : " The server did not revoke the login, so its tokens may still work.";
           terminal.out(`Logged out of ${safe(name)}.${rest}\n`);
         });
       }),

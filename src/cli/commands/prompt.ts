@@ -14,13 +14,13 @@ import { yieldingSpinner } from "../terminal/waiting.ts";
 import { withHub } from "../with-hub.ts";
 
 export function command(terminal: Terminal): Command {
-  return verb("prompt", "Fill in a prompt and show its messages.", [
+  return verb("prompt", "Fill in a prompt and show the resulting messages.", [
     "prompt issues.summary",
     "prompt mcp__issues__summary since=2026-01-01",
     "prompt issues.summary 2026-01-01 'only the open ones'",
   ])
-    .argument("<id>", "its id, server.prompt, or its name when only one server has it")
-    .argument("[arguments...]", "key=value, or values in the order of the arguments")
+    .argument("<id>", "the prompt's ID, server.prompt, or its name if it is unique")
+    .argument("[arguments...]", "key=value, or values in order")
     .addOption(profileOption())
     .action(async (id: string, words: string[], options: ProfileOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
@@ -44,7 +44,7 @@ export function command(terminal: Terminal): Command {
     );
 }
 
-/** Only the server that the name speaks of is asked, if it speaks of one; when that fails, its reason counts. */
+/** Asks only the server in the name, if there is one. If the prompt is missing because that server fails, throws its error. */
 async function findPrompt(hub: Hub, id: string): Promise<PromptCommand> {
   const server = serverIn(id, hub);
   if (server === undefined) return hub.findPrompt(id);
@@ -60,7 +60,7 @@ function isUp(hub: Hub, server: string): boolean {
   return hub.status().some(({ name, state }) => name === server && state === "connected");
 }
 
-/** The shell has taken the quotes off; the words of a prompt command have them. */
+/** Adds the quotes back that the shell removed, because prompt commands are parsed with them. */
 function readWords(
   { id, arguments: declared }: PromptCommand,
   words: readonly string[],
@@ -80,5 +80,5 @@ function messagesText(messages: readonly Record<string, unknown>[], terminal: Te
     const heading = paint("bold", safe(typeof role === "string" ? role : "?"));
     return `${heading}\n${text.replaceAll(/^(?=.)/gm, "  ")}\n`;
   });
-  return blocks.join("\n") || "It has no messages.\n";
+  return blocks.join("\n") || "The prompt has no messages.\n";
 }

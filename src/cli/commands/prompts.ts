@@ -15,7 +15,7 @@ export function command(terminal: Terminal): Command {
     "prompts --json",
   ])
     .argument("[server]", "only this server")
-    .option("--refresh", "ask the servers, whatever is remembered")
+    .option("--refresh", "ask the servers instead of using remembered lists")
     .addOption(profileOption())
     .action(async (server: string | undefined, options: ListOptions) => {
       const show = async (view: View) => {

@@ -21,7 +21,7 @@ interface ReadOptions extends ProfileOptions {
 export function command(terminal: Terminal): Command {
   return verb(
     "read",
-    "Read a resource of a server. Text goes to standard output (escaped on a screen, exact in a pipe); everything else is saved as files.",
+    "Read a resource. Text goes to standard output (escaped on a terminal, exact in a pipe); everything else is saved to files.",
     [
       "read files file:///notes/today.md",
       "read files file:///logo.png --output pictures",
@@ -29,8 +29,8 @@ export function command(terminal: Terminal): Command {
     ],
   )
     .argument("<server>", "the server")
-    .argument("<uri>", "the resource, as `plugboard resources` lists it or made from a template")
-    .option("--output <folder>", "save everything there, text too")
+    .argument("<uri>", "a URI listed by `plugboard resources`, or built from a template")
+    .option("--output <folder>", "save everything here, including text")
     .addOption(profileOption())
     .action(async (server: string, uri: string, options: ReadOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
@@ -72,5 +72,5 @@ async function showContents(
       terminal.out(terminal.isScreen ? `${printable(text).replace(/\n$/, "")}\n` : text);
     }
   }
-  if (contents.length === 0) terminal.err("It is empty.\n");
+  if (contents.length === 0) terminal.err("The resource is empty.\n");
 }

@@ -7,12 +7,12 @@ import { scopeOption, verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 
 export function command(terminal: Terminal): Command {
-  return verb("remove", "Remove a server. The rest of the file stays as it is.", [
+  return verb("remove", "Remove a server. The rest of the file does not change.", [
     "remove files",
     "remove issues --scope project",
   ])
     .argument("<name>", "the server")
-    .addOption(scopeOption("from which scope, when it is in several"))
+    .addOption(scopeOption("the scope to remove it from, if it is in several"))
     .action(async (name: string, options: CommonOptions & { scope?: Scope }) =>
       withWorkspace(terminal, options, async (workspace) => {
         const origin = await workspace.remove(name, options.scope);

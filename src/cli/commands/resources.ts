@@ -9,13 +9,13 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { verb } from "../verb.ts";
 
 export function command(terminal: Terminal): Command {
-  return verb("resources", "List the resources and resource templates that servers offer for reading.", [
+  return verb("resources", "List the resources and resource templates that servers offer.", [
     "resources",
     "resources files",
     "resources --refresh --json",
   ])
     .argument("[server]", "only this server")
-    .option("--refresh", "ask the servers, whatever is remembered")
+    .option("--refresh", "ask the servers instead of using remembered lists")
     .addOption(profileOption())
     .action(async (server: string | undefined, options: ListOptions) => {
       const show = async (view: View) => {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import { printable } from "../../lib/printable.ts";
-import { json, painter, safe } from "../terminal/print.ts";
+import { count, json, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
@@ -13,14 +13,14 @@ interface ResultOptions extends CommonOptions {
 }
 
 export function command(terminal: Terminal): Command {
-  return verb("result", "Read a result that was too large to be shown, page by page, or search in it.", [
+  return verb("result", "Page through or search a result that was too large to show.", [
     "result r_abcdefghijklmnopqrst",
     "result r_abcdefghijklmnopqrst --page 2",
     "result r_abcdefghijklmnopqrst --find 'error*timeout'",
   ])
-    .argument("<handle>", "as it was given with the result")
-    .option("--page <number>", "which page, from 1", wholeNumber)
-    .option("--find <text>", "show the places with this text; * stands for anything within a line")
+    .argument("<handle>", "the handle shown with the result")
+    .option("--page <number>", "the page to show, starting at 1", wholeNumber)
+    .option("--find <text>", "show the matches of this text; * matches anything within a line")
     .action(async (handle: string, { page, find, json: asJson, ...options }: ResultOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         await withHub(terminal, { tolerant: true }, workspace, async (hub) => {
@@ -32,9 +32,9 @@ export function command(terminal: Terminal): Command {
           const at = result.page ?? 1;
           const next = at < pages ? `; next: plugboard result ${safe(handle)} --page ${at + 1}` : "";
           const where = matches
-            ? `${matches.length}${more ? " of more" : ""} found in ${pages} pages`
-            : `page ${at} of ${pages}, about ${tokens.toLocaleString("en-US")} tokens in all${next}`;
-          const end = isIncomplete ? "; it was too large to be kept to its end" : "";
+            ? `${more ? "first " : ""}${count(matches.length, "match", "matches")} in ${count(pages, "page")}`
+            : `page ${at} of ${pages}, about ${tokens.toLocaleString("en-US")} tokens in total${next}`;
+          const end = isIncomplete ? "; the end was too large to keep" : "";
           const paint = painter(terminal, "err");
           terminal.err(`${paint("dim", `${safe(result.tool)} of ${safe(server)}: ${where}${end}`)}\n`);
           if (matches?.length === 0) terminal.exitCode = 1;
@@ -45,5 +45,5 @@ export function command(terminal: Terminal): Command {
 
 function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Pages are numbered from 1.");
+  throw new InvalidArgumentError("It must be a whole number, starting at 1.");
 }

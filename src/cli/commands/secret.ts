@@ -15,7 +15,7 @@ interface SetOptions extends CommonOptions {
 
 export function command(terminal: Terminal): Command {
   return new Command("secret")
-    .description("Values for `${secret:NAME}`, kept encrypted and never shown again.")
+    .description("Manage values for `${secret:NAME}`. They are stored encrypted and never shown.")
     .addCommand(setCommand(terminal))
     .addCommand(listCommand(terminal))
     .addCommand(removeCommand(terminal))
@@ -26,7 +26,7 @@ function setCommand(terminal: Terminal): Command {
   return (
     verb(
       "set",
-      "Keep a value. It is asked for without being shown, or read from elsewhere; never an argument.",
+      "Store a secret. Asks for the value without showing it, or reads it from stdin or a variable; never from an argument.",
       [
         "secret set ISSUES_TOKEN",
         "secret set ISSUES_TOKEN --from-env GITHUB_TOKEN",
@@ -35,8 +35,8 @@ function setCommand(terminal: Terminal): Command {
     )
       .argument("<name>", "as in ${secret:NAME}")
       .argument("[input...]", "`-` reads the value from standard input")
-      .option("--from-env <variable>", "take the value of this variable")
-      // A value that begins with a dash must not come back in an error about options.
+      .option("--from-env <variable>", "read the value from this environment variable")
+      // An unknown-option error would print a value that starts with a dash.
       .allowUnknownOption()
       .action(async (name: string, input: string[], options: SetOptions) => {
         assertName(name);
@@ -46,14 +46,14 @@ function setCommand(terminal: Terminal): Command {
           const place = await keepSecret(vault, name, value);
           if (options.json) return terminal.out(json({ set: name, vault: vault.path, key: place }));
           const words = `the encrypted vault ${vault.path}, whose key is in ${keyWords[place]}`;
-          terminal.out(`Kept ${name} in ${safe(words)}.\nUse it as \${secret:${name}}.\n`);
+          terminal.out(`Saved ${name} in ${safe(words)}.\nUse it as \${secret:${name}}.\n`);
         });
       })
   );
 }
 
 function listCommand(terminal: Terminal): Command {
-  return verb("list", "List the names, and when each was set. Values are never shown.", [
+  return verb("list", "List the names of the secrets and when each was set. Never shows values.", [
     "secret list",
     "secret list --json",
   ]).action(async (options: CommonOptions) =>
@@ -78,10 +78,10 @@ function listCommand(terminal: Terminal): Command {
       ]);
       if (rows.length > 0) terminal.out(table(["NAME", "SET (UTC)", "KEY IN"], rows, painter(terminal)));
       else if (problems.length === 0)
-        terminal.out("No secrets are kept. Add one: plugboard secret set NAME\n");
+        terminal.out("No secrets are stored. To add one, run: plugboard secret set NAME\n");
       for (const message of new Set(problems.map((problem) => `${problem.message} ${problem.hint}`))) {
         const paint = painter(terminal, "err");
-        const words = `${count(problems.length, "record")} cannot be read now. ${message}`;
+        const words = `${count(problems.length, "record")} cannot be read. ${message}`;
         terminal.err(`${paint("yellow", "warning:")} ${safe(words)}\n`);
       }
     }),
@@ -89,15 +89,15 @@ function listCommand(terminal: Terminal): Command {
 }
 
 function removeCommand(terminal: Terminal): Command {
-  return verb("remove", "Forget a secret.", ["secret remove ISSUES_TOKEN"])
+  return verb("remove", "Delete a secret.", ["secret remove ISSUES_TOKEN"])
     .argument("<name>", "as in ${secret:NAME}")
     .action(async (name: string, options: CommonOptions) => {
       assertName(name);
       await withWorkspace(terminal, options, async (workspace) => {
-        const wasThere = await (await workspace.vault()).delete(secretName(name));
-        if (!wasThere) {
-          throw new PlugboardError("value-missing", `There is no secret ${name}.`, {
-            hint: "`plugboard secret list` shows the names.",
+        const existed = await (await workspace.vault()).delete(secretName(name));
+        if (!existed) {
+          throw new PlugboardError("value-missing", `Unknown secret: ${name}`, {
+            hint: "Run `plugboard secret list` to see the names.",
           });
         }
         terminal.out(options.json ? json({ removed: name }) : `Removed ${name}.\n`);
@@ -105,19 +105,19 @@ function removeCommand(terminal: Terminal): Command {
     });
 }
 
-/** None of these messages repeats what was typed: it may be the value, in the wrong place. */
+/** These messages never repeat the input, because it may be the value in the wrong place. */
 function assertName(name: string): void {
   if (isSecretName(name)) return;
   throw new PlugboardError(
     "usage-invalid",
-    "A secret's name has letters, digits, `_`, `-` and `.`, and at most 128 characters.",
-    { hint: "The value is asked for afterwards: plugboard secret set NAME" },
+    "A secret's name may contain letters, digits, `_`, `-` and `.`, and at most 128 characters.",
+    { hint: "Run `plugboard secret set NAME`; it then asks for the value." },
   );
 }
 
 const keyWords: Record<VaultPlace, string> = {
   keychain: "the keychain",
   passphrase: "PLUGBOARD_VAULT_PASSPHRASE",
-  file: "vault.key beside it",
+  file: "vault.key next to it",
   memory: "memory",
 };

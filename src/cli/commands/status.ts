@@ -20,11 +20,11 @@ interface StatusOptions extends ProfileOptions {
 export function command(terminal: Terminal): Command {
   return verb(
     "status",
-    "Connect to every server and show its state, protocol, version, tools and start time, or why it failed and what to do.",
+    "Connect to the servers and show each one's state, protocol, version, tools and start time, or why it failed and what to do.",
     ["status", "status files issues", "status issues --profile work", "status --watch", "status --json"],
   )
-    .argument("[names...]", "the servers; all of them when none is named")
-    .option("-w, --watch", "keep the connections and show every change until Ctrl-C")
+    .argument("[names...]", "the servers to show (default: all)")
+    .option("-w, --watch", "stay connected and show every change until Ctrl-C")
     .addOption(profileOption())
     .action(async (names: string[], options: StatusOptions) =>
       withWorkspace(terminal, options, async (workspace) => {

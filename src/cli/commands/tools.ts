@@ -19,12 +19,12 @@ interface ToolsOptions extends ListOptions {
 export function command(terminal: Terminal): Command {
   return verb(
     "tools",
-    "List the tools, or show one with its parameters and a line that calls it. What is remembered is shown at once; only servers of which nothing is known are asked.",
+    "List the tools, or show one with its parameters and an example call. Uses remembered lists and asks only servers without one.",
     ["tools", "tools files", "tools files.read_file", "tools --refresh", "tools --all --json"],
   )
-    .argument("[name]", "a server to list its tools, or a tool")
-    .option("--refresh", "ask the servers, whatever is remembered")
-    .option("--all", "also those that are hidden or set aside, with the reason")
+    .argument("[name]", "a server, to list its tools, or a tool")
+    .option("--refresh", "ask the servers instead of using remembered lists")
+    .option("--all", "include tools that are hidden or set aside, with the reason")
     .addOption(profileOption())
     .action(async (name: string | undefined, options: ToolsOptions) =>
       withServers(options, terminal, (hub) => {
@@ -45,7 +45,9 @@ async function listTools(view: View, { all }: ToolsOptions, terminal: Terminal):
   });
   const hidden = every.length - shown.length;
   const more =
-    hidden === 0 ? "" : `${count(hidden, "tool is", "tools are")} hidden or set aside: --all shows why.\n`;
+    hidden === 0
+      ? ""
+      : `${count(hidden, "tool is", "tools are")} hidden or set aside. Use --all to see why.\n`;
   const text = listedText(listed, "tool", terminal) + more;
   return { value: { tools: shown }, text };
 }

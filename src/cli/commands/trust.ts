@@ -16,13 +16,13 @@ interface TrustOptions extends CommonOptions {
 export function command(terminal: Terminal): Command {
   return verb(
     "trust",
-    "Look at what a project's files would start or contact, and allow it. A later change asks again.",
+    "Review what a project's files would start or contact, and allow it. Changes must be allowed again.",
     ["trust", "trust files", "trust --list", "trust files --revoke"],
   )
-    .argument("[names...]", "the servers; all that wait when none is named")
+    .argument("[names...]", "the servers to review (default: all that are not trusted yet)")
     .option("-y, --yes", "allow without asking")
-    .option("--list", "only show what waits")
-    .option("--revoke", "take the trust back")
+    .option("--list", "only show what is not trusted yet")
+    .option("--revoke", "revoke the trust")
     .action(async (names: string[], options: TrustOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
@@ -34,7 +34,7 @@ export function command(terminal: Terminal): Command {
         if (options.list) return list(waiting, settings, options, terminal);
         if (waiting.length === 0 && settings.length === 0) {
           return terminal.out(
-            options.json ? json({ trusted: [], declined: [] }) : "Nothing waits for your trust here.\n",
+            options.json ? json({ trusted: [], declined: [] }) : "Nothing here needs your trust.\n",
           );
         }
         await ask(waiting, settings, workspace, options, terminal);
@@ -65,8 +65,8 @@ async function ask(
   terminal: Terminal,
 ): Promise<void> {
   if (!options.yes && !terminal.isInteractive) {
-    throw new PlugboardError("untrusted", "Nobody is there to ask.", {
-      hint: "Run `plugboard trust` in a terminal, or pass --yes after looking at `plugboard trust --list`.",
+    throw new PlugboardError("untrusted", "Cannot ask for confirmation without a terminal.", {
+      hint: "Run `plugboard trust` in a terminal, or review `plugboard trust --list` and pass --yes.",
     });
   }
   const trusted: string[] = [];
@@ -87,7 +87,9 @@ async function ask(
   if (options.json) return terminal.out(json({ trusted, declined }));
   const paint = painter(terminal);
   if (trusted.length > 0)
-    terminal.out(`${paint("green", "Trusted")} ${trusted.join(", ")}. Any change will ask again.\n`);
+    terminal.out(
+      `${paint("green", "Trusted")} ${trusted.join(", ")}. You will be asked again after any change.\n`,
+    );
   if (declined.length > 0) terminal.out(`Not trusted: ${declined.join(", ")}.\n`);
 }
 
@@ -104,7 +106,7 @@ function list(
   for (const entry of waiting) terminal.out(trustView(entry, terminal));
   for (const { file, settings: values } of settings)
     terminal.out(`${safe(file)} sets ${Object.keys(values).join(", ")}\n`);
-  if (waiting.length === 0 && settings.length === 0) terminal.out("Nothing waits for your trust here.\n");
+  if (waiting.length === 0 && settings.length === 0) terminal.out("Nothing here needs your trust.\n");
 }
 
 async function revoke(
@@ -113,7 +115,8 @@ async function revoke(
   options: TrustOptions,
   terminal: Terminal,
 ): Promise<void> {
-  if (chosen.length === 0) throw new PlugboardError("usage-invalid", "Say whose trust to take back.");
+  if (chosen.length === 0)
+    throw new PlugboardError("usage-invalid", "--revoke requires the name of a server.");
   const revoked: string[] = [];
   for (const entry of chosen) if (await workspace.distrust(entry)) revoked.push(entry.name);
   if (options.json) return terminal.out(json({ revoked }));

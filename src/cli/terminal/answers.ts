@@ -17,15 +17,15 @@ import { valueText } from "../views/value-lines.ts";
 
 export interface AnswerOptions {
   terminal: Terminal;
-  /** Approvals are given in advance. */
+  /** Approve without asking. */
   yes?: boolean;
-  /** Whether a login that is missing is offered on the spot; otherwise the error names the command. */
+  /** Offer a missing login right away. If false, the error names the command to run. */
   offersLogin: boolean;
-  /** Called with true while somebody is being asked, so that nothing else is drawn meanwhile. */
+  /** Called with true while a question is on screen, so nothing else is drawn. */
   onAsking?: (isAsking: boolean) => void;
 }
 
-/** A person at the terminal answers; one question at a time. Without a person everything is declined. */
+/** Lets the person at the terminal answer, one question at a time. Without a terminal everything is declined. */
 export function terminalAnswers(options: AnswerOptions): Interact {
   const { terminal, yes = false, offersLogin, onAsking } = options;
   const { ask } = terminal;
@@ -45,7 +45,10 @@ export function terminalAnswers(options: AnswerOptions): Interact {
   const approve = async (question: ApproveQuestion, signal: AbortSignal): Promise<Approval> => {
     if (yes) return { decision: "allow" };
     if (!ask)
-      return { decision: "deny", reason: `${question.because}, and nobody is there to ask; --yes allows it` };
+      return {
+        decision: "deny",
+        reason: `${question.because}, and there is no terminal to ask in; use --yes to allow it`,
+      };
     return inTurn(() => askApproval(question, ask, signal));
   };
   if (!ask) return { approve };
@@ -59,7 +62,7 @@ export function terminalAnswers(options: AnswerOptions): Interact {
   };
 }
 
-/** Logins that are missing are offered; everything else is declined. */
+/** Offers missing logins and declines everything else. */
 export function loginAnswers(terminal: Terminal, alone: Alone = (work) => work()): Interact {
   const { ask } = terminal;
   if (!ask) return {};
@@ -94,7 +97,7 @@ async function askApproval(question: ApproveQuestion, ask: Ask, signal: AbortSig
   return isAllowed ? { decision: "allow" } : { decision: "deny", reason: "you said no" };
 }
 
-/** Nothing is opened: the person sees where it leads, agrees or not, and opens it. */
+/** Never opens the page itself: the person sees the address, agrees or declines, and opens it. */
 async function askToOpen(
   { server, message, url }: ElicitUrl,
   ask: Ask,
@@ -107,7 +110,7 @@ async function askToOpen(
       message: `Will you open it? It leads to ${safe(host)}.`,
       choices: [
         { value: "accept", label: "Yes", hint: "open the address above in your browser" },
-        { value: "decline", label: "No", hint: "the server is told no" },
+        { value: "decline", label: "No", hint: "tell the server no" },
       ],
     },
     signal,

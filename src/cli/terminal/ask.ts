@@ -1,14 +1,14 @@
 import type { Writable } from "node:stream";
 
 /**
- * Questions to a person. Each answers with `undefined` when the person leaves it (Esc, Ctrl-C) or the signal is
- * aborted. Texts are shown as they are: whoever asks has made them safe.
+ * Asks a person. Each question resolves to `undefined` if the person cancels it (Esc, Ctrl-C) or the signal is
+ * aborted. Texts are shown unescaped, so callers must make them safe.
  */
 export interface Ask {
-  /** Something to read before the next question. */
+  /** Shows text before the next question. */
   say(text: string): Promise<void>;
   text(question: TextQuestion, signal: AbortSignal): Promise<string | undefined>;
-  /** Like `text`, but nothing of it is shown. */
+  /** Like `text`, but hides the input. */
   password(question: { message: string }, signal: AbortSignal): Promise<string | undefined>;
   confirm(
     question: { message: string; initial?: boolean },
@@ -26,9 +26,9 @@ export interface Ask {
 
 export interface TextQuestion {
   message: string;
-  /** Already typed in, to be accepted or changed. */
+  /** Prefilled answer. */
   initial?: string;
-  /** Shown greyed out while nothing is typed. */
+  /** Placeholder. */
   example?: string;
   check?: Check<string>;
 }
@@ -39,10 +39,10 @@ export interface Choice {
   hint?: string;
 }
 
-/** Says what is wrong with an answer, or nothing. */
+/** Returns what is wrong with an answer, if anything. */
 export type Check<T> = (answer: T) => string | undefined;
 
-/** Forms on a terminal. They are drawn on standard error, so that standard output holds only the result. */
+/** Asks in the terminal. Draws on standard error, so standard output contains only the result. */
 export function clackAsk(output: Writable): Ask {
   const load = () => import("@clack/prompts");
   return {

@@ -6,7 +6,7 @@ import { askField } from "./form-field.ts";
 import { safe } from "./print.ts";
 import { valueText } from "../views/value-lines.ts";
 
-/** A server's form, field by field. The person may decline before anything is filled in, and look before it is sent. */
+/** Asks for a server's form field by field. The person can decline at the start and review the answers before sending. */
 export async function fillForm(
   { server, message, schema }: ElicitForm,
   ask: Ask,
@@ -19,7 +19,7 @@ export async function fillForm(
       message: `${safe(server)} asks: ${safe(message)}`,
       choices: [
         { value: "answer", label: fields.length === 0 ? "Accept" : "Answer" },
-        { value: "decline", label: "Decline", hint: "the server is told no" },
+        { value: "decline", label: "Decline", hint: "tell the server no" },
       ],
     },
     signal,
@@ -44,7 +44,7 @@ export async function fillForm(
   }
 }
 
-/** One field is its own review. */
+/** A single valid field is sent without a review. */
 async function review(
   server: string,
   schema: Record<string, unknown>,

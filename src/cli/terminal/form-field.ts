@@ -8,14 +8,14 @@ export interface FormField {
   name: string;
   schema: Schema;
   isRequired: boolean;
-  /** What was answered the last time round. */
+  /** The answer from the previous round. */
   before: unknown;
 }
 
-/** What a person gives for one field, `{ value: undefined }` for nothing, `undefined` for leaving the form. */
+/** One field's answer; `{ value: undefined }` if it was skipped, `undefined` if the form was cancelled. */
 type FieldAnswer = { value: unknown } | undefined;
 
-const leftOut = "\0none";
+const skipped = "\0none";
 
 export async function askField(field: FormField, ask: Ask, signal: AbortSignal): Promise<FieldAnswer> {
   const { schema, isRequired } = field;
@@ -40,13 +40,13 @@ export async function askField(field: FormField, ask: Ask, signal: AbortSignal):
   }
   const choices = choicesOf(schema);
   if (choices) {
-    const all = isRequired ? choices : [...choices, { value: leftOut, label: "(leave it out)" }];
-    const start = typeof initial === "string" ? initial : isRequired ? undefined : leftOut;
+    const all = isRequired ? choices : [...choices, { value: skipped, label: "(skip)" }];
+    const start = typeof initial === "string" ? initial : isRequired ? undefined : skipped;
     const answer = await ask.choose(
       { message, choices: all, ...(start !== undefined && { initial: start }) },
       signal,
     );
-    return answer === undefined ? undefined : { value: answer === leftOut ? undefined : answer };
+    return answer === undefined ? undefined : { value: answer === skipped ? undefined : answer };
   }
   return askText(field, message, check, ask, signal);
 }
@@ -71,7 +71,7 @@ async function askText(
       initial !== null && { initial: safe(typeof initial === "string" ? initial : JSON.stringify(initial)) }),
     ...(isRequired ? {} : { example: "leave empty to skip" }),
     check: (text: string) => {
-      if (text === "") return isRequired ? "is needed" : undefined;
+      if (text === "") return isRequired ? "is required" : undefined;
       return check(read(text));
     },
   };
@@ -90,7 +90,7 @@ function question({ name, schema, isRequired }: FormField): string {
   return safe(facts === "" ? heading : `${heading} (${facts})`);
 }
 
-/** Titled and untitled choices, in the words of every revision of the protocol. */
+/** Titled and untitled choices, in the notation of every protocol revision. */
 function choicesOf(schema: Schema): Choice[] | undefined {
   const { enum: values, enumNames, oneOf, anyOf } = schema;
   if (Array.isArray(values)) {
@@ -128,7 +128,7 @@ const formats: Record<string, (text: string) => string | undefined> = {
       : "must be a date with a time, like 2026-01-31T12:00:00Z",
 };
 
-/** Only days that exist: the 31st of February is none. */
+/** Rejects days that do not exist, such as 31 February. */
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
   const day = new Date(`${text}T00:00:00Z`);

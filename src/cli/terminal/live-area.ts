@@ -4,7 +4,7 @@ import { showCursor } from "./terminal.ts";
 import type { Terminal } from "./terminal.ts";
 import { cutText, displayWidth } from "./text-width.ts";
 
-/** One line of a screen: pieces that are safe to print, each with its look. */
+/** One line on screen, as styled pieces that are safe to print. */
 export type Line = readonly { text: string; style?: Style | undefined }[];
 
 const hideCursor = "\u001b[?25l";
@@ -13,7 +13,7 @@ const clearToScreenEnd = "\u001b[J";
 const frameMs = 250;
 
 export interface Drawing {
-  /** An empty frame takes everything off the screen and gives the cursor back, for as long as it is empty. */
+  /** While the frame is empty, nothing is on screen and the cursor is visible. */
   frame: () => Line[];
   signal: AbortSignal;
   keep: boolean;
@@ -22,8 +22,8 @@ export interface Drawing {
 }
 
 /**
- * Keeps a frame on the screen up to date while `work` runs. Without a screen only the work is done. When a person
- * interrupts, the last frame stays; otherwise `keep` decides.
+ * Redraws a frame while `work` runs. Without a terminal it only runs the work. After an interrupt the last frame
+ * stays on screen; otherwise `keep` decides.
  */
 export async function drawWhile<T>(
   terminal: Terminal,
@@ -56,7 +56,7 @@ export async function drawWhile<T>(
   }
 }
 
-/** The last lines of a screen, drawn over in one write each time, so that nothing flickers. */
+/** The last lines of the screen. Each redraw is a single write, to avoid flicker. */
 class LiveArea {
   readonly #terminal: Terminal;
   readonly #stream: "out" | "err";
@@ -71,7 +71,7 @@ class LiveArea {
 
   draw(lines: Line[]): void {
     const { columns, rows } = this.#terminal;
-    // A line as wide as the screen would wrap on some, and what has left the top cannot be drawn over.
+    // Some terminals wrap a line of full width, and lines that scrolled off the top cannot be redrawn.
     const width = Math.max(1, columns - 1);
     const room = Math.max(1, rows - 1);
     const hidden = lines.length - room;
@@ -93,13 +93,13 @@ class LiveArea {
     this.#widths = cut.map((line) => line.reduce((sum, piece) => sum + displayWidth(piece.text), 0));
   }
 
-  /** Leaves what is drawn, without the `^C` that the terminal may have put below it, and gives the cursor back. */
+  /** Keeps the frame, removes a `^C` that the terminal may have printed below it, and shows the cursor. */
   end(): void {
     if (this.#isOpen) this.#terminal[this.#stream](`\r${clearToLineEnd}${showCursor}`);
     this.#isOpen = false;
   }
 
-  /** How many lines the last frame takes now: in a window that became narrower its lines have been wrapped. */
+  /** How many lines the last frame takes up now: its lines wrap if the window became narrower. */
   #height(columns: number, rows: number): number {
     const lines = this.#widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
     return Math.min(lines, Math.max(1, rows - 1));
@@ -119,7 +119,7 @@ export function cutLine(line: Line, width: number): Line {
   return kept;
 }
 
-/** Lines as text for a stream that is not drawn over. */
+/** Lines as text, for output that is not redrawn. */
 export function printLines(
   lines: readonly Line[],
   terminal: Terminal,

@@ -5,23 +5,23 @@ import { safe } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface LoginChoice {
-  /** False: open nothing, and take the address that a browser elsewhere ends at. */
+  /** If false, opensBrowser nothing and asks for the final address from a browser elsewhere. */
   browser?: boolean;
   device?: boolean;
   alone?: Alone;
 }
 
-/** Runs what a person sees or is asked while nothing else is drawn. */
+/** Runs output or a question while nothing else is drawn. */
 export type Alone = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** How a person at this terminal logs in. All they see goes to standard error: standard output is for results. */
+/** How the person at this terminal logs in. Writes only to standard error, because standard output is for results. */
 export function waysToLogIn(server: string, way: LoginChoice, terminal: Terminal): LoginWays {
   const { browser = true, device = false, alone = (work) => work() } = way;
   const say = (text: string) => alone(async () => terminal.err(text));
   if (device) {
     return {
       device: ({ url, code, issuer, warning }) => {
-        const words = `Open ${safe(url)} on any device to log in at ${safe(issuer)}, and type in the code ${safe(code)}\n`;
+        const words = `Open ${safe(url)} on any device to log in at ${safe(issuer)}, and enter the code ${safe(code)}\n`;
         return say(warning === undefined ? words : `${words}${safe(warning)}\n`);
       },
     };
@@ -36,16 +36,16 @@ export function waysToLogIn(server: string, way: LoginChoice, terminal: Terminal
   const opening = Promise.withResolvers<boolean>();
   return {
     openUrl: async (url) => {
-      const words = `Opening the login of ${safe(server)} in the browser. If that does not work, open it yourself:`;
+      const words = `Opening the login page for ${safe(server)} in your browser. If that does not work, open it yourself:`;
       await say(`${words}\n\n  ${safe(url.href)}\n\n`);
-      const isOpened = await opens(url, terminal);
+      const isOpened = await opensBrowser(url, terminal);
       const elsewhere = terminal.ask
         ? ""
-        : `; ${safe(joinArgv(["plugboard", "login", server, "--no-browser"]))} lets you use one elsewhere`;
-      if (!isOpened) await say(`No browser could be opened here${elsewhere}.\n`);
+        : `; ${safe(joinArgv(["plugboard", "login", server, "--no-browser"]))} lets you use a browser elsewhere`;
+      if (!isOpened) await say(`Could not open a browser here${elsewhere}.\n`);
       opening.resolve(isOpened);
     },
-    // A browser on another machine cannot come back to this one, but its address can be carried here.
+    // A browser on another machine cannot reach the callback here, but the person can paste its final address.
     ...(terminal.ask && {
       askRedirect: async (_url, signal) =>
         (await opening.promise) || signal.aborted ? untilAborted(signal) : paste(signal),
@@ -53,8 +53,8 @@ export function waysToLogIn(server: string, way: LoginChoice, terminal: Terminal
   };
 }
 
-async function opens(url: URL, { env }: Terminal): Promise<boolean> {
-  if (isFarAway(env)) return false;
+async function opensBrowser(url: URL, { env }: Terminal): Promise<boolean> {
+  if (isHeadlessSsh(env)) return false;
   try {
     await openUrl(url, env);
     return true;
@@ -63,16 +63,16 @@ async function opens(url: URL, { env }: Terminal): Promise<boolean> {
   }
 }
 
-/** Logged in from elsewhere, and without a way to show a window there: what would open here nobody would see. */
-function isFarAway(env: Terminal["env"]): boolean {
+/** True in an SSH session without a display: a browser opened here would not be visible to the person. */
+function isHeadlessSsh(env: Terminal["env"]): boolean {
   const has = (name: string) => (env[name] ?? "") !== "";
   return has("SSH_CONNECTION") && !["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"].some(has);
 }
 
-/** The address that the browser ends at, even when it shows an error there. */
+/** Asks for the address the browser was redirected to, even if the page shows an error. */
 async function askRedirect(terminal: Terminal, signal: AbortSignal): Promise<string | undefined> {
   if (!terminal.ask) return terminal.readInput();
-  const message = "Paste the address that the browser ends at (it may show an error there)";
+  const message = "Paste the final address from the browser (the page may show an error)";
   return terminal.ask.text({ message }, signal);
 }
 

@@ -20,12 +20,12 @@ export function painter(terminal: Terminal, stream: "out" | "err" = "out"): Pain
   return (style, text) => (enabled ? `\u001b[${codes[style][0]}m${text}\u001b[${codes[style][1]}m` : text);
 }
 
-/** Text from files and servers on one line, with nothing in it that a terminal would obey. */
+/** Puts text from files and servers on one line and escapes terminal control sequences. */
 export function safe(text: string): string {
   return printable(text, { oneLine: true });
 }
 
-/** Aligned columns; the last one runs free. Cells are escaped here, so callers pass raw text. */
+/** Aligns all columns but the last. Escapes the cells, so callers pass raw text. */
 export function table(
   header: string[],
   rows: string[][],
@@ -34,12 +34,12 @@ export function table(
 ): string {
   const cells = [header, ...rows].map((row) => row.map(safe));
   const widths = header.map((_, column) => Math.max(...cells.map((row) => displayWidth(row[column] ?? ""))));
-  const line = (row: string[], dress: (text: string, column: number) => string) =>
+  const line = (row: string[], decorate: (text: string, column: number) => string) =>
     row
       .map((cell, column) => {
         const padding =
           column === row.length - 1 ? "" : " ".repeat((widths[column] ?? 0) - displayWidth(cell) + 2);
-        return dress(cell, column) + padding;
+        return decorate(cell, column) + padding;
       })
       .join("")
       .trimEnd();

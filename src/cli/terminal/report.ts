@@ -3,7 +3,7 @@ import type { Diagnostic } from "../../index.ts";
 import { json, painter, safe } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Tells a person (or, with `--json`, a program) what went wrong, and returns the exit code. */
+/** Prints an error as text or JSON and returns the exit code. */
 export function reportError(error: unknown, terminal: Terminal, asJson: boolean): number {
   const known = isPlugboardError(error) ? error : unexpected(error);
   if (asJson) terminal.out(json({ error: known.toJSON() }));
@@ -16,7 +16,7 @@ export function reportError(error: unknown, terminal: Terminal, asJson: boolean)
   return known.exitCode;
 }
 
-/** A server's own last lines; a single one is in the message already. */
+/** The server's last lines on stderr. A single line is already part of the message. */
 function stderrTail({ data }: PlugboardError): string[] {
   const text = data?.["stderr"];
   const lines = typeof text === "string" ? text.split("\n").filter((line) => line.trim() !== "") : [];
@@ -43,7 +43,7 @@ export function diagnosticLine(
   return `${label} ${where}${where ? ": " : ""}${safe(message)}${tail}\n`;
 }
 
-/** A short word on stderr that some of the configuration was set aside. */
+/** Prints a short report to stderr about the parts of the configuration that were set aside. */
 export function reportDiagnostics(diagnostics: readonly Diagnostic[], terminal: Terminal): void {
   const limit = 5;
   const shown = diagnostics.filter(({ severity }) => severity === "error").slice(0, limit);

@@ -4,7 +4,7 @@ import { PlugboardError } from "../../index.ts";
 
 const maxTries = 1_000;
 
-/** Writes a file into a folder without ever replacing one: `image-1.png`, then `image-1-2.png`. Returns its path. */
+/** Writes a file without replacing an existing one (`image-1.png`, then `image-1-2.png`) and returns its path. */
 export async function saveFile(folder: string, name: string, content: Uint8Array | string): Promise<string> {
   const { name: stem, ext } = parse(name);
   try {
@@ -23,16 +23,16 @@ export async function saveFile(folder: string, name: string, content: Uint8Array
       }
       return path;
     }
-    throw new Error(`${folder} has too many files called ${name}`);
+    throw new Error(`${folder} has too many files named ${name}`);
   } catch (error) {
-    throw new PlugboardError("usage-invalid", `${name} could not be saved: ${(error as Error).message}.`, {
+    throw new PlugboardError("usage-invalid", `Could not save ${name}: ${(error as Error).message}.`, {
       cause: error,
-      hint: "Name a folder you may write to with --output.",
+      hint: "Use --output to choose a folder you can write to.",
     });
   }
 }
 
-/** A safe name for a text that a URI leads to. */
+/** A safe file name for the text behind a URI. */
 export function textFileName(uri: string, mimeType: string | undefined): string {
   const [path = ""] = uri.split(/[?#]/, 1);
   const last = path.split(/[/\\:]/).at(-1) ?? "";
@@ -41,7 +41,7 @@ export function textFileName(uri: string, mimeType: string | undefined): string 
   return safe === "" ? `resource.${extension}` : safe.slice(-80);
 }
 
-/** A path as somebody in this folder would write it. */
+/** The path relative to `cwd` if it is inside it. */
 export function shownPath(path: string, cwd: string): string {
   const near = relative(cwd, path);
   return near === "" || near === ".." || near.startsWith(`..${sep}`) || isAbsolute(near) ? path : near;

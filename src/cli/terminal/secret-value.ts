@@ -1,30 +1,34 @@
 import { PlugboardError } from "../../index.ts";
 import type { Terminal } from "./terminal.ts";
 
-export interface ValueWay {
-  /** The words behind the name: nothing, or `-` for standard input. */
+export interface ValueSource {
+  /** The words after the name: none, or `-` for standard input. */
   input: string[];
   /** The variable that holds the value. */
   fromEnv: string | undefined;
 }
 
-/** A secret's value, from where it does not show. No message repeats what was typed, which may be the value itself. */
-export async function readSecretValue(name: string, way: ValueWay, terminal: Terminal): Promise<string> {
-  assertNoValue(way.input);
-  const value = await valueFrom(name, way, terminal);
+/** Reads a secret without showing it. Messages never repeat the input, because it may be the value itself. */
+export async function readSecretValue(
+  name: string,
+  source: ValueSource,
+  terminal: Terminal,
+): Promise<string> {
+  assertNoValue(source.input);
+  const value = await valueFrom(name, source, terminal);
   if (value) return value;
-  const why = way.fromEnv === undefined ? "" : " The variable given by --from-env is not set.";
-  throw new PlugboardError("usage-invalid", `There is no value to keep.${why}`, {
+  const why = source.fromEnv === undefined ? "" : " The variable given by --from-env is not set.";
+  throw new PlugboardError("usage-invalid", `No value to store.${why}`, {
     hint: "Nothing was changed.",
   });
 }
 
-async function valueFrom(name: string, { input, fromEnv }: ValueWay, terminal: Terminal) {
+async function valueFrom(name: string, { input, fromEnv }: ValueSource, terminal: Terminal) {
   if (fromEnv !== undefined) return terminal.env[fromEnv];
   if (input[0] === "-") return (await terminal.readInput()).replace(/\r?\n$/, "");
   if (!terminal.ask) {
-    throw new PlugboardError("usage-invalid", "Nobody is there to type the secret.", {
-      hint: `Pipe it in (\`plugboard secret set ${name} -\`), or name a variable with --from-env.`,
+    throw new PlugboardError("usage-invalid", "Cannot ask for the secret without a terminal.", {
+      hint: `Pipe it in (\`plugboard secret set ${name} -\`), or read it from a variable with --from-env.`,
     });
   }
   using caught = terminal.catchSignals();
@@ -37,9 +41,9 @@ function assertNoValue(input: string[]): void {
   if (input.length === 0 || (input.length === 1 && input[0] === "-")) return;
   throw new PlugboardError(
     "usage-invalid",
-    "A secret is not given as an argument: the shell's history and the list of processes would show it.",
+    "Do not pass a secret as an argument: it would show up in the shell history and the process list.",
     {
-      hint: "Run `plugboard secret set NAME` and type it when asked, or use `-` or --from-env. Replace a value that you have typed here.",
+      hint: "Run `plugboard secret set NAME` and enter it when asked, or use `-` or --from-env. Replace the secret if you typed it here.",
     },
   );
 }

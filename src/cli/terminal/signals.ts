@@ -1,11 +1,11 @@
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-/** Somebody wants the command to end; the exit code is the one a shell expects after that signal. */
+/** The command was interrupted by a signal; the exit code follows the shell convention. */
 export class Interrupted extends Error {
   readonly exitCode: number;
 
   constructor(signal: keyof typeof signals) {
-    super(`ended by ${signal}`);
+    super(`interrupted by ${signal}`);
     this.exitCode = signals[signal];
   }
 }
@@ -15,7 +15,7 @@ export interface CaughtSignals extends Disposable {
   signal: AbortSignal;
 }
 
-/** The first signal is a request to finish in good order; after a second one nobody waits any longer. */
+/** The first signal asks for a clean exit; the second one exits at once. */
 export function catchProcessSignals(beforeExit: () => void): CaughtSignals {
   const abort = new AbortController();
   const listeners = (Object.keys(signals) as (keyof typeof signals)[]).map((name) => {

@@ -4,34 +4,34 @@ import type { Ask } from "./ask.ts";
 import { catchProcessSignals } from "./signals.ts";
 import type { CaughtSignals } from "./signals.ts";
 
-/** Where a command reads and writes: the process, or a test. */
+/** What a command reads from and writes to: the process, or a test. */
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
-  /** A person sits at both ends, so questions may be asked. */
+  /** Input and output are a terminal, so questions can be asked. */
   isInteractive: boolean;
-  /** What was written can be drawn over: `out` is a screen that understands cursor movements. */
+  /** `out` supports cursor movement, so output can be redrawn. */
   isLive: boolean;
-  /** The same for `err`, where progress is shown so that `out` may be a file. */
+  /** The same for `err`, which shows progress even if `out` is a file. */
   isErrLive: boolean;
-  /** `out` is a person's screen, so what servers say is escaped; a file gets it as it is. */
+  /** `out` is a terminal, so text from servers is escaped; a file gets it unchanged. */
   isScreen: boolean;
   colors: { out: boolean; err: boolean };
   readonly columns: number;
   readonly rows: number;
   env: Environment;
   cwd: string;
-  /** Everything that comes in on standard input. */
+  /** Reads all of standard input. */
   readInput(): Promise<string>;
   /** Asks yes or no; only called when `isInteractive`. Cancelling means no. */
   confirm(question: string): Promise<boolean>;
-  /** Whoever answers questions; absent when nobody is there. */
+  /** Asks questions; absent without a terminal. */
   ask?: Ask;
-  /** From now until it is disposed of, Ctrl-C and the like abort a signal instead of ending the process. */
+  /** Until disposed, Ctrl-C and similar signals abort the returned signal instead of ending the process. */
   catchSignals(): CaughtSignals;
-  /** For a verb that ran to its end and still has something to complain about. */
+  /** Set by verbs that complete but report a problem. */
   exitCode: number;
-  /** For tests: other folders than the platform's. */
+  /** For tests: replaces the platform's folders. */
   folders?: Folders;
 }
 
@@ -88,12 +88,12 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** Streams that are no terminal do not have the property at all. */
+/** `isTTY` is undefined on streams that are not terminals. */
 function hasTerminal(stream: { isTTY?: boolean }): boolean {
   return stream.isTTY ?? false;
 }
 
-/** The folder may have been deleted under us; then the root has the least to say. */
+/** The current folder may have been deleted. The root is a neutral replacement. */
 function workingFolder(): string {
   try {
     return process.cwd();

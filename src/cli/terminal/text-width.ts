@@ -1,4 +1,4 @@
-/** How many columns a text takes on a terminal; an emoji of several parts may be counted too wide, never too narrow. */
+/** How many terminal columns a text takes up. May overestimate a multi-part emoji, never underestimate. */
 export function displayWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
@@ -6,7 +6,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** A long text for so many columns, its end replaced by `…`. */
+/** Shortens a text to `width` columns and ends it with `…`. */
 export function cutText(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let cut = "";
@@ -19,7 +19,7 @@ export function cutText(text: string, width: number): string {
   return `${cut}…`;
 }
 
-/** Lines of at most so many columns, broken between words where that is possible. */
+/** Wraps a text to `width` columns, between words where possible. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";

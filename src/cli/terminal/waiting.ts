@@ -4,22 +4,22 @@ import { safe } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Waiting {
-  /** What is waited for. */
+  /** What the user is waiting for. */
   words: string;
-  /** From 0 to 1. */
+  /** Progress from 0 to 1. */
   share?: number | undefined;
-  /** What the server says about it. */
+  /** The server's progress message. */
   message?: string | undefined;
-  /** Nothing is shown, because somebody is being asked something. */
+  /** Hidden while a question is on screen. */
   isHidden?: boolean;
 }
 
 const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 const frameMs = 100;
-/** What is over sooner needs no spinner. */
-const patienceMs = 200;
+/** Work that ends sooner shows no spinner. */
+const delayMs = 200;
 
-/** Shows on standard error, on a terminal, that something is under way; nothing of it is left afterwards. */
+/** Shows a spinner on standard error while `work` runs, and removes it afterwards. */
 export function spinWhile<T>(
   terminal: Terminal,
   waiting: () => Waiting,
@@ -29,13 +29,13 @@ export function spinWhile<T>(
   const frame = (): Line[] => {
     const elapsed = Date.now() - startedAt;
     const now = waiting();
-    return elapsed < patienceMs || now.isHidden ? [] : [waitingLine(now, elapsed)];
+    return elapsed < delayMs || now.isHidden ? [] : [waitingLine(now, elapsed)];
   };
-  const drawing = { frame, signal: never, keep: false, stream: "err" as const, everyMs: frameMs };
+  const drawing = { frame, signal: neverAborted, keep: false, stream: "err" as const, everyMs: frameMs };
   return drawWhile(terminal, drawing, work);
 }
 
-/** A spinner that makes room while a person is asked something. */
+/** A spinner that hides while a question is on screen. */
 export function yieldingSpinner(words: string) {
   const waiting: Waiting = { words };
   let redraw = () => {};
@@ -57,7 +57,7 @@ export function yieldingSpinner(words: string) {
   };
 }
 
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 function waitingLine({ words, share, message }: Waiting, elapsedMs: number): Line {
   const percent = share === undefined ? "" : `  ${Math.floor(Math.min(1, Math.max(0, share)) * 100)}%`;

@@ -10,7 +10,7 @@ import { seconds, serverName } from "./status/words.ts";
 const slowStartMs = 5_000;
 const stderrLines = 5;
 
-/** Why a server is not usable and what to do about it; nothing for one that is, or that somebody switched off. */
+/** Why a server cannot be used and what to do. Returns nothing for a server that is fine or disabled on purpose. */
 export function problemOf(row: StatusRow, entry: ServerEntry | undefined): Finding | undefined {
   const { name: about, message, state } = row;
   if (message === undefined || row.disabledReason === "config") return undefined;
@@ -20,13 +20,13 @@ export function problemOf(row: StatusRow, entry: ServerEntry | undefined): Findi
   return { level: "problem", about, message, advice, ...(stderr.length > 1 && { stderr }) };
 }
 
-/** What `doctor` has to say about a server after connecting: the failure, or what went well and what is odd. */
+/** What `doctor` reports after connecting: the failure, or the connection and anything unusual about it. */
 export function connectionFindings(row: StatusRow, entry: ServerEntry | undefined): Finding[] {
   const { name: about, origin } = row;
   const problem = problemOf(row, entry);
   if (row.state === "disabled") return [];
   if (problem) {
-    const advice = `It is written in ${describeOrigin(origin)}. ${problem.advice ?? ""}`.trimEnd();
+    const advice = `It is configured in ${describeOrigin(origin)}. ${problem.advice ?? ""}`.trimEnd();
     return [{ ...problem, advice }];
   }
   const facts = [
@@ -36,10 +36,10 @@ export function connectionFindings(row: StatusRow, entry: ServerEntry | undefine
     row.startMs === undefined ? "" : `started in ${seconds(row.startMs)}`,
   ];
   const message = `connected over ${row.via}: ${facts.filter(Boolean).join(", ")}`;
-  return [{ level: "ok", about, message }, ...oddities(row, entry)];
+  return [{ level: "ok", about, message }, ...anomalies(row, entry)];
 }
 
-function oddities(row: StatusRow, entry: ServerEntry | undefined): Finding[] {
+function anomalies(row: StatusRow, entry: ServerEntry | undefined): Finding[] {
   const { name: about, skippedLines, startMs = 0, era } = row;
   const { eraBasis } = row;
   const found: Finding[] = [];
@@ -47,16 +47,17 @@ function oddities(row: StatusRow, entry: ServerEntry | undefined): Finding[] {
     found.push({
       level: "note",
       about,
-      message: "it never answered the question for its protocol, so the silence had to be waited out",
-      advice: 'Set `protocol` to "legacy" for this server and it is not asked again.',
+      message: "did not respond to the protocol probe, so connecting had to wait for the timeout",
+      advice: 'Set `protocol` to "legacy" for this server to skip the probe.',
     });
   }
   if (skippedLines) {
     found.push({
       level: "note",
       about,
-      message: `not only messages came on its standard output (${count(skippedLines.count, "line")}), first: ${skippedLines.first[0] ?? ""}`,
-      advice: "Plugboard skips this, other clients may not: let the server log to standard error.",
+      message: `printed ${count(skippedLines.count, "line that is not a message", "lines that are not messages")} to standard output, first: ${skippedLines.first[0] ?? ""}`,
+      advice:
+        "Plugboard skips such lines, but other clients may fail. Make the server log to standard error.",
     });
   }
   if (startMs > slowStartMs) {
@@ -64,33 +65,33 @@ function oddities(row: StatusRow, entry: ServerEntry | undefined): Finding[] {
     found.push({
       level: "note",
       about,
-      message: `it took ${seconds(startMs)} to start`,
+      message: `took ${seconds(startMs)} to start`,
       advice: isFetched
-        ? "Install the package and name its program as `command`, so that nothing is fetched at the start."
-        : "If it gets slower, raise `startupTimeoutMs` for this server.",
+        ? "Install the package and set its program as `command`, so that nothing is downloaded at startup."
+        : "If it gets slower, increase `startupTimeoutMs` for this server.",
     });
   }
   return found;
 }
 
-/** The error's own hint, made ready to copy, with the command or address it is about where that helps. */
+/** The error's hint, with the server's name, command or URL filled in. */
 function adviceFor({ name, hint = "", error, via }: StatusRow, entry: ServerEntry | undefined): string {
   const isGeneral = error !== undefined && hint === errorTable[error.code].hint;
   const text = hint.replaceAll("<server>", shellWord(name));
   if (!isGeneral || !entry) return text;
   switch (error.code) {
     case "server-exited":
-      return `Run it by hand and read what it says: ${targetOf(entry)}`;
+      return `Run it yourself and read its output: ${targetOf(entry)}`;
     case "start-timeout":
       return via === "stdio"
-        ? `Raise \`startupTimeoutMs\`, or run it by hand to see what it waits for: ${targetOf(entry)}`
+        ? `Increase \`startupTimeoutMs\`, or run it yourself to see what it is waiting for: ${targetOf(entry)}`
         : text;
     case "unexpected-response": {
       const url = shownUrl(entry.config?.url ?? "");
       const isMissing = error.data?.status === 404;
       return isMissing
-        ? `Check the path in \`url\` (${url}): MCP servers often answer at /mcp or /sse.`
-        : `Check \`url\` (${url}): what is there is not an MCP server.`;
+        ? `Check the path in \`url\` (${url}): MCP servers are often at /mcp or /sse.`
+        : `Check \`url\` (${url}): there is no MCP server at that address.`;
     }
     default:
       return text;

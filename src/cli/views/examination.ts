@@ -6,10 +6,10 @@ import type { Finding } from "./finding.ts";
 import { count } from "../terminal/print.ts";
 
 /**
- * What can be found out without starting anything, sending anything or filling in a value. Whether programs and
- * addresses look right is left out when they are about to be tried.
+ * Checks that need no server, no request and no expanded value. Skips the checks of programs and addresses if
+ * `willConnect`, because connecting tests them.
  */
-export function examine(workspace: Workspace, config: LoadedConfig, isTried: boolean): Finding[] {
+export function examine(workspace: Workspace, config: LoadedConfig, willConnect: boolean): Finding[] {
   const servers = [...config.servers.values()];
   return [
     { level: "ok", about: "node", message: process.versions.node },
@@ -29,13 +29,13 @@ export function examine(workspace: Workspace, config: LoadedConfig, isTried: boo
           {
             level: "note" as const,
             about: "servers",
-            message: "none are configured",
-            advice: "plugboard add … or plugboard import",
+            message: "none configured",
+            advice: "Run `plugboard add …` or `plugboard import`.",
           },
         ]
       : []),
     ...config.diagnostics.filter(({ server }) => server === undefined).map(fromDiagnostic),
-    ...servers.flatMap((entry) => examineServer(entry, workspace, isTried)),
+    ...servers.flatMap((entry) => examineServer(entry, workspace, willConnect)),
   ];
 }
 
@@ -49,8 +49,8 @@ function stateFolder({ stateFile }: Workspace): Finding {
     return {
       level: "note",
       about: "state",
-      message: `${folder} cannot be written, so nothing is remembered`,
-      advice: "Set HOME or XDG_STATE_HOME to a folder of yours.",
+      message: `${folder} is not writable, so nothing is remembered`,
+      advice: "Set HOME or XDG_STATE_HOME to a folder you can write to.",
     };
   }
 }
@@ -66,7 +66,7 @@ function fromDiagnostic({ severity, file, line, path, message, suggestion }: Dia
   };
 }
 
-function examineServer(entry: ServerEntry, workspace: Workspace, isTried: boolean): Finding[] {
+function examineServer(entry: ServerEntry, workspace: Workspace, willConnect: boolean): Finding[] {
   const { name, status, diagnostics, config } = entry;
   const found = diagnostics.map(fromDiagnostic);
   if (status.kind === "disabled") {
@@ -80,8 +80,8 @@ function examineServer(entry: ServerEntry, workspace: Workspace, isTried: boolea
     found.push({
       level: "note",
       about: name,
-      message: `${count(secrets.length, "value")} that may be secret stand in plain text: ${secrets.join(", ")}`,
-      advice: "Put ${NAME} or ${secret:NAME} there instead.",
+      message: `${count(secrets.length, "possible secret")} in plain text: ${secrets.join(", ")}`,
+      advice: "Use ${NAME} or ${secret:NAME} instead.",
     });
   }
   const unpinned = unpinnedPackage(entry);
@@ -89,11 +89,11 @@ function examineServer(entry: ServerEntry, workspace: Workspace, isTried: boolea
     found.push({
       level: "note",
       about: name,
-      message: `${unpinned} is fetched in whatever version is newest`,
-      advice: `Pin it, for instance ${unpinned}@1.2.3.`,
+      message: `${unpinned} is not pinned, so the newest version is downloaded`,
+      advice: `Pin it, for example ${unpinned}@1.2.3.`,
     });
   }
-  if (isTried) return found;
+  if (willConnect) return found;
   const missing = missingProgram(entry, workspace);
   if (missing !== undefined) return [...found, missing];
   return [
@@ -101,7 +101,7 @@ function examineServer(entry: ServerEntry, workspace: Workspace, isTried: boolea
     {
       level: "ok",
       about: name,
-      message: config?.url === undefined ? "its program is there" : "its address is well-formed",
+      message: config?.url === undefined ? "program found" : "URL is valid",
     },
   ];
 }
@@ -117,8 +117,8 @@ function missingProgram({ name, config, baseDir }: ServerEntry, { env }: Workspa
   return {
     level: "problem",
     about: name,
-    message: `the program "${command}" is not in ${where}`,
-    advice: "Install it, or write its full path as `command`.",
+    message: `program "${command}" not found in ${where}`,
+    advice: "Install it, or set `command` to its full path.",
   };
 }
 
@@ -139,7 +139,7 @@ function literalSecrets({ config }: ServerEntry): string[] {
   );
 }
 
-/** `npx -y some-package` runs whatever was published last; a version makes it the same tomorrow. */
+/** `npx -y some-package` runs the newest version, so it can change at any time. */
 function unpinnedPackage({ config }: ServerEntry): string | undefined {
   const { command = "", args = [] } = config ?? {};
   if (!/(^|[/\\])(npx|bunx)(\.cmd)?$/.test(command)) return undefined;

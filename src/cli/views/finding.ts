@@ -6,15 +6,15 @@ export interface Finding {
   level: "ok" | "note" | "problem";
   about: string;
   message: string;
-  /** The next step for a person. */
+  /** What to do next. */
   advice?: string;
-  /** A server's own last lines. */
+  /** The server's last lines on stderr. */
   stderr?: string[];
 }
 
 const marks = { ok: ["✓", "green"], note: ["!", "yellow"], problem: ["✗", "red"] } as const;
 
-/** A finding for people: what it is about, what is the case, what to do. Texts are escaped here. */
+/** Formats a finding as text and escapes it. */
 export function findingLines({ level, about, message, advice, stderr = [] }: Finding, width: number): Line[] {
   const [mark, style] = marks[level];
   const room = Math.max(20, width - 2);

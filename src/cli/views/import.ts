@@ -3,14 +3,14 @@ import { painter, safe } from "../terminal/print.ts";
 import { targetOf } from "./server.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-/** The report of an import: each file, each server, and what did not come over as it was. */
+/** Reports an import: each file, each server, and what was changed or lost. */
 export function importView(
   files: readonly ForeignFile[],
   planned: readonly PlannedServer[],
   terminal: Terminal,
 ): string {
   const paint = painter(terminal);
-  if (files.length === 0) return "No configuration of another client was found.\n";
+  if (files.length === 0) return "No configuration files of other clients found.\n";
   const blocks = files.map((file) => {
     const { format, imported, problem } = file;
     const own = planned.filter(({ from }) => from.file === file.file && from.client === format.id);
@@ -31,7 +31,11 @@ function serverLines({ name, config, scope, action, notes }: PlannedServer, term
   const paint = painter(terminal);
   const words = { add: paint("green", "add "), same: paint("dim", "have"), taken: paint("yellow", "keep") };
   const where =
-    action === "add" ? `→ ${scope}` : action === "same" ? "already there" : "yours of this name stays";
+    action === "add"
+      ? `→ ${scope}`
+      : action === "same"
+        ? "already configured"
+        : "you have another server with this name";
   const target = targetOf({ config, written: config });
   return [
     `  ${words[action]}  ${safe(name)}  ${safe(target)}  ${paint("dim", where)}`,

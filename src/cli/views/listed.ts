@@ -12,7 +12,7 @@ export interface Listed {
   style?: Style;
 }
 
-/** What servers offer, grouped by server: a name and one line about it. Texts are escaped here. */
+/** Lists what servers offer, grouped by server: a name and one line about it. Escapes the texts. */
 export function listedText(entries: readonly Listed[], noun: string, terminal: Terminal): string {
   const paint = painter(terminal);
   const width = terminal.isLive ? terminal.columns - 1 : Infinity;
@@ -21,7 +21,7 @@ export function listedText(entries: readonly Listed[], noun: string, terminal: T
     const heading = `${paint("bold", safe(server))}  ${paint("dim", count(own.length, noun))}\n`;
     return heading + printLines(rows(own, width), terminal);
   });
-  return groups.join("") || `There are no ${noun}s.\n`;
+  return groups.join("") || `No ${noun}s.\n`;
 }
 
 function rows(entries: readonly Listed[], width: number): Line[] {

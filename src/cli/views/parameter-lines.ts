@@ -14,7 +14,7 @@ import { wrapText } from "../terminal/text-width.ts";
 
 const maxDepth = 4;
 
-/** A tool's parameters as a person wants to read them: name, type, limits, meaning; what is inside, indented. */
+/** A tool's parameters: name, type, limits and description, with nested ones indented. */
 export function parameterLines(schema: unknown, root: Schema, width: number, depth = 0): Line[] {
   const required = requiredOf(schema, root);
   const properties = propertiesOf(schema, root);
@@ -65,7 +65,7 @@ function typeWords(schema: unknown, root: Schema, depth = 0): string {
     const item = itemSchema(schema, root);
     return item === undefined || depth >= maxDepth ? "array" : `array of ${typeWords(item, root, depth + 1)}`;
   });
-  const words = types.length === 0 ? "anything" : types.join(" or ");
+  const words = types.length === 0 ? "any" : types.join(" or ");
   return typeof own["format"] === "string" ? `${words} (${own["format"]})` : words;
 }
 

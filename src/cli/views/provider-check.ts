@@ -7,13 +7,13 @@ import { count } from "../terminal/print.ts";
 export const providers = ["openai-strict", "openai", "anthropic", "gemini"] as const satisfies SchemaTarget[];
 export type Provider = (typeof providers)[number];
 
-/** What becomes of one tool's schema with a model's API. */
+/** The result of compiling one tool's schema for a model API. */
 export type ProviderTool = { id: string; server: string } & (
   | { ok: true; notes: Extract<CompiledSchema, { ok: true }>["notes"] }
   | { ok: false; path: string; reason: string }
 );
 
-/** Compiles the schema of every tool that is remembered. Starts nothing. */
+/** Compiles the schema of every remembered tool. Starts no server. */
 export async function checkProvider(hub: Hub, provider: Provider): Promise<ProviderTool[]> {
   const tools = await hub.tools({ wait: false });
   return tools.map(({ id, server, inputSchema }) => {
@@ -33,8 +33,8 @@ export async function providerFindings(
   const lossy = usable.filter(({ notes }) => notes.length > 0);
   const loss =
     lossy.length === 0
-      ? "nothing is lost"
-      : `${count(lossy.length, "of them loses", "of them lose")} something`;
+      ? "no schema loses anything"
+      : `${count(lossy.length, "schema loses", "schemas lose")} something`;
   return [
     {
       level: "ok",
@@ -54,8 +54,8 @@ export async function providerFindings(
     ...unknown.map(({ server }): Finding => ({
       level: "note",
       about: server,
-      message: "its tools are not known yet",
-      advice: `\`plugboard tools ${shellWord(server)}\` asks it.`,
+      message: "tools not known yet",
+      advice: `Run \`plugboard tools ${shellWord(server)}\` to ask it.`,
     })),
   ];
 }
@@ -65,7 +65,7 @@ function unusable({ id, path, reason }: Extract<ProviderTool, { ok: false }>): F
     level: "problem",
     about: id,
     message: `cannot be offered: ${placed(path, reason)}`,
-    advice: "It is left out for this provider; the server's author can simplify the schema there.",
+    advice: "Plugboard leaves it out for this provider. Ask the server's author to simplify the schema.",
   };
 }
 

@@ -10,8 +10,8 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { valueText } from "./value-lines.ts";
 
 /**
- * Shows a result to a person: texts escaped, structured content as names and values, links listed, media saved into
- * `folder`. Nothing is shown twice. What a tool calls an error goes to standard error.
+ * Prints a result: escaped text, structured content as names and values, links, and media saved to `folder`. Shows
+ * nothing twice. A result with `isError` goes to standard error.
  */
 export async function showResult(result: CallResult, folder: string, terminal: Terminal): Promise<void> {
   const write = result.isError ? terminal.err : terminal.out;
@@ -43,12 +43,12 @@ export async function showResult(result: CallResult, folder: string, terminal: T
 export async function savedLine(file: MediaFile, folder: string, terminal: Terminal): Promise<string> {
   const bytes = file.bytes();
   const what = `${file.kind} ${safe(file.mimeType)}`;
-  if (!bytes) return `${what}: the server sent no valid base64, so nothing was saved`;
+  if (!bytes) return `${what}: the server sent invalid base64, so nothing was saved`;
   const path = await saveFile(folder, file.name, bytes);
   return `${what}, ${formatBytes(bytes.length)}: saved as ${safe(shownPath(path, terminal.cwd))}`;
 }
 
-/** What was done to the result or its arguments on the way. */
+/** Reports how Plugboard changed the result or the arguments. */
 function reportOutput({ _meta }: CallResult, terminal: Terminal): void {
   const paint = painter(terminal, "err");
   const say = (text: string) => terminal.err(`${paint("dim", safe(text))}\n`);
@@ -57,19 +57,19 @@ function reportOutput({ _meta }: CallResult, terminal: Terminal): void {
     const tokens =
       typeof note["tokens"] === "number" ? ` of about ${note["tokens"].toLocaleString("en-US")} tokens` : "";
     say(
-      `Cut from a result${tokens}; all of it: plugboard result ${shellWord(note["handle"])}   (or call with --whole)`,
+      `Cut from a result${tokens}. To see all of it: plugboard result ${shellWord(note["handle"])}   (or call with --whole)`,
     );
   } else if (isRecord(note) && note["cut"] === true)
-    say("Cut, and the whole was not kept: call it with --whole.");
+    say("Cut, and the whole result was not kept. Call again with --whole.");
   const repaired = _meta?.["plugboard/arguments"];
-  if (Array.isArray(repaired)) for (const text of repaired) say(`Understood: ${String(text)}`);
+  if (Array.isArray(repaired)) for (const text of repaired) say(`Corrected: ${String(text)}`);
 }
 
 function endLine(text: string): string {
   return text.endsWith("\n") || text === "" ? text : `${text}\n`;
 }
 
-/** Saves the images and other files of a result without showing it; says where on standard error. */
+/** Saves a result's images and other files without printing it, and reports the paths on standard error. */
 export async function saveMedia(result: CallResult, folder: string, terminal: Terminal): Promise<void> {
   for (const file of mediaParts(result)) terminal.err(`${await savedLine(file, folder, terminal)}\n`);
 }

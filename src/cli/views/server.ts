@@ -3,7 +3,7 @@ import type { ServerEntry } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import { joinArgv } from "../../lib/argv.ts";
 
-/** One server as `list`, `get` and `--json` show it: no value that may be secret. */
+/** One server as `list`, `get` and `--json` show it, without values that may be secret. */
 export function describeServer(entry: ServerEntry) {
   const { name, origin, status, config } = entry;
   return {
@@ -21,7 +21,7 @@ export function describeServer(entry: ServerEntry) {
   };
 }
 
-/** `ready`, `off`, or why the server is not used. */
+/** `ready`, `off`, or the reason why the server cannot be used. */
 export function stateWord({ status }: ServerEntry): string {
   if (status.kind === "ready") return "ready";
   return status.reason === "config" ? "off" : status.reason;
@@ -32,7 +32,7 @@ export function transportOf({ config }: ServerEntry): string {
   return config.type ?? (config.url === undefined ? "stdio" : "http");
 }
 
-/** The command line or the address; without credentials unless it must be exact. */
+/** The command line or URL. Hides credentials unless `isExact`. */
 export function targetOf(
   { config, written }: Pick<ServerEntry, "config" | "written">,
   isExact = false,
@@ -44,9 +44,9 @@ export function targetOf(
   return joinArgv([command, ...(isExact ? words : shownArgs(words))]);
 }
 
-/** What somebody sees who has configured nothing yet. */
-export const noServersText = `No servers are configured.
+/** Shown when no server is configured. */
+export const noServersText = `No servers are configured. To add some:
 
   plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .
-  plugboard import        takes over what other clients on this machine have
+  plugboard import        imports servers from other clients on this machine
 `;

@@ -6,7 +6,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import type { CommonOptions } from "../verb.ts";
 import { withHub } from "../with-hub.ts";
 
-/** Why a tool is offered, hidden or asked about: from what is remembered, without starting any server. */
+/** Explains why a tool is offered, hidden or needs approval. Uses remembered lists; starts no server. */
 export async function explainOneTool(
   workspace: Workspace,
   config: LoadedConfig,
@@ -26,14 +26,10 @@ function unknownName(error: PlugboardError, name: string, { config }: Hub): Plug
   const near = nearest(name, config.servers.keys());
   const known = Array.isArray(error.data?.["near"]) ? error.hint : undefined;
   const server = near === undefined ? undefined : `Did you mean "${near}"?`;
-  return new PlugboardError(
-    "server-unknown",
-    `There is no server "${name}", and no tool of that name is remembered.`,
-    {
-      cause: error,
-      hint: server ?? known ?? "`plugboard tools --refresh` asks the servers for their tools.",
-    },
-  );
+  return new PlugboardError("server-unknown", `Unknown server or tool: ${name}`, {
+    cause: error,
+    hint: server ?? known ?? "Run `plugboard tools --refresh` to ask the servers for their tools.",
+  });
 }
 
 function describe(explanation: ToolExplanation, terminal: Terminal): string {

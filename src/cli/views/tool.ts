@@ -6,7 +6,7 @@ import { parameterLines } from "./parameter-lines.ts";
 import { safe } from "../terminal/print.ts";
 import { wrapText } from "../terminal/text-width.ts";
 
-/** Everything about one tool that somebody needs who wants to call it. */
+/** Everything needed to call a tool. */
 export function toolPage(tool: ToolEntry, width: number): Line[] {
   const { id, server, name, renamedTo, title, description = "", inputSchema, status, because } = tool;
   const facts: [string, string][] = [
@@ -29,30 +29,28 @@ export function toolPage(tool: ToolEntry, width: number): Line[] {
       .flatMap((line) => (line === "" && description.trim() === "" ? [] : wrapText(safe(line), room)))
       .map((text): Line => [{ text: text === "" ? "" : `  ${text}` }]),
     [],
-    ...(parameters.length === 0
-      ? [[{ text: "It takes no parameters." }]]
-      : [[{ text: "Parameters" }], ...parameters]),
+    ...(parameters.length === 0 ? [[{ text: "No parameters." }]] : [[{ text: "Parameters" }], ...parameters]),
     ...(returned && returned.length > 0 ? [[], [{ text: "Returns" }], ...returned] : []),
     [],
     [{ text: safe(callLine(tool, exampleArguments(inputSchema))), style: "cyan" }],
   ] as Line[];
 }
 
-/** What a tool says about what it does, in words. */
+/** A tool's annotations in words. */
 export function effectWords(annotations: Record<string, unknown>): string {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
   const words = [
-    readOnlyHint === true ? "read-only" : readOnlyHint === false ? "changes something" : "",
+    readOnlyHint === true ? "read-only" : readOnlyHint === false ? "makes changes" : "",
     readOnlyHint !== true && destructiveHint === true ? "may destroy or overwrite" : "",
     readOnlyHint !== true && destructiveHint === false ? "only adds" : "",
     readOnlyHint !== true && idempotentHint === true ? "safe to repeat" : "",
     openWorldHint === true
-      ? "reaches out to the world"
+      ? "accesses external systems"
       : openWorldHint === false
         ? "stays within its own system"
         : "",
   ].filter((word) => word !== "");
-  return words.length === 0 ? "it does not say" : words.join(", ");
+  return words.length === 0 ? "not stated" : words.join(", ");
 }
 
 function titleOf({ annotations }: ToolEntry): string | undefined {

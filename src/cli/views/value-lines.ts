@@ -5,8 +5,8 @@ const maxDepth = 6;
 const widestName = 32;
 
 /**
- * A structured value for people: `name  value`, aligned, what is inside indented. Texts are escaped; long or deep
- * values are JSON.
+ * Formats a structured value as aligned `name  value` lines, with nested values indented and deep ones as JSON.
+ * Escapes the texts.
  */
 export function valueText(value: unknown): string {
   return valueLines(value, 0).join("\n");
@@ -19,20 +19,20 @@ function valueLines(value: unknown, depth: number): string[] {
       ? Object.entries(value)
       : undefined;
   if (!entries || depth >= maxDepth) return [shortText(value)];
-  if (Array.isArray(value) && value.every((item) => !isHolder(item)))
+  if (Array.isArray(value) && value.every((item) => !isNested(item)))
     return value.map((item) => `- ${shortText(item)}`);
   const shown = entries.map(([name, inner]) => [printable(name, { oneLine: true }), inner] as const);
   const column = Math.min(widestName, Math.max(0, ...shown.map(([name]) => name.length)));
   return shown.flatMap(([name, inner]) => {
-    if (isHolder(inner)) return [name, ...valueLines(inner, depth + 1).map((line) => `  ${line}`)];
+    if (isNested(inner)) return [name, ...valueLines(inner, depth + 1).map((line) => `  ${line}`)];
     const [first = "", ...rest] = shortText(inner).split("\n");
     const gap = " ".repeat(Math.max(0, column - name.length) + 2);
     return [`${name}${gap}${first}`, ...rest.map((line) => `${" ".repeat(column + 2)}${line}`)];
   });
 }
 
-/** Something that needs lines of its own. */
-function isHolder(value: unknown): boolean {
+/** True for a value that needs its own lines. */
+function isNested(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   return isRecord(value) && Object.keys(value).length > 0;
 }

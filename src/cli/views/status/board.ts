@@ -3,19 +3,19 @@ import type { ErrorSummary, Hub, LoadedConfig, ServerEntry, ServerReport } from 
 import { countTools } from "./count-tools.ts";
 import { transportOf } from "../server.ts";
 
-/** What `status` knows about a server; `via` is there before it is connected too. */
+/** One server in `status`. `via` is set even before it is connected. */
 export interface StatusRow extends ServerReport {
   via: string;
   toolCount?: number;
 }
 
-/** Connects the servers of a hub and keeps what there is to show about them. */
+/** Connects a hub's servers and tracks what to show about them. */
 export class StatusBoard {
-  /** Called with a server's name whenever its row may look different. */
+  /** Called with a server's name whenever its row may have changed. */
   onChange: (server: string) => void = () => undefined;
   readonly #hub: Hub;
   readonly #keepsTrying: boolean;
-  /** The outcome of each server's latest tool list, or the question while it is under way. */
+  /** Each server's tool count or error, or the pending request. */
   readonly #tools = new Map<string, number | ErrorSummary | Promise<void>>();
 
   constructor(hub: Hub, { keepsTrying }: { keepsTrying: boolean }) {
@@ -35,7 +35,7 @@ export class StatusBoard {
 
   rows(): StatusRow[] {
     return this.#hub.status().map((current) => {
-      const report = this.#keepsTrying ? current : final(current);
+      const report = this.#keepsTrying ? current : withoutRetry(current);
       const entry = this.entry(report.name);
       const tools = this.#tools.get(report.name);
       const row = { ...report, via: report.transport ?? (entry ? transportOf(entry) : "?") };
@@ -46,7 +46,7 @@ export class StatusBoard {
     });
   }
 
-  /** Connects every usable server that is not yet; resolves when each of them has an outcome. */
+  /** Connects every usable server that is idle. Resolves when each has connected or failed. */
   async connect(): Promise<void> {
     const idle = this.#hub.status().filter(({ state }) => state === "idle");
     await Promise.all(
@@ -57,7 +57,7 @@ export class StatusBoard {
     );
   }
 
-  /** Takes a new configuration into use. */
+  /** Applies a new configuration. */
   async reload(config: LoadedConfig): Promise<void> {
     await this.#hub.reload(config);
     this.onChange("");
@@ -65,13 +65,13 @@ export class StatusBoard {
   }
 
   #count(server: string): void {
-    const question: Promise<void> = this.#ask(server).then((outcome) => {
-      // A later question, or the end of the connection, makes an answer worthless.
-      if (this.#tools.get(server) !== question) return;
+    const pending: Promise<void> = this.#ask(server).then((outcome) => {
+      // Ignore the answer if a later request replaced this one or the connection ended.
+      if (this.#tools.get(server) !== pending) return;
       this.#tools.set(server, outcome);
       this.onChange(server);
     });
-    this.#tools.set(server, question);
+    this.#tools.set(server, pending);
   }
 
   async #ask(server: string): Promise<number | ErrorSummary> {
@@ -87,8 +87,8 @@ export class StatusBoard {
   }
 }
 
-/** Nobody tries again after the first attempt, so there is nothing to wait for. */
-function final(report: ServerReport): ServerReport {
+/** Without retries, a server that waits for one has failed. */
+function withoutRetry(report: ServerReport): ServerReport {
   const { retryAt, ...rest } = report;
   return retryAt === undefined ? report : { ...rest, state: "failed" };
 }
@@ -97,7 +97,7 @@ export function isConnected({ state }: StatusRow): boolean {
   return state === "connected";
 }
 
-/** 0 when every usable server is connected, else the code of the first failure. */
+/** 0 if every usable server is connected, otherwise the exit code of the first failure. */
 export function exitCodeOf(rows: readonly StatusRow[]): number {
   const [first] = rows.filter((row) => row.state !== "disabled" && !isConnected(row));
   return first ? errorTable[first.error?.code ?? "not-responding"].exitCode : 0;

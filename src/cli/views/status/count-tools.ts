@@ -3,7 +3,7 @@ import type { Hub } from "../../../index.ts";
 
 const maxPages = 1_000;
 
-/** How many tools a server lists, in its own words: before any filter. */
+/** How many tools a server lists, before any filter. */
 export async function countTools(hub: Hub, server: string): Promise<number> {
   const seen = new Set<string>();
   let total = 0;
@@ -11,7 +11,8 @@ export async function countTools(hub: Hub, server: string): Promise<number> {
     const answer = await hub.request("tools/list", cursor === undefined ? {} : { cursor }, { server });
     const list = "result" in answer ? answer.result["tools"] : undefined;
     if (!("result" in answer) || !Array.isArray(list)) {
-      const why = "error" in answer ? `${answer.error.message} (${answer.error.code})` : "there was no list";
+      const why =
+        "error" in answer ? `${answer.error.message} (${answer.error.code})` : "the response has no list";
       throw new PlugboardError("protocol-error", `"${server}" did not list its tools: ${why}.`, { server });
     }
     total += list.length;

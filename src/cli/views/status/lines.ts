@@ -13,12 +13,12 @@ import { cutText, displayWidth } from "../../terminal/text-width.ts";
 export interface StatusView {
   rows: StatusRow[];
   entry(name: string): ServerEntry | undefined;
-  /** Columns of the screen; `Infinity` where nothing needs to be cut. */
+  /** Width of the terminal; `Infinity` if nothing needs to be cut. */
   width: number;
   now: number;
 }
 
-/** The table, and below it what went wrong with whom. */
+/** The table, followed by the problems. */
 export function statusLines(view: StatusView): Line[] {
   const { rows, entry, width } = view;
   const findings = rows.flatMap((row) => problemOf(row, entry(row.name)) ?? []);
@@ -29,7 +29,7 @@ export function statusLines(view: StatusView): Line[] {
   ];
 }
 
-/** Who is logged in where. */
+/** The accounts that are logged in. */
 function accountLines({ rows, width, now }: StatusView): Line[] {
   const lines = rows.flatMap(({ name, account }): Line[] =>
     account ? [[{ text: safe(`${name} as ${accountLine(account, now)}`), style: "dim" }]] : [],
@@ -50,9 +50,9 @@ export function summaryLine(rows: readonly StatusRow[]): string {
 type Column = "NAME" | "STATE" | "VIA" | "PROTOCOL" | "ERA" | "TOOLS" | "START" | "SERVER";
 
 const columns: readonly Column[] = ["NAME", "STATE", "VIA", "PROTOCOL", "ERA", "TOOLS", "START", "SERVER"];
-/** What a onlyServers screen does without, in this order. */
-const dispensable: readonly Column[] = ["ERA", "START", "VIA", "SERVER", "PROTOCOL", "TOOLS"];
-const leastServerWidth = 12;
+/** Columns that a narrow terminal drops, in this order. */
+const dropOrder: readonly Column[] = ["ERA", "START", "VIA", "SERVER", "PROTOCOL", "TOOLS"];
+const minServerWidth = 12;
 const gap = 2;
 
 export function tableLines({ rows, width, now }: StatusView): Line[] {
@@ -62,11 +62,11 @@ export function tableLines({ rows, width, now }: StatusView): Line[] {
     Math.max(column.length, ...cells.map((row) => displayWidth(row[column])));
   const needed = (shown: readonly Column[]) =>
     shown.reduce((sum, column) => {
-      const own = column === "SERVER" ? Math.min(widthOf(column), leastServerWidth) : widthOf(column);
+      const own = column === "SERVER" ? Math.min(widthOf(column), minServerWidth) : widthOf(column);
       return sum + own + gap;
     }, 0);
   let shown = columns;
-  for (const column of dispensable) {
+  for (const column of dropOrder) {
     if (needed(shown) <= width) break;
     shown = shown.filter((one) => one !== column);
   }

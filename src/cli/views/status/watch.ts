@@ -12,7 +12,7 @@ import { statusLines, summaryLine } from "./lines.ts";
 import { describeRow } from "./words.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
-/** Keeps all connections up and shows every change, of the servers and of the configuration, until it is interrupted. */
+/** Keeps all connections open and shows every change to the servers and the configuration until interrupted. */
 export async function watchStatus(
   workspace: Workspace,
   config: LoadedConfig,
@@ -59,8 +59,8 @@ async function liveTable({ board, terminal, signal }: Show, run: Run): Promise<v
     const entry = (name: string) => board.entry(name);
     const lines =
       rows.length === 0 ? textLines(noServersText) : statusLines({ rows, entry, width, now: Date.now() });
-    const warning = problem === undefined ? [] : [[], ...findingLines(keptOld(problem), width)];
-    const footer = `${rows.length === 0 ? "" : `${summaryLine(rows)} `}Ctrl-C ends.`;
+    const warning = problem === undefined ? [] : [[], ...findingLines(invalidConfigFinding(problem), width)];
+    const footer = `${rows.length === 0 ? "" : `${summaryLine(rows)} `}Press Ctrl-C to exit.`;
     return [...lines, ...warning, [], [{ text: footer, style: "dim" }]];
   };
   await drawWhile(terminal, { frame, signal, keep: true }, (redraw) => {
@@ -72,30 +72,30 @@ async function liveTable({ board, terminal, signal }: Show, run: Run): Promise<v
   });
 }
 
-function keptOld(message: string) {
+function invalidConfigFinding(message: string) {
   return {
     level: "problem" as const,
     about: "configuration",
-    message: `${message}. The one before stays in use.`,
+    message: `${message}. The previous configuration stays in use.`,
   };
 }
 
 async function changeLines({ hub, board, terminal }: Show, run: Run): Promise<void> {
-  const said = new Map<string, string>();
+  const printed = new Map<string, string>();
   const say = () => {
     const rows = board.rows();
     for (const row of rows) {
       const isComplete = row.state !== "idle" && (row.state !== "connected" || row.toolCount !== undefined);
       const line = describeRow(row, Date.now());
-      if (!isComplete || said.get(row.name) === line) continue;
-      said.set(row.name, line);
+      if (!isComplete || printed.get(row.name) === line) continue;
+      printed.set(row.name, line);
       terminal.out(`${time()}  ${line}\n`);
     }
   };
   board.onChange = say;
   hub.on("config-changed", ({ removed }) => {
     for (const name of removed) {
-      said.delete(name);
+      printed.delete(name);
       terminal.out(`${time()}  ${safe(name)}  removed\n`);
     }
   });
@@ -104,7 +104,7 @@ async function changeLines({ hub, board, terminal }: Show, run: Run): Promise<vo
   const paint = painter(terminal, "err");
   await run((message) => {
     if (message !== undefined)
-      terminal.err(`${paint("yellow", "warning:")} ${safe(keptOld(message).message)}\n`);
+      terminal.err(`${paint("yellow", "warning:")} ${safe(invalidConfigFinding(message).message)}\n`);
   });
 }
 

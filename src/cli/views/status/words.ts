@@ -2,7 +2,7 @@ import type { Style } from "../../terminal/print.ts";
 import { count, safe } from "../../terminal/print.ts";
 import type { StatusRow } from "./board.ts";
 
-/** A state in a word or two, and its colour. */
+/** A state as one or two words, and its colour. */
 export function stateLook(row: StatusRow, now: number): { word: string; style: Style } {
   switch (row.state) {
     case "connected":
@@ -27,7 +27,7 @@ export function stateLook(row: StatusRow, now: number): { word: string; style: S
   }
 }
 
-/** What stands in place of the facts while there are none. */
+/** Shown instead of the connection's details while there is no connection. */
 export function note(row: StatusRow, now: number): string {
   switch (row.state) {
     case "connecting": {
@@ -37,7 +37,7 @@ export function note(row: StatusRow, now: number): string {
     }
     case "waiting": {
       const left = Math.ceil(((row.retryAt ?? 0) - now) / 1000);
-      return [row.error?.code, left > 0 ? `again in ${left} s` : ""].filter(Boolean).join(", ");
+      return [row.error?.code, left > 0 ? `retrying in ${left} s` : ""].filter(Boolean).join(", ");
     }
     case "disabled":
       return row.message ?? "";
@@ -55,7 +55,7 @@ export function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(ms < 9_995 ? 2 : 1)} s`;
 }
 
-/** One line for a log: a state and what came with it. */
+/** A server's state as one log line. */
 export function describeRow(row: StatusRow, now: number): string {
   const facts = [
     stateLook(row, now).word,
