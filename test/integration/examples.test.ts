@@ -17,24 +17,24 @@ import { runNode } from "../run-command.ts";
 describe("the examples", () => {
   const programs = globSync("examples/*.ts").toSorted();
 
-  it("are there", () => {
+  it("exist", () => {
     expect(programs.length).toBeGreaterThan(0);
   });
 
-  it.each(programs)("%s does what it says, and ends by itself", async (program) => {
+  it.each(programs)("%s runs, prints something and exits by itself", async (program) => {
     const { code, out, err } = await runNode([program]);
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(out).not.toBe("");
   });
 });
 
-describe("the tour of the README", () => {
-  it("prints what it says, from the first command to the last", () => {
-    const { root, run } = createTour();
+describe("the README", () => {
+  it("shows the real output of every command", () => {
+    const { folder, run } = createClone();
     const readme = readFileSync("README.md", "utf8");
     const [program = ""] = blocks(readme, "js");
     const library = JSON.stringify(resolve("src/index.ts"));
-    writeFileSync(join(root, "notes", "tools.mjs"), program.replace('"plugboard"', library));
+    writeFileSync(join(folder, "demo.mjs"), program.replace('"plugboard"', library));
     const steps = blocks(readme, "console").flatMap(stepsOf);
     expect(steps.length).toBeGreaterThan(5);
     for (const { command, output } of steps) {
@@ -43,22 +43,22 @@ describe("the tour of the README", () => {
   });
 });
 
-/** The tour's own folder in place of /tmp/tour, and the sources in place of what was built from them. */
-function createTour() {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-tour-")));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  mkdirSync(join(root, "home"));
-  mkdirSync(join(root, "notes"));
-  symlinkSync(process.cwd(), join(root, "plugboard"));
+/** A temporary home in place of /home/ada, with a clone in it whose `npx plugboard` runs the sources. */
+function createClone() {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-readme-")));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const folder = join(home, "plugboard");
+  mkdirSync(folder);
+  symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
   const main = resolve("src/cli/main.ts");
   const path = `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}`;
+  const options = { cwd: folder, env: { HOME: home, PATH: path }, encoding: "utf8" as const };
   const run = (command: string): string => {
-    const script = `plugboard() { node ${main} "$@"; }\n${command.replaceAll("/tmp/tour", root)}`;
-    const options = { cwd: join(root, "notes"), env: { HOME: join(root, "home"), PATH: path } };
-    const { stdout } = spawnSync("bash", ["-c", `{ ${script}\n} 2>&1`], { ...options, encoding: "utf8" });
-    return blur(stdout.replaceAll(root, "/tmp/tour"));
+    const script = command.replace(/^npx plugboard\b/, `node ${main}`);
+    const { stdout } = spawnSync("bash", ["-c", `{ ${script}\n} 2>&1`], options);
+    return blur(stdout.replaceAll(home, "/home/ada"));
   };
-  return { root, run };
+  return { folder, run };
 }
 
 function blocks(text: string, language: string): string[] {
@@ -77,7 +77,7 @@ function stepsOf(block: string): { command: string; output: string }[] {
     }));
 }
 
-/** What differs from folder to folder and from run to run. */
+/** Replaces what differs between folders and runs. */
 function blur(text: string): string {
   return text
     .replaceAll(/projects\/[^\s:]+\.json/g, "projects/….json")
