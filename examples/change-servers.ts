@@ -1,6 +1,6 @@
 /**
- * Servers that come and go while the hub runs; a call to one of them does not notice what happens to the others.
- * In a program of your own, import from "plugboard". Run: node examples/change-servers.ts
+ * Adds and removes servers while the hub runs, without affecting a call to another server.
+ * In your own program, import from "plugboard". Run: node examples/change-servers.ts
  */
 import assert from "node:assert/strict";
 import { createHub } from "../src/index.ts";
@@ -14,7 +14,7 @@ await hub.connect("local");
 // A call that takes a while…
 const slow = hub.callTool("local.sleep", { ms: 300 });
 
-// …and meanwhile a second server is added, used and removed.
+// …while a second server is added, used and removed.
 await hub.add("remote", { url: remote.url });
 assert.deepEqual(states(), { local: "connected", remote: "idle" });
 const ping = await hub.callTool("remote.echo", { ok: true });

@@ -1,6 +1,6 @@
 /**
- * Two servers, one as a program and one in this process, as one hub: list their tools, call one of each.
- * In a program of your own, import from "plugboard". Run: node examples/list-tools.ts
+ * Lists the tools of two servers, a separate program and one in this process, and calls one of each.
+ * In your own program, import from "plugboard". Run: node examples/list-tools.ts
  */
 import assert from "node:assert/strict";
 import { McpServer } from "@modelcontextprotocol/server";

@@ -1,6 +1,6 @@
 /**
- * Logins without a person: as a client with a key, as a workload that its platform vouches for, and as a user whom the
- * company's identity provider knows. In a program of your own, import from "plugboard" and "plugboard/testing".
+ * Logs in without a person: as a client with a key, as a workload with a token of its platform, and as a user of the
+ * company's identity provider. In your own program, import from "plugboard" and "plugboard/testing".
  * Run: node examples/log-in-for-itself.ts
  */
 import assert from "node:assert/strict";
@@ -39,7 +39,7 @@ const byCompany = {
 
 await using hub = await createHub({
   servers: {
-    // One address, so each login needs a profile of its own.
+    // All three use the same URL, so each login needs its own profile.
     robot: { url, oauth: { ...byKey, profile: "robot" } },
     job: { url, oauth: { ...byPlatform, profile: "job" } },
     person: { url, oauth: { ...byCompany, profile: "person" } },

@@ -1,6 +1,6 @@
 /**
- * What a hub tells while a server starts, dies in the middle of a call and is needed again.
- * In a program of your own, import from "plugboard". Run: node examples/watch-events.ts
+ * Prints a hub's events while a server starts, crashes during a call and is started again.
+ * In your own program, import from "plugboard". Run: node examples/watch-events.ts
  */
 import assert from "node:assert/strict";
 import { createHub, isPlugboardError } from "../src/index.ts";
@@ -14,12 +14,12 @@ hub.on("connection-changed", ({ from, to, error }) => {
 });
 const call = (name: string) => hub.callTool(`fragile.${name}`);
 
-// Nothing is started before it is needed.
+// No server starts before it is needed.
 assert.equal(hub.status()[0]?.state, "idle");
 await call("echo");
 assert.deepEqual(seen, ["connecting", "connected"]);
 
-// The server may have begun with this call, so it is not repeated: whoever asked is told.
+// The server may have executed part of this call, so the hub does not retry it and reports the error.
 const failure = await call("crash").catch((error: unknown) => error);
 assert(isPlugboardError(failure, "server-exited"));
 assert.equal(seen.at(-1), "waiting");

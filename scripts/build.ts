@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
 
-/** The library and its test servers by plain tsc, file by file; only the command line is bundled, because it has to start fast. */
+/** Builds the library and its test servers with tsc, file by file. Only the command line is bundled, to make it start fast. */
 const typescript = dirname(createRequire(import.meta.url).resolve("typescript/package.json"));
 
 await rm("dist", { recursive: true, force: true });
@@ -15,7 +15,7 @@ for (const config of ["tsconfig.build.json", "tsconfig.testing.json"]) {
 const bundle = await rolldown({
   input: "src/cli/main.ts",
   platform: "node",
-  // Needed for remote servers only and loaded late; the bundler cannot take its shared parts apart.
+  // Needed only for remote servers and loaded late. The bundler cannot split its shared parts.
   external: [/^@modelcontextprotocol\//],
   resolve: { mainFields: ["module", "main"] },
   plugins: [withoutChildProcess()],
@@ -33,11 +33,11 @@ await bundle.write({
   minify: true,
 });
 await bundle.close();
-// CommonJS starts faster: no module graph to link, and built-in modules need no facade with all their exports.
+// CommonJS starts faster: there is no module graph to link, and built-in modules need no wrapper.
 await writeFile("dist/cli/package.json", '{ "type": "commonjs" }\n');
 await chmod("dist/cli/main.js", 0o755);
 
-/** Commander can start programs as subcommands; ours never does, and loading what for costs every start. */
+/** Commander can run programs as subcommands. We never do, and loading the module for it would slow down every start. */
 function withoutChildProcess() {
   const stub = "\0no-child-process";
   return {

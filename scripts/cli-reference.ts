@@ -2,7 +2,7 @@ import { verbs } from "../src/cli/verbs.ts";
 import type { Terminal } from "../src/cli/terminal/terminal.ts";
 import type { Command } from "commander";
 
-/** docs/cli.md, from the help texts themselves. */
+/** Generates docs/cli.md from the help texts. */
 export async function cliReference(): Promise<string> {
   const sections: string[] = [];
   for (const { name, load } of verbs) {
@@ -14,8 +14,8 @@ export async function cliReference(): Promise<string> {
 
 <!-- Written by \`npm run generate\` from src/cli/commands. Do not edit. -->
 
-Exit codes are those of [errors.md](errors.md); 0 is success. Text that comes from files and servers is escaped before it
-reaches a terminal. Colours appear only on a terminal (\`NO_COLOR\` and \`FORCE_COLOR\` are honoured).
+[errors.md](errors.md) lists the exit codes; 0 means success. Text from files and servers is escaped before it reaches a
+terminal. Colours appear only in a terminal (\`NO_COLOR\` and \`FORCE_COLOR\` are honoured).
 
 ${sections.join("\n")}`;
 }

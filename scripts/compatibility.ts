@@ -1,8 +1,8 @@
 /**
- * Installs servers from npm that nobody here wrote and uses each through the built command line, as a person would:
- * `plugboard add`, what it offers, one harmless `plugboard call`. Then shows eight of them with `plugboard status` in a
- * real terminal. Writes docs/compatibility.md. Only npm uses the network; git, tmux and `npm run build` are needed.
- * Run: node scripts/compatibility.ts [folder to install into and keep]
+ * Installs third-party servers from npm and uses each through the built command line: `plugboard add`, the lists, and
+ * one harmless `plugboard call`. Then shows eight of them with `plugboard status` in a real terminal and updates
+ * docs/compatibility.md. Only npm uses the network. Requires git, tmux and `npm run build`.
+ * Run: node scripts/compatibility.ts [folder to install in and keep]
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -30,7 +30,7 @@ const main = join(import.meta.dirname, "..", "dist", "cli", "main.js");
 const inTerminal = "everything filesystem memory thinking playwright devtools context7 eslint";
 const warmStarts = 3;
 
-if (!existsSync(main)) throw new Error("There is no command line yet: npm run build");
+if (!existsSync(main)) throw new Error("The command line is not built. Run: npm run build");
 const kept = process.argv[2];
 const root = await prepareRoot();
 const [home, folder] = [join(root, "home"), join(root, "work")];
@@ -60,7 +60,7 @@ async function prepareRoot(): Promise<string> {
   return realpath(resolve(kept));
 }
 
-/** An empty home, and a place for servers to look at: a repository with one file in it. */
+/** Creates an empty home and a git repository with one file for the servers to use. */
 async function prepareFolder(): Promise<void> {
   await rm(home, { recursive: true, force: true });
   await mkdir(home);
@@ -70,7 +70,7 @@ async function prepareFolder(): Promise<void> {
   if (!existsSync(join(folder, ".git"))) await run("git", ["init", "--quiet", folder]);
 }
 
-/** Each into a folder of its own, and without running anybody's install scripts. */
+/** Installs each server in its own folder, without running install scripts. */
 async function install({ name, package: wanted, version }: Candidate): Promise<void> {
   const own = join(root, name);
   if (existsSync(join(own, "node_modules"))) return;
@@ -157,19 +157,19 @@ function callTable(findings: readonly Finding[]): string {
   });
   const good = calls.filter(({ exitCode }) => exitCode === 0).length;
   const sum = `${good} of ${calls.length} calls succeeded.`;
-  return `${sum}\n\n${table(["command line", "outcome", "the answer begins"], rows)}`;
+  return `${sum}\n\n${table(["command line", "outcome", "start of the result"], rows)}`;
 }
 
 function table(head: readonly string[], rows: readonly string[][]): string {
   return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** As code within a cell of a table. */
+/** Formats text as code in a table cell. */
 function code(text: string): string {
   return `\`${text.replaceAll("`", "'").replaceAll("|", "\\|")}\``;
 }
 
-/** What a person sees, 100 columns wide. */
+/** Captures the terminal, 100 columns wide. */
 async function captureStatus(): Promise<string> {
   const tmux = (...args: string[]) => run("tmux", ["-S", join(root, "terminal"), ...args], { cwd: folder });
   const command = `HOME='${home}' '${process.execPath}' '${main}' status ${inTerminal}; tmux wait-for -S shown; cat`;

@@ -10,44 +10,44 @@ interface JsonSchema {
   additionalProperties?: JsonSchema | boolean;
 }
 
-/** docs/configuration.md, from the schema that checks the files. */
+/** Generates docs/configuration.md from the schema that validates the files. */
 export function configReference(schema: JsonSchema): string {
   const { mcpServers, servers: _servers, $schema: _schema, bundles, ...settings } = schema.properties ?? {};
   return `# Configuration
 
 <!-- Written by \`npm run generate\` from src/config/schema.ts. Do not edit. -->
 
-A configuration is JSON (comments and trailing commas are fine), TOML or YAML. Point your editor at the schema with
+Configuration files are JSON (with comments and trailing commas), TOML or YAML. Point your editor at the schema with
 \`"$schema": "./node_modules/plugboard/config.schema.json"\`, or print it with \`plugboard config schema\`.
 
-| scope | file | shared with others |
+| scope | file | shared |
 |---|---|---|
 | local | in your own state folder, by project (\`plugboard config path\`) | no |
-| project | \`.mcp.json\`, \`plugboard.{json,jsonc,toml,yaml}\` or \`.plugboard/config.*\`, from the folder up to the repository's root | yes |
+| project | \`.mcp.json\`, \`plugboard.{json,jsonc,toml,yaml}\` or \`.plugboard/config.*\`, from the current folder up to the repository's root | yes |
 | user | \`~/.config/plugboard/config.{json,jsonc,toml,yaml}\` | no |
 | managed | \`/etc/plugboard/managed.json\`, written by the administrator | – |
 
-Highest first: overrides of the calling program, \`PLUGBOARD_CONFIG_JSON\`, then either a named file (\`--config\`,
-\`PLUGBOARD_CONFIG\`) or local, project and user, then plugins. A server's whole entry wins, never half of one; so does a
-bundle's; other top-level keys win key by key. The managed policy narrows all of them.
+**Precedence**, highest first: overrides from the calling program, \`PLUGBOARD_CONFIG_JSON\`, either a named file (\`--config\`,
+\`PLUGBOARD_CONFIG\`) or the local, project and user scopes, and plugins. Entries of servers and bundles are never merged: the
+whole entry with the highest precedence wins. Other top-level keys are merged key by key. The managed policy restricts all of them.
 
-**References** in \`command args env url headers cwd oauth network\` are filled in at the last moment, in memory:
-\`\${VAR}\`, \`\${VAR:-default}\`, \`\${secret:NAME}\` (secret store, then the variable NAME), \`\${file:path}\` (relative to the
-configuration file), \`\${cmd:program args}\` (no shell, 10 s). \`$\${\` is a literal \`\${\`. A missing value sets that one server
-aside and names what is missing.
+**References** in \`command args env url headers cwd oauth network\` are expanded as late as possible, and only in memory:
+\`\${VAR}\`, \`\${VAR:-default}\`, \`\${secret:NAME}\` (the vault, then the variable NAME), \`\${file:path}\` (relative to the
+configuration file), \`\${cmd:program args}\` (no shell, 10 s). \`$\${\` is a literal \`\${\`. If a value is missing, only that server is
+set aside, with a message that names the value.
 
-**Trust.** What a project's files bring does nothing until you have looked at it with \`plugboard trust\`. Trust is for the
-exact content of one entry in one project; any change asks again. A file named with \`--config\` is trusted by being named.
-\`PLUGBOARD_CONFIG\` pointing into the project, and \`XDG_*\` folders inside it, are treated as the project's.
+**Trust.** A project's files have no effect until you review and allow them with \`plugboard trust\`. Trust applies to the exact
+content of one entry in one project; after any change you are asked again. A file named with \`--config\` is trusted. A
+\`PLUGBOARD_CONFIG\` that points into the project, and \`XDG_*\` folders inside it, are treated like the project's files.
 
-**Managed policy**: \`mcpServers\` is an exclusive set (then nothing else is used and \`add\` refuses);
-\`allowedMcpServers\` and \`deniedMcpServers\` hold rules \`{ "serverName" }\`, \`{ "serverCommand": ["npx", "-y", "x"] }\` (exact)
-or \`{ "serverUrl": "https://*.example/*" }\`. Deny always wins. Where command (or URL) rules are in the allow list, commands
-(URLs) must match one of them; a name alone is then not enough. A policy that cannot be read allows nothing.
+**Managed policy**: \`mcpServers\` is an exclusive set: no other server is used, and \`add\` fails.
+\`allowedMcpServers\` and \`deniedMcpServers\` contain rules \`{ "serverName" }\`, \`{ "serverCommand": ["npx", "-y", "x"] }\` (exact)
+or \`{ "serverUrl": "https://*.example/*" }\`. Deny always wins. If the allow list has rules for commands (or URLs), each
+command (or URL) must match one of them; a matching name is not enough. An unreadable policy allows nothing.
 
 ## A server: \`mcpServers.<name>\`
 
-One of \`command\` and \`url\` is needed; everything else is optional.
+Either \`command\` or \`url\` is required; everything else is optional.
 
 ${fields(valueSchema(mcpServers)?.properties ?? {}, "")}
 ## A bundle: \`bundles.<name>\`

@@ -5,7 +5,7 @@ import { cliReference } from "./cli-reference.ts";
 import { configReference } from "./config-reference.ts";
 import { errorReference } from "./error-reference.ts";
 
-/** Everything that is written from the code. `--check` changes nothing and fails when a file is not current. */
+/** Writes all generated files. `--check` changes nothing and fails if a file is out of date. */
 const files: Record<string, string> = {
   "config.schema.json": `${JSON.stringify(configJsonSchema(), null, 2)}\n`,
   "docs/configuration.md": configReference(configJsonSchema()),
@@ -23,5 +23,5 @@ for (const [path, text] of Object.entries(files)) {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, text);
 }
-if (stale.length > 0) console.log(`${isCheck ? "not current" : "written"}: ${stale.join(", ")}`);
+if (stale.length > 0) console.log(`${isCheck ? "out of date" : "written"}: ${stale.join(", ")}`);
 if (isCheck && stale.length > 0) process.exitCode = 1;

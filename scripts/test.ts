@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Runs every test and closes with the real counts on one line. Arguments go to vitest. */
+/** Runs all tests and prints the counts on the last line. Passes arguments to vitest. */
 const folder = mkdtempSync(join(tmpdir(), "plugboard-test-"));
 const results = join(folder, "results.json");
 const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${results}`];

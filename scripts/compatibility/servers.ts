@@ -1,20 +1,20 @@
-/** Servers that nobody here wrote, and one harmless call of each. */
+/** Third-party servers, with one harmless call for each. */
 export interface Candidate {
   name: string;
-  /** What npm installs. */
+  /** The package that npm installs. */
   package: string;
   version: string;
   bin: string;
   args?: string[];
   env?: Record<string, string>;
-  /** Left out where every tool asks a service on the network. */
+  /** Absent if every tool uses a service on the network. */
   call?: { tool: string; arguments: Record<string, unknown> };
   remark?: string;
 }
 
-const needsBrowser = "Needs Chrome; where the script ran there was none, and its own words say so.";
+const needsBrowser = "Needs Chrome, which was not installed; its own message says so.";
 
-/** `folder` is a scratch folder with a git repository and a file to look at. */
+/** `folder` is a temporary git repository with one file. */
 export function candidates(folder: string): Candidate[] {
   return [
     {
@@ -73,7 +73,7 @@ export function candidates(folder: string): Candidate[] {
       package: "@upstash/context7-mcp",
       version: "4.1.1",
       bin: "context7-mcp",
-      remark: "Both tools ask a service on the network: listed, not called.",
+      remark: "Both tools use a service on the network, so they were listed but not called.",
     },
     {
       name: "eslint",
@@ -160,7 +160,7 @@ export function candidates(folder: string): Candidate[] {
       env: { NG_CLI_ANALYTICS: "false" },
       call: { tool: "get_best_practices", arguments: {} },
       remark:
-        "`list_projects` outside a workspace leaves out fields that its own output schema requires; the answer comes with a note, and with `output.check: error` it is refused.",
+        "`list_projects` outside a workspace omits fields that its own output schema requires. The result comes with a warning; with `output.check: error` the call fails.",
     },
   ];
 }

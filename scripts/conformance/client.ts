@@ -1,7 +1,6 @@
 /**
- * The program that the conformance suite starts for each scenario: it does through the hub what a scenario wants to
- * see, whatever revision the other side speaks. The suite appends its server's URL and says in the environment which
- * scenario it is.
+ * The conformance suite starts this program for each scenario. It does what the scenario expects through the hub,
+ * whatever revision the server supports. The suite appends its server's URL and sets the scenario in the environment.
  */
 import { refused } from "./exceptions.ts";
 import { createHub } from "../../src/index.ts";
@@ -14,7 +13,7 @@ const facts = JSON.parse(context) as Record<string, string>;
 const refusal = refused[scenario];
 try {
   await run();
-  if (refusal) throw new Error(`This should have been refused with ${refusal.source}.`);
+  if (refusal) throw new Error(`Expected a refusal with ${refusal.source}.`);
 } catch (error) {
   if (!refusal?.test((error as Error).message)) throw error;
 }
@@ -35,7 +34,7 @@ async function run(): Promise<void> {
   await hub.connect("peer");
   let tools = await hub.tools();
   if (tools.length === 0 && scenario.startsWith("auth/")) {
-    // The login ended between two requests; whoever wants the tools connects again.
+    // The login expired between two requests, so connect again.
     await hub.connect("peer");
     tools = await hub.tools();
   }
@@ -70,12 +69,12 @@ async function run(): Promise<void> {
       break;
     }
     default:
-      // Connecting and listing is what the others look at; those about logins also want a call.
+      // The other scenarios check connecting and listing; those about logins also expect a call.
       if (scenario.startsWith("auth/")) for (const tool of tools) await call(tool.name);
   }
 }
 
-/** The person who agrees: opens the page, and follows where it leads until it is back at our door. */
+/** Plays the person who consents: opens the page and follows redirects back to our callback. */
 async function agree(page: URL): Promise<void> {
   let address = page.href;
   for (let step = 0; step < 5; step++) {
@@ -87,7 +86,7 @@ async function agree(page: URL): Promise<void> {
   }
 }
 
-/** What a user would write into the configuration with what the scenario tells. */
+/** What a user would configure, given the scenario's context. */
 function oauthFor(): NonNullable<ServerConfig["oauth"]> {
   const { client_id: clientId, client_secret: clientSecret } = facts;
   const client = { ...(clientId && { clientId }), ...(clientSecret && { clientSecret }) };
@@ -115,7 +114,7 @@ function toolCalls(): { name: string; arguments: Record<string, unknown> }[] {
   return calls;
 }
 
-/** Something of the right type for each parameter. */
+/** A value of the right type for each parameter. */
 function sampleArguments({ properties = {} }: Record<string, unknown>): Record<string, unknown> {
   const samples: Record<string, unknown> = { string: "text", number: 1, integer: 1, boolean: true };
   const types = Object.entries(properties as Record<string, { type?: string }>);

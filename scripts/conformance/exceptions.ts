@@ -1,7 +1,7 @@
-/** Scenarios that are known to fail, and why. One that passes after all is reported, so that it leaves this list. */
+/** Scenarios that are known to fail, and why. A scenario that passes is reported, so that it can be removed here. */
 export const knownToFail: Readonly<Record<string, string>> = {};
 
-/** Scenarios in which the right thing is to refuse: words of the error that the client has to end with. */
+/** Scenarios in which the client must refuse, with a pattern that its error must match. */
 export const refused: Readonly<Record<string, RegExp>> = {
   "auth/scope-retry-limit": /requires permissions that this login does not have/,
   "auth/resource-mismatch": /is for https:\/\/evil\.example\.com\/mcp/,
@@ -12,5 +12,5 @@ export const refused: Readonly<Record<string, RegExp>> = {
   "auth/metadata-issuer-mismatch": /names a different issuer/,
 };
 
-/** Scenarios with a stop-watch: where one fails among all the others, which start at once, it is tried again alone. */
+/** Scenarios that measure time. If one fails while all the others start, it runs again alone. */
 export const timed = /^sse-retry$/;

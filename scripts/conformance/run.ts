@@ -1,6 +1,6 @@
 /**
- * Runs the official conformance suite against the hub as a client: one line per set of scenarios, and what failed.
- * Run: node scripts/conformance/run.ts [--only pattern], where the pattern is looked for in the names of the sets.
+ * Runs the official conformance suite with the hub as the client. Prints one line per set of scenarios, and failures.
+ * Run: node scripts/conformance/run.ts [--only pattern], which runs only the sets whose name contains the pattern.
  */
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { knownToFail, timed } from "./exceptions.ts";
 
 interface ScenarioSet {
   name: string;
-  /** The release of the suite, by its package file. */
+  /** The release of the suite, by its package.json. */
   release: string;
   args: string[];
 }
@@ -20,7 +20,7 @@ interface ScenarioSet {
 interface Outcome {
   scenario: string;
   passed: number;
-  /** What is wrong, in the suite's words. */
+  /** The problems that the suite reports. */
   problems: string[];
 }
 
@@ -59,7 +59,7 @@ const root = join(import.meta.dirname, "..", "..");
 const { only = "" } = parseArgs({ options: { only: { type: "string" } } }).values;
 const chosen = sets.filter(({ name }) => name.includes(only));
 if (chosen.length === 0) {
-  console.error(`No set is called "${only}". There are: ${sets.map(({ name }) => name).join(", ")}.`);
+  console.error(`No set matches "${only}". Available: ${sets.map(({ name }) => name).join(", ")}.`);
   process.exitCode = 2;
 }
 for (const set of chosen) report(set, await runSet(set));
@@ -97,7 +97,7 @@ async function runSuite<T>(
 
 async function output(folder: string, command: string, args: string[]): Promise<string> {
   const path = `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}`;
-  // All clients of a set start at once: what one of them has compiled the others need not.
+  // All clients of a set start at once and share compiled code.
   const env = { ...process.env, PATH: path, NODE_COMPILE_CACHE: join(folder, "compiled") };
   const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", "pipe", "ignore"] });
   let text = "";
@@ -106,14 +106,14 @@ async function output(folder: string, command: string, args: string[]): Promise<
   return text;
 }
 
-/** Stricter than the suite, which does not look at the client's end when it runs many: it must have got there. */
+/** Stricter than the suite, which ignores the client's exit code when it runs a whole set. */
 async function readOutcome(folder: string, scenario: string): Promise<Outcome> {
-  // "auth/basic" leaves its results in a folder of that folder, with the time after its name.
+  // The results of "auth/basic" are in a subfolder, with the time appended to its name.
   const place = join(folder, dirname(scenario));
   const own = (await readdir(place)).find(
     (name) => name.replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, "") === basename(scenario),
   );
-  if (own === undefined) return { scenario, passed: 0, problems: ["it left no results"] };
+  if (own === undefined) return { scenario, passed: 0, problems: ["no results"] };
   const read = (file: string) => readFile(join(place, own, file), "utf8");
   const checks = JSON.parse(await read("checks.json")) as Check[];
   const passed = checks.filter(({ status }) => status === "SUCCESS").length;
@@ -133,11 +133,11 @@ function report({ name }: ScenarioSet, outcomes: Outcome[]): void {
   for (const { scenario, problems } of outcomes) {
     const known = knownToFail[scenario];
     if ((known !== undefined) === problems.length > 0) {
-      if (known !== undefined) console.log(`  ${scenario}, as known: ${known}`);
+      if (known !== undefined) console.log(`  ${scenario}, known failure: ${known}`);
       continue;
     }
     process.exitCode = 1;
-    if (known !== undefined) console.log(`  ${scenario} passes: take it off the list of what fails`);
+    if (known !== undefined) console.log(`  ${scenario} passes: remove it from the list of known failures`);
     for (const problem of problems) console.log(`  ${scenario}: ${problem}`);
   }
   if (outcomes.length === 0) process.exitCode = 1;
