@@ -1,7 +1,7 @@
 /**
- * Calls of this checkout against those of another one, in one process and in turns, so that a busy moment of the machine
- * hits both alike. Each pair has new hubs and servers; the median of the pairs counts, and less than 0.97 of the other's
- * rate fails. Linux with two cores and `taskset`. Run: node bench/against.ts FOLDER [pairs]
+ * Compares the call rate of this checkout with that of another one, in one process and in turns, so that load on the
+ * machine affects both equally. Each pair uses new hubs and servers. Fails if the median of the pairs is below 0.97 of
+ * the other's rate. Requires Linux with two cores and `taskset`. Run: node bench/against.ts FOLDER [pairs]
  */
 import { execFileSync, fork } from "node:child_process";
 import { join, resolve } from "node:path";
@@ -44,7 +44,7 @@ for (const [kind, open] of Object.entries({ stdio: openStdio, http: openHttp }))
   }
 }
 
-/** How many times as fast ours is, over many short turns of both. */
+/** Our rate relative to the other, over many short turns of both. */
 async function compare(mine: Call, theirs: Call, isFirst: boolean) {
   const order: [0 | 1, Call][] = isFirst ? [[0, mine], [1, theirs]] : [[1, theirs], [0, mine]]; // prettier-ignore
   for (const [, call] of order) await parallel(call, 3 * turnMs);
@@ -60,7 +60,7 @@ async function compare(mine: Call, theirs: Call, isFirst: boolean) {
   };
 }
 
-/** Calls a second, one after the other, by the median call. */
+/** Sequential calls per second, based on the median call. */
 async function oneByOne(call: Call): Promise<number> {
   const took: number[] = [];
   for (let i = 0; i < serialCalls; i++) {

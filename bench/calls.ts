@@ -1,9 +1,9 @@
 /**
- * What a call costs: the hub with its whole pipeline, the SDK's clients of both generations, and nothing but JSON over
- * a pipe or a socket, against the same two echo servers in processes of their own. All take turns, a few calls each,
- * so that a busy moment of the machine hits them alike. Where the machine happens to place a process matters more than
- * any code, so `taskset` places them: callers on one core, servers on another, and once more all on one. Every round has
- * new processes, and the best round counts. Linux with two cores. Run: node bench/calls.ts [rounds]
+ * Measures the cost of a call: the hub with its whole pipeline, both generations of the SDK's client, and raw JSON over
+ * a pipe or a socket, all against the same two echo servers in their own processes. They take turns of a few calls, so
+ * that load on the machine affects them equally. Core placement matters more than any code, so `taskset` puts callers on
+ * one core and servers on another, and then all on one. Every round uses new processes, and the best round counts.
+ * Requires Linux with two cores. Run: node bench/calls.ts [rounds]
  */
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -26,7 +26,7 @@ interface Figures {
   cpu: number;
 }
 
-/** By what was measured. */
+/** By client. */
 type Best = Map<string, Figures>;
 
 interface Message {
@@ -58,15 +58,15 @@ async function measure(rounds: number): Promise<void> {
     process.stderr.write(".");
   }
   const overStdio = report("stdio", stdio);
-  judge("p50 in times of the floor", overStdio("hub").p50 / overStdio("floor").p50, 1.2, "at most");
+  judge("p50 relative to the floor", overStdio("hub").p50 / overStdio("floor").p50, 1.2, "at most");
   const timesSdk = overStdio("hub").perSecond / overStdio("SDK v2").perSecond;
-  judge("throughput in times of SDK v2", timesSdk, 1.5, "at least");
+  judge("throughput relative to SDK v2", timesSdk, 1.5, "at least");
   const onOneCore = report("stdio, one core", shared);
   const timesFloor = onOneCore("hub").p50 / onOneCore("floor").p50;
-  console.log(`  p50 in times of the floor: ${timesFloor.toFixed(2)} (no bar)`);
+  console.log(`  p50 relative to the floor: ${timesFloor.toFixed(2)} (no bar)`);
   const overHttp = report("http", http);
   const bestSdk = Math.max(overHttp("SDK v2").perSecond, overHttp("SDK v1").perSecond);
-  judge("throughput in times of the better SDK", overHttp("hub").perSecond / bestSdk, 3, "at least");
+  judge("throughput relative to the better SDK", overHttp("hub").perSecond / bestSdk, 3, "at least");
 }
 
 async function stdioRound(best: Best, core: number): Promise<void> {
@@ -115,7 +115,7 @@ async function httpRound(best: Best): Promise<void> {
   server.disconnect();
 }
 
-/** The echo server as a command that runs on one core. */
+/** The command that runs the echo server on one core. */
 function onCore(core: number): string[] {
   return ["taskset", "-c", String(core), process.execPath, import.meta.filename, "stdio"];
 }
@@ -140,7 +140,7 @@ async function compare(best: Best, calls: Record<string, Call>): Promise<void> {
 }
 
 function report(kind: string, figures: ReadonlyMap<string, Figures>): (name: string) => Figures {
-  print([kind, "p50 µs", "p99 µs", `calls/s, ${inFlight} in flight`, "cpu µs a call"]);
+  print([kind, "p50 µs", "p99 µs", `calls/s, ${inFlight} in flight`, "CPU µs per call"]);
   for (const [name, { p50, p99, perSecond, cpu }] of figures)
     print([name, p50.toFixed(0), p99.toFixed(0), perSecond.toFixed(0), cpu.toFixed(1)]);
   return (name) => figures.get(name) ?? { p50: NaN, p99: NaN, perSecond: NaN, cpu: NaN };
@@ -151,12 +151,12 @@ function print([name = "", ...cells]: string[]): void {
 }
 
 function judge(what: string, ratio: number, bar: number, direction: "at most" | "at least"): void {
-  const isKept = direction === "at most" ? ratio <= bar : ratio >= bar;
-  console.log(`  ${what}: ${ratio.toFixed(2)} (bar: ${direction} ${bar}, ${isKept ? "kept" : "MISSED"})`);
-  if (!isKept) process.exitCode = 1;
+  const isMet = direction === "at most" ? ratio <= bar : ratio >= bar;
+  console.log(`  ${what}: ${ratio.toFixed(2)} (bar: ${direction} ${bar}, ${isMet ? "met" : "MISSED"})`);
+  if (!isMet) process.exitCode = 1;
 }
 
-/** One call after the other, in microseconds. */
+/** Sequential calls, in microseconds. */
 async function latencies(calls: Record<string, Call>): Promise<Map<string, number[]>> {
   const took = new Map(Object.keys(calls).map((name) => [name, [] as number[]]));
   for (let turn = 0; turn < serialTurns; turn++) {
@@ -177,7 +177,7 @@ function percentiles(took: number[]): Pick<Figures, "p50" | "p99"> {
   return { p50: at(0.5), p99: at(0.99) };
 }
 
-/** Many at once: calls a second, and the processor time of this process for each. */
+/** Concurrent calls: calls per second, and this process's CPU time for each. */
 async function throughput(call: Call): Promise<Pick<Figures, "perSecond" | "cpu">> {
   const from = performance.now();
   const cpuBefore = process.cpuUsage();
@@ -194,8 +194,8 @@ async function throughput(call: Call): Promise<Pick<Figures, "perSecond" | "cpu"
 }
 
 /**
- * As little as can be done: a line out, a line in, matched by its id. `ourWay` does what we owe to every server: a
- * process group of its own, so that it can be ended with all it started, and a progress token in every call.
+ * The minimum: one line out and one line in, matched by ID. `ourWay` adds what we give every server: its own process
+ * group, so that it can be stopped with everything it started, and a progress token in every call.
  */
 function rawPipe(
   { command, args }: { command: string; args: string[] },

@@ -1,7 +1,7 @@
 /**
- * What finding a tool costs, with 10 and with 10,000 tools: calls through the hub and through views of every kind, which
- * take turns so that a busy moment of the machine hits them alike; an unknown name; `summary()`; and how long listing
- * blocks everybody else, with the tools on a server in a process of its own. Exits with 1 when a bar is missed.
+ * Measures the cost of finding a tool among 10 and among 10,000: calls through the hub and through all kinds of views,
+ * which take turns so that load on the machine affects them equally; an unknown name; `summary()`; and how long listing
+ * blocks the event loop, with the server in its own process. Exits with 1 if a limit is exceeded.
  * Run: node bench/catalog.ts
  */
 import { createInterface } from "node:readline";
@@ -43,7 +43,7 @@ async function measureCalls(count: number): Promise<void> {
   console.log(`\ncalls, ${count} tools`);
   for (const [name, us] of medians) {
     const ratio = us / (medians.get("hub") ?? NaN);
-    report(`${name}: ${us.toFixed(1)} µs, in times of the hub`, ratio, name === "hub" ? Infinity : 1.1);
+    report(`${name}: ${us.toFixed(1)} µs, relative to the hub`, ratio, name === "hub" ? Infinity : 1.1);
   }
   const unknown = (view: View) => async () => {
     await view.findTool("mcp__it__tool_99999x").catch(() => undefined);
@@ -67,8 +67,8 @@ async function measureCalls(count: number): Promise<void> {
 }
 
 /**
- * Many callers in turn. What each of them has is too much for the processor's caches, which costs a microsecond or two
- * and shows in a ratio only because a call within the process takes no more than ten; so the bar is in microseconds.
+ * Many callers take turns. Their data does not fit in the CPU caches, which costs a microsecond or two. That is a lot
+ * relative to an in-process call of ten microseconds, so the limit is absolute.
  */
 async function measureManyCallers(count: number, callers: number): Promise<void> {
   await using hub = await createHub({
@@ -89,7 +89,7 @@ async function measureManyCallers(count: number, callers: number): Promise<void>
   for (const [name, us] of medians) report(`${name}: ${us.toFixed(1)} µs, more than the hub`, us - alone, 5);
 }
 
-/** The longest time in which nothing else could run. Three times, since the machine has pauses of its own. */
+/** The longest time in which nothing else could run. Best of three, because the machine itself pauses sometimes. */
 async function measureListing(count: number, pageSize: number): Promise<void> {
   let best = { longest: Infinity, took: Infinity };
   for (let round = 0; round < 3; round++) {
@@ -117,13 +117,13 @@ async function longestBlock(hub: Hub): Promise<{ longest: number; took: number }
   setImmediate(look);
   await hub.tools();
   const took = performance.now() - begun;
-  // Writing the snapshot comes after the answer.
+  // The snapshot is written after the response.
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   isOver = true;
   return { longest, took };
 }
 
-/** The median of each in microseconds. */
+/** The median of each, in microseconds. */
 async function takeTurns(
   works: Record<string, () => Promise<unknown>>,
   times = callsATurn,
@@ -150,7 +150,7 @@ function report(what: string, value: number, atMost: number): void {
   console.log(`  ${what}: ${value.toFixed(3)}${bar}`);
 }
 
-/** A server on standard input and output that lists many tools. */
+/** A stdio server that lists many tools. */
 function serve(count: number, pageSize: number): void {
   const list = listOf(toolsNamed(count), pageSize);
   createInterface({ input: process.stdin }).on("line", (line) => {

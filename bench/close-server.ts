@@ -1,6 +1,6 @@
 /**
- * What closing a stdio server costs us, alone and with 300 idle processes on the machine: wall time and our processor
- * time of close(), in rounds that take turns. Fails when either grows by more than 15 %.
+ * Measures the wall and CPU time of closing a stdio server, with and without 300 idle processes on the machine, in
+ * alternating rounds. Fails if either grows by more than 15 %.
  * Run: node bench/close-server.ts [--closes 20] [--rounds 7] [--idle 300]
  */
 import { spawn, type ChildProcess } from "node:child_process";
@@ -32,7 +32,7 @@ const program = {
 };
 const processes = new ProcessTree({ env: process.env });
 
-// Loads and compiles what all closes share.
+// Load and compile the code first.
 await measure();
 const rounds: { alone: Cost; crowded: Cost }[] = [];
 for (let round = 0; round < Number(values.rounds); round++) {
@@ -46,14 +46,14 @@ for (let round = 0; round < Number(values.rounds); round++) {
 }
 await processes.close();
 
-const isKept = [report("wall", "wallMs"), report("processor", "processorMs")].every(Boolean);
-console.log(`bar: at most ${maxRatio} times, ${isKept ? "kept" : "MISSED"}`);
-if (!isKept) process.exitCode = 1;
+const isMet = [report("wall", "wallMs"), report("processor", "processorMs")].every(Boolean);
+console.log(`bar: at most ${maxRatio} times, ${isMet ? "met" : "MISSED"}`);
+if (!isMet) process.exitCode = 1;
 
 function report(name: string, key: keyof Cost): boolean {
   const alone = median(rounds.map((round) => round.alone[key]));
   const crowded = median(rounds.map((round) => round.crowded[key]));
-  // Of neighbouring rounds, so that a machine that gets slower meanwhile does not count.
+  // Compare adjacent rounds, so that a machine that becomes slower does not matter.
   const ratio = median(rounds.map((round) => round.crowded[key] / round.alone[key]));
   console.log(
     `${name.padEnd(10)} ${alone.toFixed(2)} ms alone, ${crowded.toFixed(2)} ms with ${values.idle} more, ` +
@@ -62,7 +62,7 @@ function report(name: string, key: keyof Cost): boolean {
   return ratio <= maxRatio;
 }
 
-/** The medians over one round of closes; every server has answered before it is closed. */
+/** The medians of one round of closes. Every server has responded before it is closed. */
 async function measure(): Promise<Cost> {
   const costs: Cost[] = [];
   for (let i = 0; i < closes; i++) {
@@ -84,8 +84,8 @@ async function measure(): Promise<Cost> {
 }
 
 /**
- * Children of a shell, not ours: we would be asked about each of them whenever one ends. They share a process group
- * with the shell, and end by themselves should we be killed.
+ * The idle processes are children of a shell, because Node.js checks all its own children whenever one exits. They
+ * share a process group with the shell, and exit by themselves if we are killed.
  */
 async function startIdle(count: number): Promise<ChildProcess> {
   const script = `trap : TERM; n=$1; while [ "$n" -gt 0 ]; do sleep 600 >/dev/null & n=$((n - 1)); done; echo; wait; wait`;
@@ -97,7 +97,7 @@ async function startIdle(count: number): Promise<ChildProcess> {
   return shell;
 }
 
-/** The shell ends when it has collected them all. */
+/** The shell exits after it has reaped all of them. */
 async function endIdle(shell: ChildProcess): Promise<void> {
   const gone = once(shell, "exit");
   if (shell.pid !== undefined) process.kill(-shell.pid, "SIGTERM");

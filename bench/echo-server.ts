@@ -8,7 +8,7 @@ interface Message {
 
 type ListPage = (cursor: string | undefined) => { tools: object[]; nextCursor?: string };
 
-/** A server in this process with many tools, all of which echo. `onConnect` is given a way to send notifications. */
+/** An in-process server with many tools that all echo. `onConnect` receives a function that sends notifications. */
 export function echoServer({
   tools,
   pageSize = 1_000,
@@ -59,7 +59,7 @@ export function listOf(tools: readonly object[], pageSize: number): ListPage {
   };
 }
 
-/** The answer to a request by the rules of the legacy era; nothing for notifications. */
+/** The response to a request in the legacy era; nothing for notifications. */
 export function respond({ id, method, params }: Message, list: ListPage): object | undefined {
   if (id === undefined) return undefined;
   const result = (value: object) => ({ jsonrpc: "2.0", id, result: value });

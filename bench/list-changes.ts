@@ -1,7 +1,8 @@
 /**
- * What a noisy neighbour costs: calls of one server while another one with 50,000 tools says `list_changed` a thousand
- * times a second, against the same calls while it is quiet; with lists read on demand and with `keepFresh`. And calls of
- * the noisy server itself, of which at most a few may wait for its list. Run: node bench/list-changes.ts [tools]
+ * Measures the cost of a noisy neighbour: calls to one server while another one with 50,000 tools sends `list_changed` a
+ * thousand times per second, compared with the same calls while it is quiet, with lists read on demand and with
+ * `keepFresh`. Also measures calls to the noisy server itself, of which at most a few may wait for its list.
+ * Run: node bench/list-changes.ts [tools]
  */
 import { createHub } from "../src/index.ts";
 import type { HubOptions } from "../src/index.ts";
@@ -27,7 +28,7 @@ async function measure(options: HubOptions): Promise<void> {
   const quiet = print("quiet", await sample(neighbour, measureMs));
   const stop = repeat(() => notify?.("notifications/tools/list_changed"));
   const loud = print("noisy neighbour", await sample(neighbour, measureMs));
-  console.log(`  p50 in times of quiet: ${(loud / quiet).toFixed(2)}`);
+  console.log(`  p50 relative to quiet: ${(loud / quiet).toFixed(2)}`);
   print(
     "the noisy server itself",
     await sample(() => hub.callTool("mcp__noisy__tool_7", { text: "hello" }), measureMs),
@@ -35,7 +36,7 @@ async function measure(options: HubOptions): Promise<void> {
   stop();
 }
 
-/** A thousand times a second, a few at once where the timer is late. */
+/** A thousand times per second, several at once if the timer is late. */
 function repeat(work: () => void): () => void {
   const begun = performance.now();
   let done = 0;
@@ -45,7 +46,7 @@ function repeat(work: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-/** Calls with a pause between them, so that everything else has its turn. */
+/** Pauses between calls to let everything else run. */
 async function sample(call: () => Promise<unknown>, ms: number): Promise<number[]> {
   const samples: number[] = [];
   const end = performance.now() + ms;

@@ -1,6 +1,6 @@
 /**
- * Connects and disconnects, then calls, over and over, and looks whether anything is left each time: heap after
- * collection, handles, open files, child processes. Fails when one of them grows.
+ * Connects and disconnects, then calls, over and over, and checks for leaks: heap (after garbage collection), handles,
+ * open files, child processes. Fails if one of them grows.
  * Run: node bench/soak.ts [--cycles 2000] [--calls 1000000] [--in-flight 32]
  */
 import { fork } from "node:child_process";
@@ -17,7 +17,7 @@ interface Sample {
   at: string;
   heapMb: number;
   residentMb: number;
-  /** What keeps this process alive, by type. */
+  /** The handles that keep this process alive, by type. */
   handles: Record<string, number>;
   files: number;
   children: number;
@@ -63,7 +63,7 @@ async function soak(): Promise<void> {
   process.exitCode = problems.length === 0 ? 0 : 1;
 }
 
-/** One cycle: every server is connected, called once and disconnected. Looked at while nothing is connected. */
+/** Each cycle connects every server, calls it once and disconnects it. Samples while nothing is connected. */
 async function soakCycles(hub: Hub, cycles: number): Promise<string[]> {
   const names = hub.status().map(({ name }) => name);
   const cycle = async (name: string) => {
@@ -76,7 +76,7 @@ async function soakCycles(hub: Hub, cycles: number): Promise<string[]> {
   });
 }
 
-/** All calls over the same connections, evenly spread. Looked at while everything is connected. */
+/** Spreads all calls evenly over the same connections. Samples while everything is connected. */
 async function soakCalls(hub: Hub, calls: number, inFlight: number): Promise<string[]> {
   const names = hub.status().map(({ name }) => name);
   return watch(
@@ -101,8 +101,8 @@ async function callOnce(hub: Hub, server: string): Promise<void> {
 }
 
 /**
- * Does a tenth as a warm-up, then the rest in two halves, and compares what is there after each. `pooled` sockets
- * may be open more or less while connections are up: that many calls are on their way at once.
+ * Runs a tenth as a warm-up, then the rest in two halves, and compares the samples after each. While connections are
+ * open, the number of sockets may vary by `pooled`, the number of calls in flight.
  */
 async function watch(
   what: string,
@@ -137,7 +137,7 @@ function growth(first: Sample, last: Sample, pooled: number): string[] {
 }
 
 async function sample(at: string): Promise<Sample> {
-  // Pooled sockets and late timers get a moment to go by themselves.
+  // Give pooled sockets and late timers a moment to close.
   await sleep(1500);
   for (let i = 0; i < 3; i++) {
     collectGarbage();
@@ -166,7 +166,7 @@ function print({ at, heapMb, residentMb, handles, files, children }: Sample): vo
   );
 }
 
-/** The direct children; the fake HTTP servers and, while servers run, the watchdog are among them. */
+/** The direct children, including the fake HTTP servers and, while servers run, the watchdog. */
 function childProcesses(): number {
   const isChild = (pid: string) => {
     try {
@@ -185,7 +185,7 @@ interface Urls {
   sse: string;
 }
 
-/** In a process of their own, so that their memory is not taken for ours. */
+/** Runs the fakes in another process, so that their memory is not counted as ours. */
 async function startFakes() {
   const fakes = fork(import.meta.filename, ["fakes"]);
   const urls = await new Promise<Urls>((resolve, reject) => {

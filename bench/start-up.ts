@@ -1,6 +1,6 @@
 /**
- * How long the command line takes to start, against `node -e 0`. The commands take turns, so that a busy moment of
- * the machine hits all of them alike. Wall time is measured around the process, processor time by bash's `times`.
+ * Measures how long the command line takes to start, compared with `node -e 0`. Runs are interleaved, so that load on
+ * the machine affects all of them equally. Wall time is measured around the process, CPU time with bash's `times`.
  * Run: npm run build && node bench/start-up.ts [runs]
  */
 import { spawnSync } from "node:child_process";
@@ -11,7 +11,7 @@ import { join } from "node:path";
 interface Contender {
   name: string;
   args: string[];
-  /** The most it may cost, in times of `node -e 0`. */
+  /** The limit, relative to `node -e 0`. */
   bar?: number;
   wallMs: number[];
   cpuMs: number[];
@@ -31,7 +31,7 @@ const contenders: Contender[] = [
 
 try {
   configureThreeServers();
-  // Twice: the first run compiles, the second one writes down what was compiled.
+  // Run twice: the first run compiles the code, the second one saves the compiled code.
   for (const { args } of [...contenders, ...contenders]) wallTime(args);
   for (let run = 0; run < runs; run++) {
     for (const { args, wallMs } of contenders) wallMs.push(wallTime(args));
@@ -58,7 +58,7 @@ function wallTime(args: readonly string[]): number {
   return performance.now() - from;
 }
 
-/** User and system time of the command alone: the second line of `times` is about children. */
+/** User and system time of the command alone: the second line of `times` covers the children. */
 function cpuTime(args: readonly string[]): number {
   const out = run("bash", ["-c", '"$@" >/dev/null; times', "bash", process.execPath, ...args]);
   const [user = NaN, system = NaN] = [...(out.split("\n")[1] ?? "").matchAll(/(\d+)m([\d.]+)s/g)].map(
@@ -77,10 +77,8 @@ function run(command: string, args: readonly string[]): string {
 function report(): void {
   const [bare] = contenders;
   if (!bare) return;
-  console.log(`${runs} runs each, ms (in brackets: times \`node -e 0\`)`);
-  console.log(
-    `${"".padEnd(22)}${["wall median", "wall least", "cpu median", "cpu least"].map(cell).join("")}`,
-  );
+  console.log(`${runs} runs each, ms (in brackets: relative to \`node -e 0\`)`);
+  console.log(`${"".padEnd(22)}${["wall median", "wall min", "CPU median", "CPU min"].map(cell).join("")}`);
   for (const { name, wallMs, cpuMs, bar } of contenders) {
     const cells = [
       figure(median(wallMs), median(bare.wallMs)),
@@ -89,7 +87,7 @@ function report(): void {
       figure(least(cpuMs), least(bare.cpuMs)),
     ];
     const ratio = median(wallMs) / median(bare.wallMs);
-    const verdict = bar === undefined ? "" : `  bar ${bar}: ${ratio <= bar ? "kept" : "MISSED"}`;
+    const verdict = bar === undefined ? "" : `  bar ${bar}: ${ratio <= bar ? "met" : "MISSED"}`;
     console.log(`${name.padEnd(22)}${cells.map(cell).join("")}${verdict}`);
     if (bar !== undefined && ratio > bar) process.exitCode = 1;
   }

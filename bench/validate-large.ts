@@ -1,6 +1,6 @@
 /**
- * What it costs to check valid values against large schemas: 200 properties, with alternatives inside alternatives.
- * Prints how much longer ours takes than compiled ajv code, and fails above 1.2. Run: node bench/validate-large.ts
+ * Measures the cost of checking valid values against large schemas: 200 properties, with nested alternatives. Prints
+ * our time relative to compiled ajv code, and fails above 1.2. Run: node bench/validate-large.ts
  */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { createValidator } from "../src/catalog/schema/validate.ts";
@@ -11,7 +11,7 @@ type Check = (value: unknown) => boolean;
 const most = 1.2;
 const rounds = 31;
 const callsPerTurn = 200;
-/** Several parsed copies, because no two calls bring the same object. */
+/** Several parsed copies, because real calls never pass the same object twice. */
 const copies = 8;
 
 const properties = Object.fromEntries(
@@ -41,7 +41,7 @@ const cases: Record<string, [schema: object, value: Json]> = {
 };
 
 warmUp();
-console.log(`median of ${rounds} rounds, microseconds of processor time a check`);
+console.log(`median of ${rounds} rounds, microseconds of CPU time per check`);
 for (const [name, [schema, value]] of Object.entries(cases)) {
   const values = Array.from({ length: copies }, () => JSON.parse(JSON.stringify(value)) as unknown);
   const validate = createValidator(schema);
@@ -56,7 +56,7 @@ for (const [name, [schema, value]] of Object.entries(cases)) {
   if (ratio > most) process.exitCode = 1;
 }
 
-/** Processor time, because wall time on a shared machine measures the neighbours. */
+/** CPU time, because wall time on a shared machine depends on other work. */
 function timeOf(check: Check, values: readonly unknown[]): number {
   const start = process.cpuUsage();
   for (let i = 0; i < callsPerTurn; i++) check(values[i % values.length]);
@@ -68,7 +68,7 @@ function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? NaN;
 }
 
-/** Our code is the same for all schemas, so it should have seen values of many shapes before it is measured. */
+/** Warms up with values of many shapes, because our code is the same for all schemas. */
 function warmUp(): void {
   for (let index = 0; index < 200; index++) {
     const validate = createValidator({
@@ -87,7 +87,7 @@ function nameOf(index: number): string {
   return `${words[index % 10] ?? ""}${index}`;
 }
 
-/** Ten kinds of properties as tools have them; the last three are alternatives, two or three deep. */
+/** Ten kinds of properties that real tools have. The last three are alternatives, nested two or three levels deep. */
 function schemaOf(index: number): Json {
   const text = { type: "string" };
   const place = {
@@ -129,7 +129,7 @@ function record(members: Json): Json {
   return { type: "object", properties: members, required: Object.keys(members) };
 }
 
-/** Half of the values take the last alternative, which is the dearest for those that try one after the other. */
+/** Half of the values match the last alternative, the most expensive one for validators that try them in order. */
 function valueOf(index: number): unknown {
   const isLast = index % 20 >= 10;
   const place = isLast ? { kind: "point", x: 1.5, y: 2 } : { kind: "city", zip: "10115" };

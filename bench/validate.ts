@@ -1,6 +1,6 @@
 /**
- * What it costs to check arguments: a thousand tools listed, each called once, some of them called a thousand times.
- * Ours next to ajv and cfworker, and then what hostile schemas make of ours. Run: node bench/validate.ts
+ * Measures the cost of checking arguments: a thousand tools are listed, each is called once, and some a thousand times.
+ * Compares ours with ajv and cfworker, then runs ours on hostile schemas. Run: node bench/validate.ts
  */
 import { Validator as CfValidator } from "@cfworker/json-schema";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -41,7 +41,7 @@ const good = {
 const bad = { ...good, limit: "20", filters: { ...good.filters, state: "opne" } };
 
 console.log(
-  `${tools} tools, ${calls} calls to each of ${busy} of them; microseconds of processor time unless said otherwise`,
+  `${tools} tools, ${calls} calls to each of ${busy} of them; microseconds of CPU time unless stated otherwise`,
 );
 console.log("engine     list all (ms)  first call  then, valid  then, invalid  heap (MB)");
 for (const [name, create] of Object.entries(engines)) {
@@ -52,7 +52,7 @@ for (const [name, create] of Object.entries(engines)) {
   const checks = schemas.map(compile);
   const listing = cpuMs() - start;
   start = cpuMs();
-  for (const check of checks) if (!check(good)) throw new Error(`${name} refuses good arguments`);
+  for (const check of checks) if (!check(good)) throw new Error(`${name} rejects valid arguments`);
   const first = ((cpuMs() - start) * 1_000) / tools;
   const size = heapMb() - heap;
   const [valid, invalid] = [good, bad].map((value) => {
@@ -83,7 +83,7 @@ for (const [what, work] of Object.entries({
 })) {
   const start = cpuMs();
   for (const schema of schemas) work(schema);
-  console.log(`${what}: ${(((cpuMs() - start) * 1_000) / tools).toFixed(0)} µs a tool`);
+  console.log(`${what}: ${(((cpuMs() - start) * 1_000) / tools).toFixed(0)} µs per tool`);
 }
 
 console.log("\nhostile schemas: milliseconds for the first call, then for the second");
@@ -120,13 +120,13 @@ function heapMb(): number {
   return process.memoryUsage().heapUsed / 1e6;
 }
 
-/** Processor time, because wall time on a shared machine measures the neighbours. */
+/** CPU time, because wall time on a shared machine depends on other work. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
 }
 
-/** A search tool of middling size, as code generators write them; each is a little different. */
+/** A medium-sized search tool, like code generators write them. Each one is slightly different. */
 function toolSchema(index: number): object {
   return {
     type: "object",
