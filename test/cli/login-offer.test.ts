@@ -21,7 +21,7 @@ async function open(options: AuthOptions = {}, protect: ProtectedOptions = {}) {
   return { auth, server, box, opened: installBrowser(box) };
 }
 
-/** A browser for the PATH: a program that follows the address it is given, unless it is to do nothing. */
+/** A fake browser on PATH that follows the address it is given, or does nothing. */
 function installBrowser(box: Sandbox): () => string[] {
   const log = box.path("home/opened");
   const script = `#!${process.execPath}
@@ -33,8 +33,8 @@ if (!process.env["IDLE_BROWSER"]) fetch(process.argv[2]).then((response) => resp
   return () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []);
 }
 
-describe.runIf(process.platform === "linux")("a login that is missing, at a terminal", () => {
-  it("is offered by call, which then goes on", async () => {
+describe.runIf(process.platform === "linux")("a missing login in a terminal", () => {
+  it("is offered by call, which then continues", async () => {
     const { box, auth, opened } = await open();
     const { code, out, err, asked } = await box.cli(call, { forms: [true] });
     expect(asked).toEqual(['"issues" requires a login (HTTP 401).', "Log in to issues now?"]);
@@ -46,7 +46,7 @@ describe.runIf(process.platform === "linux")("a login that is missing, at a term
     expect(await box.cli(call, { forms: [] })).toMatchObject({ code: 0, asked: [] });
   });
 
-  it("is offered when it has ended since the tools were listed", async () => {
+  it("is offered if it expired after the tools were listed", async () => {
     const { box, auth } = await open();
     await box.cli(call, { forms: [true] });
     auth.advance(10 * 365 * 86_400_000);
@@ -86,7 +86,7 @@ describe.runIf(process.platform === "linux")("a login that is missing, at a term
     expect(listed.err).toContain("plugboard login issues");
   });
 
-  it("is not offered without a person, for JSON, for arguments from standard input, or where all are listed", async () => {
+  it("is not offered without a terminal, with --json, with arguments from standard input, or when listing all servers", async () => {
     const { box, opened } = await open();
     for (const words of [call, [...call, "--json"]])
       expect(await box.cli(words)).toMatchObject({ code: 6, asked: [] });
@@ -103,14 +103,14 @@ describe.runIf(process.platform === "linux")("a login that is missing, at a term
     expect(opened()).toEqual([]);
   });
 
-  it("is not offered where credentials of one's own are configured", async () => {
+  it("is not offered if other credentials are configured", async () => {
     const { box, server } = await open();
     const entry = { url: server.url, headers: { Authorization: "Bearer wrong" } };
     box.write("home/.config/plugboard/config.json", { mcpServers: { issues: entry } });
     expect(await box.cli(call, { forms: [] })).toMatchObject({ code: 6, asked: [] });
   });
 
-  it("says which account it will be", async () => {
+  it("names the account", async () => {
     const { box } = await open();
     const { code, asked } = await box.cli([...call, "--profile", "work"], { forms: [true] });
     expect([code, asked.at(-1)]).toEqual([0, "Log in to issues as work now?"]);
@@ -118,7 +118,7 @@ describe.runIf(process.platform === "linux")("a login that is missing, at a term
     expect((await box.cli(call)).code).toBe(6);
   });
 
-  it("is offered again, with more rights, where they are not enough for a tool", async () => {
+  it("is offered again with more scopes if a tool needs them", async () => {
     const { box } = await open({}, { requires: { all: ["read"], tools: { add: ["write"] } } });
     const { code, out, asked } = await box.cli(call, { forms: [true, true] });
     expect([code, out]).toEqual([0, expect.stringContaining("3")]);
@@ -128,14 +128,14 @@ describe.runIf(process.platform === "linux")("a login that is missing, at a term
     ]);
   });
 
-  it("is not asked for twice when it is refused", async () => {
+  it("is not offered twice after a no", async () => {
     const { box } = await open({ autoConsent: "deny" });
     const { code, err, asked } = await box.cli(call, { forms: [true] });
     expect([code, asked.length]).toEqual([6, 2]);
     expect(err).toContain("denied");
   });
 
-  it("is left by Ctrl-C while the browser is open", async () => {
+  it("is cancelled by Ctrl-C while the browser is open", async () => {
     const { box, opened } = await open();
     box.env["IDLE_BROWSER"] = "1";
     const interrupt = new AbortController();
@@ -153,7 +153,7 @@ describe.runIf(process.platform === "linux")("a login that is missing, at a term
     expect(await box.cli(call, { forms: [true] })).toMatchObject({ code: 0 });
   });
 
-  it("takes the address of a browser elsewhere where none can be opened", async () => {
+  it("accepts a pasted address if no browser can be opened", async () => {
     const { box, opened } = await open();
     box.env["PATH"] = box.path("home/nowhere");
     const page = Promise.withResolvers<URL>();

@@ -9,7 +9,7 @@ import { fakeStdio } from "../fixtures/fake/index.ts";
 const call = ["call", "issues.add", "a=1", "b=2"];
 const user = "home/.config/plugboard/config.json";
 
-/** A server on which ada has the configured account and bob the one called `work`, and a program beside it. */
+/** A server where ada has the configured account and bob the account `work`, and a local server. */
 async function open(entry: object = {}) {
   const auth = await startAuthServer({ autoConsent: true, users: ["ada", "bob"] });
   const server = await startProtectedMcp(auth);
@@ -22,7 +22,7 @@ async function open(entry: object = {}) {
   });
   await logIn(box, "ada");
   await logIn(box, "bob", "--profile", "work");
-  /** Who sent what since the last time. */
+  /** Who sent what since the last call. */
   const seen = () =>
     server.received.splice(0).flatMap(({ message, headers }) => {
       const { method } = (message ?? {}) as { method?: string };
@@ -84,7 +84,7 @@ describe("M75 --profile", () => {
     });
   });
 
-  it("says when there is no such account, and how to make it", async () => {
+  it("says that an account does not exist and how to create it", async () => {
     const { box, callers } = await open();
     const { code, err, out } = await box.cli([...call, "--profile", "wrok"]);
     expect([code, out]).toEqual([6, ""]);
@@ -116,7 +116,7 @@ describe("M75 --profile", () => {
       ]);
     }
     expect(await box.cli([...call, "--profile", ""])).toMatchObject({ code: 2 });
-    // Where all servers are meant, those without accounts are as they are.
+    // When listing all servers, those without accounts are unaffected.
     expect((await box.cli(["status", "--profile", "work"])).out).toContain("2 of 2 servers are connected");
   });
 });
@@ -124,7 +124,7 @@ describe("M75 --profile", () => {
 describe("M75 a project's choice", () => {
   const choice = { profiles: { issues: "work" } };
 
-  it("counts once it is trusted, for a server that is configured elsewhere", async () => {
+  it("takes effect once trusted, for a server that is configured elsewhere", async () => {
     const { box, callers } = await open();
     box.write("project/plugboard.json", choice);
     await box.cli(call);
@@ -136,7 +136,7 @@ describe("M75 a project's choice", () => {
     expect(callers()).toEqual(["bob", "ada"]);
     expect((await box.cli(["status", "issues"])).out).toMatch(/issues as bob at \S+ \(work\)/);
     expect((await box.cli(["get", "issues"])).out).toContain("(work)");
-    // Another choice is another content, which asks again.
+    // A different choice is different content, so it needs trust again.
     box.write("project/plugboard.json", { profiles: { issues: "default" } });
     expect((await box.cli(["get", "issues"])).out).toContain("as    ada");
     box.write("project/plugboard.json", choice);
@@ -144,7 +144,7 @@ describe("M75 a project's choice", () => {
     expect(callers()).toEqual(["bob"]);
   });
 
-  it("can be the user's own in the local scope, where it needs no trust", async () => {
+  it("needs no trust in the user's own local scope", async () => {
     const { box, callers } = await open({ oauth: { profile: "default" } });
     await box.cli(["add", "other", "--", "true"]);
     const folder = "home/.local/state/plugboard/projects";
@@ -155,7 +155,7 @@ describe("M75 a project's choice", () => {
     expect(callers()).toEqual(["bob"]);
   });
 
-  it("is where a login goes that names no account", async () => {
+  it("is the account of a login without --profile", async () => {
     const { box } = await open();
     box.write("project/plugboard.json", { profiles: { issues: "third" } });
     await box.cli(["trust", "--yes"]);

@@ -1,9 +1,9 @@
 import type { Ask } from "../../src/cli/terminal/ask.ts";
 
-/** An answer to one question; `undefined` leaves it, as Esc does, and a bare line end takes what is filled in. */
+/** An answer to one question; `undefined` cancels it like Esc, and a bare newline accepts the prefilled value. */
 export type FormAnswer = string | boolean | string[] | undefined;
 
-/** A person who gives these answers in order, and again where one is refused. `asked` holds all they have seen. */
+/** Gives these answers in order, and the next one if an answer is rejected. `asked` records everything shown. */
 export function scriptedAsk(answers: FormAnswer[], asked: string[]): Ask {
   const next = <T extends FormAnswer>(
     message: string,

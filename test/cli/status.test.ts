@@ -34,7 +34,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe("M23 status", () => {
-  it("connects servers of both eras and shows what they are", async () => {
+  it("connects to servers of both eras and describes them", async () => {
     const box = createSandbox({ [user]: { mcpServers: await goodServers() } });
     const run = await box.cli(["status"]);
     expect(run.out).toMatch(/old +connected +stdio +2025-06-18 +legacy +14 +\d+\.\d+ s +old one 1\.2\.3/);
@@ -43,7 +43,7 @@ describe("M23 status", () => {
     expect(run).toMatchObject({ code: 0, err: "" });
   });
 
-  it("gives programs one object", async () => {
+  it("prints one JSON object", async () => {
     const box = createSandbox({ [user]: { mcpServers: await goodServers() } });
     const { json } = await box.cli(["status", "old", "--json"]);
     expect(json).toMatchObject({
@@ -52,7 +52,7 @@ describe("M23 status", () => {
     });
   });
 
-  it("lists what is off, untrusted, invalid or lacks a value with its reason, and starts none of it", async () => {
+  it("lists disabled, untrusted, invalid and incomplete servers with the reason, and starts none of them", async () => {
     const box = createSandbox();
     const log = box.path("log");
     const started = fakeStdio({ log });
@@ -73,7 +73,7 @@ describe("M23 status", () => {
     expect(existsSync(log)).toBe(false);
   });
 
-  it("says what to do when nothing is configured, and which servers there are not", async () => {
+  it("explains what to do if nothing is configured, and rejects unknown servers", async () => {
     const box = createSandbox();
     expect(await box.cli(["status"])).toMatchObject({
       code: 0,
@@ -111,7 +111,7 @@ describe("M23 status", () => {
     }
   });
 
-  it("shows what a server says without obeying it", async () => {
+  it("escapes what a server says", async () => {
     const evil = "\u001b[2Jgone\u202e";
     const box = createSandbox({
       [user]: {
@@ -129,7 +129,7 @@ describe("M23 status", () => {
     }
   });
 
-  it("tells the doctor about banners on standard output", async () => {
+  it("reports banners on standard output in doctor", async () => {
     const box = createSandbox({
       [user]: { mcpServers: { it: fakeStdio({ start: [{ raw: "Welcome!\n" }] }) } },
     });
@@ -140,7 +140,7 @@ describe("M23 status", () => {
     expect(run.code).toBe(0);
   });
 
-  it("shows a server that is started anew for every call like any other", async () => {
+  it("shows a server with a connection per call like any other", async () => {
     const box = createSandbox({ [user]: { mcpServers: { it: { ...fakeStdio(), isolation: "call" } } } });
     expect((await box.cli(["status"])).out).toMatch(/it +connected .* 14 /);
   });
@@ -159,7 +159,7 @@ describe("M23 status", () => {
 });
 
 describe("M23 status on a screen", () => {
-  it("draws over itself within the screen, and gives the cursor back", async () => {
+  it("redraws within the screen and restores the cursor", async () => {
     const broken = { missing: { command: "no-such-program-with-a-very-long-name-that-does-not-fit" } };
     const box = createSandbox({ [user]: { mcpServers: { ...(await goodServers()), ...broken } } });
     const { out } = await box.cli(["status"], { screen: { columns: 40, rows: 10 } });
@@ -172,7 +172,7 @@ describe("M23 status on a screen", () => {
     expect(plain).toMatch(/2 of 3 servers are connected\.\n$/);
   });
 
-  it("ends its servers when a person has seen enough", async () => {
+  it("stops its servers when interrupted", async () => {
     const box = createSandbox();
     const log = box.path("log");
     box.write(user, { mcpServers: { slow: fakeStdio({ log, start: [{ silent: true }] }) } });
@@ -189,7 +189,7 @@ describe("M23 status on a screen", () => {
   });
 });
 
-/** Runs `status --watch` and hands over its output; `until` waits for a piece of it. */
+/** Runs `status --watch` and returns its output; `until` waits for a part of it. */
 function watchStatus(box: Sandbox, args: string[], screen?: { columns: number; rows: number }) {
   const interrupt = new AbortController();
   let out = "";
@@ -213,7 +213,7 @@ function watchStatus(box: Sandbox, args: string[], screen?: { columns: number; r
 }
 
 describe("M09 status --watch", () => {
-  it("follows the configuration: what is new is started, what is untrusted is not", async () => {
+  it("follows the configuration: starts new servers, but not untrusted ones", async () => {
     const { old, web } = await goodServers();
     const box = createSandbox({ [user]: { mcpServers: { old } } });
     const log = box.path("log");
@@ -228,7 +228,7 @@ describe("M09 status --watch", () => {
     expect(existsSync(log)).toBe(false);
   });
 
-  it("tells programs one event per line", async () => {
+  it("prints one JSON event per line", async () => {
     const { old } = await goodServers();
     const box = createSandbox({ [user]: { mcpServers: { old } } });
     const { until, end } = watchStatus(box, ["--json"]);
@@ -250,7 +250,7 @@ describe("M09 status --watch", () => {
     );
   });
 
-  it("keeps the table on a screen and says why a new configuration is not used", async () => {
+  it("keeps the table on screen and says why a new configuration is not used", async () => {
     const { old } = await goodServers();
     const box = createSandbox({ [user]: { mcpServers: { old } } });
     const { until, end } = watchStatus(box, [], { columns: 80, rows: 24 });
@@ -293,7 +293,7 @@ describe("status as a process", () => {
     await expect.poll(() => pidsIn(log).filter(isAlive)).toEqual([]);
   });
 
-  it("waits for nobody after a second Ctrl-C, and still nothing survives", async () => {
+  it("exits at once after a second Ctrl-C and leaves no process behind", async () => {
     const box = createSandbox();
     const log = box.path("log");
     box.write(user, { mcpServers: { it: fakeStdio({ log, ignores: ["eof", "SIGTERM"] }) } });

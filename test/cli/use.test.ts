@@ -83,14 +83,14 @@ function setUp(
   return createSandbox({ [user]: { mcpServers: { files: { ...fakeStdio(script), ...extra }, ...others } } });
 }
 
-/** What the tool was called with. */
+/** The arguments the tool was called with. */
 async function sent(box: Sandbox, ...words: string[]): Promise<unknown> {
   const run = await box.cli(["call", "files.read_file", "--json", ...words]);
   return (run.json as { structuredContent?: unknown }).structuredContent ?? run.json;
 }
 
 describe("tools", () => {
-  it("asks servers once, then answers from what is remembered without starting them, and says how old it is", async () => {
+  it("asks servers once, then uses the remembered lists without starting them and says how old they are", async () => {
     const box = createSandbox();
     const log = box.path("log");
     box.write(user, { mcpServers: { files: fakeStdio({ ...files, log }) } });
@@ -111,7 +111,7 @@ describe("tools", () => {
     expect(starts()).toBe(2);
   });
 
-  it("shows one tool as a person wants to read it, with a line that really calls it", async () => {
+  it("shows one tool in readable form, with an example call that works", async () => {
     const box = setUp();
     const { out } = await box.cli(["tools", "files.read_file"]);
     expect(out).toContain("mcp__files__read_file  Read a file\n");
@@ -127,7 +127,7 @@ describe("tools", () => {
     expect(await box.cli(line.split(" "))).toMatchObject({ code: 0, out: "path  README.md\n" });
   });
 
-  it("cuts descriptions to the width of the screen and shows nothing that a terminal would obey", async () => {
+  it("cuts descriptions to the width of the terminal and escapes control characters", async () => {
     const description = `${"long ".repeat(100)}\u001b[2J`;
     const box = setUp({
       tools: [
@@ -147,7 +147,7 @@ describe("tools", () => {
     }
   });
 
-  it("tells with --all what is hidden or set aside and why", async () => {
+  it("shows with --all which tools are hidden or set aside and why", async () => {
     const hostile = {
       name: "hostile",
       inputSchema: { type: "object", properties: { a: { $ref: "https://evil.example/s" } } },
@@ -169,7 +169,7 @@ describe("tools", () => {
     });
   });
 
-  it("goes on with the others when a server fails, and names its cause", async () => {
+  it("continues with the others if a server fails, and names the cause", async () => {
     const box = setUp(files, {}, { dead: { command: "/no/such/program" } });
     const run = await box.cli(["tools"]);
     expect(run.out).toContain("mcp__files__read_file");
@@ -182,7 +182,7 @@ describe("tools", () => {
     });
   });
 
-  it("says what is wrong with names, and what to do when nothing is configured", async () => {
+  it("explains unknown names, and what to do if nothing is configured", async () => {
     const box = setUp();
     expect(await box.cli(["tools", "file"])).toMatchObject({
       code: 4,
@@ -197,7 +197,7 @@ describe("tools", () => {
 });
 
 describe("call", () => {
-  it("reads key=value by the tool's schema", async () => {
+  it("converts key=value to the types in the tool's schema", async () => {
     const box = setUp();
     box.write("project/text.txt", "from a file\n");
     expect(await sent(box, "path=5", "head=5", "ratio=1e-3", "deep=yes", "mode=slow")).toEqual({
@@ -235,7 +235,7 @@ describe("call", () => {
     });
   });
 
-  it("takes one JSON object from the line, a file or standard input", async () => {
+  it("accepts one JSON object from the command line, a file or standard input", async () => {
     const box = setUp();
     box.write("project/arguments.json", { path: "file" });
     expect(await sent(box, '{"path": "line"}')).toEqual({ path: "line" });
@@ -244,14 +244,14 @@ describe("call", () => {
     expect(run.out).toBe("path  input\n");
   });
 
-  it("finds tools by id, server.tool, server/tool and a name that only one server has", async () => {
+  it("finds tools by ID, server.tool, server/tool and a unique name", async () => {
     const box = setUp();
     for (const name of ["mcp__files__plain", "files.plain", "files/plain", "plain"]) {
       expect(await box.cli(["call", name])).toMatchObject({ code: 0, out: "just text\n" });
     }
   });
 
-  it("answers bad input with a clear error, the path, and the line that would have been right", async () => {
+  it("rejects bad input with a clear error, the path and a corrected command line", async () => {
     const box = setUp();
     const fail = async (args: string[], code: number, ...words: string[]) => {
       const run = await box.cli(["call", ...args]);
@@ -291,7 +291,7 @@ describe("call", () => {
     });
   });
 
-  it("shows text, structured content, links and both without saying anything twice", async () => {
+  it("shows text, structured content and links without repeating anything", async () => {
     const box = setUp();
     const show = async (name: string) => (await box.cli(["call", name])).out;
     expect(await show("plain")).toBe("just text\n");
@@ -302,7 +302,7 @@ describe("call", () => {
     expect((await box.cli(["call", "both", "--json"])).json).toMatchObject(answers["both"] ?? {});
   });
 
-  it("saves images, never over a file that is there, and says where", async () => {
+  it("saves images without overwriting a file, and prints the path", async () => {
     const box = setUp();
     expect((await box.cli(["call", "picture"])).out).toBe(
       "here\nimage image/png, 70 B: saved as image-1.png\n",
@@ -317,11 +317,11 @@ describe("call", () => {
     expect(readdirSync(box.project).filter((name) => name.endsWith(".png"))).toHaveLength(2);
   });
 
-  it("puts what a tool calls an error on standard error, and exits with 1", async () => {
+  it("prints a tool's error to standard error and exits with 1", async () => {
     expect(await setUp().cli(["call", "broken"])).toMatchObject({ code: 1, out: "", err: "it broke\n" });
   });
 
-  it("cuts a text of 5 MB to head and tail, and keeps the whole under a handle to read and search", async () => {
+  it("cuts a text of 5 MB to its start and end, and keeps the whole text under a handle to read and search", async () => {
     const lines = Array.from({ length: 450_000 }, (_, index) => `line ${index}`).join("\n");
     expect(lines.length).toBeGreaterThan(5_000_000);
     const http = await startFakeHttp({
@@ -357,7 +357,7 @@ describe("call", () => {
     expect((await box.cli(["call", "long", "--whole"])).out).toBe(`${lines}\n`);
   });
 
-  it("shows progress on standard error while it waits, and leaves nothing of it", async () => {
+  it("shows progress on standard error while it waits, and removes it afterwards", async () => {
     const box = setUp({});
     const run = await box.cli(["call", "progress", "steps=4", "everyMs=300"], {
       screen: { columns: 80, rows: 24 },
@@ -368,27 +368,30 @@ describe("call", () => {
     expect((await box.cli(["call", "progress", "steps=2"])).err).toBe("");
   });
 
-  it.each(["stdio", "http"])("tells the server when Ctrl-C cancels the call, over %s", async (transport) => {
-    const box = createSandbox();
-    const log = box.path("log");
-    const rules: Rule[] = [{ when: { tool: "sleep" }, do: [{ progress: 1 }, { silent: true }] }];
-    const http = transport === "http" ? await startFakeHttp({ versions: "legacy", on: rules }) : undefined;
-    if (http) onTestFinished(() => http.close());
-    box.write(user, { mcpServers: { it: http ? { url: http.url } : fakeStdio({ log, on: rules }) } });
-    const stop = new AbortController();
-    const run = await box.cli(["call", "it.sleep", "ms=60000"], {
-      signal: stop.signal,
-      screen: { columns: 80, rows: 24 },
-      onErr: (err) => /sleep .*\d%|sleep {2}\d+ s/.test(err) && stop.abort(new Interrupted("SIGINT")),
-    });
-    expect(run).toMatchObject({ code: 130, out: "" });
-    const heard = http
-      ? http.received.map(({ body }) => body)
-      : readFakeLog(log).flatMap((line) => (line.event === "received" ? [line.line] : []));
-    expect(heard.some((line) => line.includes("notifications/cancelled"))).toBe(true);
-  });
+  it.each(["stdio", "http"])(
+    "notifies the server when Ctrl-C cancels the call, over %s",
+    async (transport) => {
+      const box = createSandbox();
+      const log = box.path("log");
+      const rules: Rule[] = [{ when: { tool: "sleep" }, do: [{ progress: 1 }, { silent: true }] }];
+      const http = transport === "http" ? await startFakeHttp({ versions: "legacy", on: rules }) : undefined;
+      if (http) onTestFinished(() => http.close());
+      box.write(user, { mcpServers: { it: http ? { url: http.url } : fakeStdio({ log, on: rules }) } });
+      const stop = new AbortController();
+      const run = await box.cli(["call", "it.sleep", "ms=60000"], {
+        signal: stop.signal,
+        screen: { columns: 80, rows: 24 },
+        onErr: (err) => /sleep .*\d%|sleep {2}\d+ s/.test(err) && stop.abort(new Interrupted("SIGINT")),
+      });
+      expect(run).toMatchObject({ code: 130, out: "" });
+      const heard = http
+        ? http.received.map(({ body }) => body)
+        : readFakeLog(log).flatMap((line) => (line.event === "received" ? [line.line] : []));
+      expect(heard.some((line) => line.includes("notifications/cancelled"))).toBe(true);
+    },
+  );
 
-  it("gives up after --timeout", async () => {
+  it("fails after --timeout", async () => {
     const run = await setUp({}).cli(["call", "sleep", "ms=60000", "--timeout", "0.3"]);
     expect(run.code).toBe(8);
   });
@@ -484,7 +487,7 @@ describe("M62 questions on the command line", () => {
     },
   );
 
-  it("can be declined, left, and changed before it is sent", async () => {
+  it("can be declined, cancelled, and changed before sending", async () => {
     const box = setUp({});
     const two = { type: "object", properties: { a: { type: "string" }, b: { type: "string" } } };
     expect(answerOf(await box.cli(elicit(two), { forms: ["decline"] }))).toEqual({ action: "decline" });
@@ -510,7 +513,7 @@ describe("M62 questions on the command line", () => {
     expect(answerOf(await box.cli(call, { forms: ["decline"] }))).toEqual({ action: "decline" });
   });
 
-  it("asks for approval where config says so, with what would be done; --yes answers it, and nobody there is a no", async () => {
+  it("asks for approval if the configuration says so and shows the call; --yes approves it, and no terminal means no", async () => {
     const box = setUp(files, { approval: { tools: { "read_*": "prompt", broken: "deny" } } });
     const call = ["call", "read_file", "path=\u001b[2J"];
     const yes = await box.cli(call, { forms: [true] });
@@ -532,7 +535,7 @@ describe("M62 questions on the command line", () => {
     expect((await box.cli(["call", "plain"])).code).toBe(0);
   });
 
-  it("declines when nobody is there", async () => {
+  it("declines without a terminal", async () => {
     const run = await setUp({ versions: "legacy" }).cli(elicit(person));
     expect(JSON.stringify(run.json)).not.toContain("accept");
   });
@@ -565,7 +568,7 @@ describe("M47 and M48 on the command line", () => {
     expect(await box.cli(["resources", "fils"])).toMatchObject({ code: 4 });
   });
 
-  it("gives files the exact text, screens an escaped one, and saves what is no text", async () => {
+  it("writes exact text to a pipe and escaped text to a terminal, and saves everything else", async () => {
     const contents = [
       { uri: "x://a", text: "\u001b[2J" },
       { uri: "x://b/../logo.png", mimeType: "image/png", blob: dot },
@@ -603,7 +606,7 @@ describe("M47 and M48 on the command line", () => {
 });
 
 describe("M12 and M51 on the command line", () => {
-  it("explains a tool from what is remembered, with the file and line of each rule, and starts nothing", async () => {
+  it("explains a tool from remembered lists, with the file and line of each rule, and starts nothing", async () => {
     const box = createSandbox();
     const log = box.path("log");
     box.write(user, {
@@ -649,7 +652,7 @@ describe("M12 and M51 on the command line", () => {
     expect((await box.cli(["doctor", "--provider", "nobody"])).code).toBe(2);
   });
 
-  it("completes tools, parameters, servers and prompts from what is remembered", async () => {
+  it("completes tools, parameters, servers and prompts from remembered lists", async () => {
     const box = setUp();
     await box.cli(["tools"]);
     await box.cli(["prompts"]);

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
 
-/** The ranks of ARCHITECTURE.md: a file imports from its own folder or from a lower rank. */
+/** The ranks in ARCHITECTURE.md. A file may import from its own folder or from a lower rank. */
 const ranks: [RegExp, number][] = [
   [/^src\/(errors|events)\.ts$|^src\/lib\//, 0],
   [/^src\/(config|store)\//, 1],
@@ -27,12 +27,12 @@ function importsOf(file: string): string[] {
   );
 }
 
-describe("the house", () => {
-  it("knows a rank for every file", () => {
+describe("the architecture", () => {
+  it("assigns a rank to every file", () => {
     expect(files.filter((file) => rankOf(file) === -1)).toEqual([]);
   });
 
-  it("lets no file import from an equal or higher rank of another folder", () => {
+  it("forbids imports from an equal or higher rank of another folder", () => {
     const wrong = files.flatMap((file) =>
       importsOf(file)
         .filter((target) => target.startsWith("src/"))
@@ -49,7 +49,7 @@ describe("the house", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("lets the outer shapes reach the core only through the public entry", () => {
+  it("lets the CLI and other outer layers use the core only through the public entry", () => {
     const wrong = files
       .filter((file) => rankOf(file) >= 7)
       .flatMap((file) =>
@@ -62,7 +62,7 @@ describe("the house", () => {
   });
 
   it("keeps the public entry light: importing it loads no outer code and starts nothing", () => {
-    // Reading module files leaves its own traces for a moment; what is started on purpose is still there afterwards.
+    // Loading modules briefly creates handles of its own; handles that code opens on purpose stay.
     const script = `
       await import("./src/index.ts");
       await new Promise((resolve) => setImmediate(resolve));
@@ -94,7 +94,7 @@ describe("the house", () => {
     expect(loaded).toEqual([]);
   });
 
-  it("reaches servers without the SDK: only a login loads it", () => {
+  it("connects to servers without the SDK: only a login loads it", () => {
     const entries = ["open-session", "transports/http/transport", "transports/sse", "transports/memory"];
     const loaded = entries
       .flatMap((entry) => reach(`src/servers/${entry}.ts`))
@@ -103,7 +103,7 @@ describe("the house", () => {
   });
 });
 
-/** What a static import of `entry` loads, without what is behind `await import()` and without types. */
+/** The files that a static import of `entry` loads, without `await import()` and types. */
 function reach(entry: string, seen = new Set<string>()): string[] {
   if (seen.has(entry)) return [];
   seen.add(entry);

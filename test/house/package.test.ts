@@ -23,18 +23,18 @@ const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
 };
 
 describe("the package", () => {
-  it("has current generated references", () => {
+  it("has up-to-date generated references", () => {
     execFileSync(process.execPath, ["scripts/generate.ts", "--check"], { stdio: "pipe" });
   });
 
-  it("exports only files that the build makes", () => {
+  it("exports only files that the build creates", () => {
     const targets = Object.values(manifest.exports).flatMap((entry) =>
       typeof entry === "string" ? [entry] : [entry.default, entry.types],
     );
     expect([...targets, ...Object.values(manifest.bin)].filter((path) => !existsSync(path))).toEqual([]);
   });
 
-  it("brings servers to log in to for the tests of others, with types, without our development tools", async () => {
+  it("includes test servers with types, without our development tools", async () => {
     const folder = unpack();
     const [, program = ""] = /^```ts\n(.*?)^```/ms.exec(readFileSync("docs/testing.md", "utf8")) ?? [];
     writeFileSync(join(folder, "log-in.ts"), program);
@@ -49,18 +49,18 @@ describe("the package", () => {
     expect(program).toContain("hub.login");
   }, 120_000);
 
-  it("records no registry address in the lock file", () => {
+  it("has no registry URL in the lock file", () => {
     expect(readFileSync("package-lock.json", "utf8")).not.toMatch(/"resolved": "https?:/);
   });
 
-  it("gives every error a hint and an exit code that a shell can tell from success", () => {
+  it("gives every error a hint and a non-zero exit code", () => {
     for (const [code, { hint, exitCode, meaning }] of Object.entries(errorTable)) {
       expect([code, hint.length > 5, exitCode > 0, meaning.length > 10]).toEqual([code, true, true, true]);
     }
   });
 });
 
-/** What would be published, in an empty folder, with what it says that it depends on and nothing else. */
+/** Installs the published files in an empty folder, with only the declared dependencies. */
 function unpack(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-package-")));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
