@@ -42,7 +42,7 @@ export async function brokenServers(box: Sandbox): Promise<Record<string, Broken
       }),
       exitCode: 5,
       cause: /exited with code 3\. Last line of its stderr: no database at db\.example/,
-      remedy: /Run it by hand and read what it says: .*fake-stdio/,
+      remedy: /Run it yourself and read its output: .*fake-stdio/,
     },
     killed: {
       config: fakeStdio({ start: [{ exit: "SIGKILL" }] }),
@@ -57,7 +57,7 @@ export async function brokenServers(box: Sandbox): Promise<Record<string, Broken
       },
       exitCode: 8,
       cause: /did not complete its handshake within 2\.5 s\. Last line of its stderr: waiting for a key/,
-      remedy: /Raise `startupTimeoutMs`/,
+      remedy: /Increase `startupTimeoutMs`/,
     },
     website: {
       config: await url(html),

@@ -38,7 +38,7 @@ describe.runIf(process.platform === "linux")("a missing login in a terminal", ()
     const { box, auth, opened } = await open();
     const { code, out, err, asked } = await box.cli(call, { forms: [true] });
     expect(asked).toEqual(['"issues" requires a login (HTTP 401).', "Log in to issues now?"]);
-    expect(err).toContain("Opening the login of issues in the browser.");
+    expect(err).toContain("Opening the login page for issues in your browser.");
     expect([code, out]).toEqual([0, expect.stringContaining("3")]);
     expect(out).not.toContain("login");
     expect(opened()).toHaveLength(1);

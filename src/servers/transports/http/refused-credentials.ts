@@ -8,7 +8,7 @@ export function unauthorized(server: string, authorization: Authorization): Plug
   const data = { status: 401 };
   const canTellMore = authorization.auth === undefined || authorization.auth.renew !== undefined;
   if (!authorization.hasShown || !canTellMore)
-    return new PlugboardError("auth-required", `"${server}" wants a login (HTTP 401).`, { server, data });
+    return new PlugboardError("auth-required", `"${server}" requires a login (HTTP 401).`, { server, data });
   const message = `"${server}" refused the credentials it was given (HTTP 401).`;
   return new PlugboardError("auth-failed", message, { server, data, hint: authorization.explain() });
 }
