@@ -105,7 +105,7 @@ export class LoginOnDemand {
   async login(key: ConnectionKey, options: LoginOptions, connected: "keep" | "disconnect"): Promise<Account> {
     const { servers, signIn } = this.#settings;
     const { server } = key;
-    const target = await servers.target(key, options.signal);
+    const target = await servers.target(key);
     const account = await signIn.login(server, target, { ...options, profile: servers.chosenAccount(key) });
     // An explicit login clears earlier refusals.
     for (const [need, refusal] of this.#refusals) if (refusal.server === server) this.#refusals.delete(need);
