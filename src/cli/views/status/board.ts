@@ -9,6 +9,9 @@ export interface StatusRow extends ServerReport {
   toolCount?: number;
 }
 
+/** How often a count is awaited that a server keeps restarting. */
+const maxCounts = 5;
+
 /** Connects a hub's servers and tracks what to show about them. */
 export class StatusBoard {
   /** Called with a server's name whenever its row may have changed. */
@@ -52,7 +55,9 @@ export class StatusBoard {
     await Promise.all(
       idle.map(async ({ name }) => {
         await this.#hub.connect(name).catch(() => undefined);
-        await this.#tools.get(name);
+        // Some servers announce a changed list right after they connect, which restarts the count.
+        for (let counts = 0; counts < maxCounts && this.#tools.get(name) instanceof Promise; counts++)
+          await this.#tools.get(name);
       }),
     );
   }
