@@ -96,14 +96,22 @@ export class CallLog {
     const reason = new PlugboardError("call-cancelled", `The call ${call} was cancelled.`, {
       server: known.server,
     });
-    known.trace.cancelled = reason;
-    known.trace.cancel?.(reason);
+    const { trace } = known;
+    trace.cancelled = reason;
+    if (trace.requests && trace.id !== undefined) trace.requests.abort(trace.id, reason);
+    else trace.cancel?.(reason);
   }
 }
 
 /** One call on its way. */
 export class Call {
-  readonly trace: RequestTrace = { cancelled: undefined, cancel: undefined, isMeasured: false };
+  readonly trace: RequestTrace = {
+    cancelled: undefined,
+    cancel: undefined,
+    requests: undefined,
+    id: "",
+    isMeasured: false,
+  };
   readonly number: number;
   readonly server: string;
   readonly tool: string;

@@ -67,16 +67,15 @@ async function sendRepeating(
 ): Promise<JsonRpcAnswer> {
   const { server, name } = tool;
   const params = { name, arguments: args };
-  const request = (asked: Record<string, unknown>) =>
-    context.request(server, asked, options) as Promise<JsonRpcAnswer>;
   const { signal } = options;
   let wasSent = false;
   for (let attempt = 0; ; attempt++) {
     try {
-      const answer = await request(params);
-      return isFinal(answer)
-        ? answer
-        : await withInputs(server, params, answer, request, cancellable(tool, options, context));
+      const answer = (await context.request(server, params, options)) as JsonRpcAnswer;
+      if (isFinal(answer)) return answer;
+      const again = (asked: Record<string, unknown>) =>
+        context.request(server, asked, options) as Promise<JsonRpcAnswer>;
+      return await withInputs(server, params, answer, again, cancellable(tool, options, context));
     } catch (error) {
       const { settings } = context;
       if (!signal?.aborted && mayRepeat(error, tool, attempt, context.configOf(server), settings)) {

@@ -99,10 +99,13 @@ export function prepare(
     context,
     signal,
   });
-  const onProgress = (step: Progress) => {
-    call.progress(step);
-    heard?.(step);
-  };
+  const onProgress =
+    heard || call.trace.isMeasured
+      ? (step: Progress) => {
+          call.progress(step);
+          heard?.(step);
+        }
+      : undefined;
   return {
     args: fitted,
     notes,

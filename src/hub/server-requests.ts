@@ -55,8 +55,12 @@ export class ServerRequests {
       trace: options.trace,
     };
     // Most requests need no second look at who is logged in.
-    if (interact.logIn === undefined && config?.oauth?.grant === undefined)
-      return this.#send(options.key ?? servers.key(server, use), use, method, params, asked);
+    if (interact.logIn === undefined && config?.oauth?.grant === undefined) {
+      const key = options.key ?? servers.key(server, use);
+      return config?.isolation === "call"
+        ? this.#send(key, use, method, params, asked)
+        : servers.connections.get(key, use).request(method, params, asked);
+    }
     const work = () => this.#send(servers.key(server, use), use, method, params, asked);
     return onDemand.run({ use, signal }, work);
   }

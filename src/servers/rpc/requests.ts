@@ -31,7 +31,10 @@ export interface RequestOptions extends Listener {
 export interface RequestTrace {
   /** It was given up; nothing more is sent. */
   cancelled?: PlugboardError | undefined;
-  /** Set while it is under way. */
+  /** Set while it is under way: where, and as which request. */
+  requests?: Requests | undefined;
+  id?: string;
+  /** Set while somebody waits for something else: a connection, an approval, an answer. */
   cancel?: ((reason: unknown) => void) | undefined;
   /** Whether anybody wants to know the sizes. */
   isMeasured?: boolean;
@@ -151,7 +154,10 @@ export class Requests {
       const startedAt = this.#deadlines.now();
       const dueAt = startedAt + Math.min(options.timeoutMs, options.maxTimeoutMs);
       const onAbort = signal && (() => this.#abort(id, signal.reason));
-      if (options.trace) options.trace.cancel = (reason) => this.#abort(id, reason);
+      if (options.trace) {
+        options.trace.requests = this;
+        options.trace.id = id;
+      }
       if (onAbort) signal.addEventListener("abort", onAbort);
       const waiting = {
         id,
@@ -222,6 +228,11 @@ export class Requests {
     return waiting !== undefined;
   }
 
+  /** Gives a request up, as its signal would. */
+  abort(id: string, reason: unknown): void {
+    this.#abort(id, reason);
+  }
+
   /** The deadline of a request stands still as long as somebody thinks about its question. Returns how to end that. */
   hold(waiting: Waiting): () => void {
     return this.#deadlines.hold(waiting);
@@ -253,7 +264,7 @@ export class Requests {
     this.#waiting.delete(id);
     const { raw, isStanding, signal, trace } = waiting.options;
     if (trace) {
-      trace.cancel = undefined;
+      trace.requests = undefined;
       if (trace.isMeasured && resultBytes !== undefined) trace.resultBytes = resultBytes;
     }
     if (raw) this.#raw--;
