@@ -11,12 +11,15 @@ interface Subscription {
   key: ConnectionKey;
   use: Use;
   uri: string;
-  listeners: Set<ResourceListener>;
+  /** One object for each subscriber: the same function may subscribe twice. */
+  listeners: Set<{ listener: ResourceListener }>;
   /** The connection that is kept up for it. */
   held?: Connection;
   /** The first opening, which everybody who joins waits for. */
   opening?: Promise<void>;
-  /** Ends the modern stream of the session it was opened on. */
+  /** The session that it is open on. */
+  opened?: { session: Session; done: Promise<void> };
+  /** Ends the modern stream of that session. */
   stop?: AbortController;
 }
 
@@ -48,16 +51,17 @@ export class ResourceSubscriptions {
     const name = nameOf(key, uri);
     const subscription = this.#subscriptions.get(name) ?? { key, use, uri, listeners: new Set() };
     this.#subscriptions.set(name, subscription);
-    subscription.listeners.add(listener);
+    const mine = { listener };
+    subscription.listeners.add(mine);
     const leave = async () => {
-      subscription.listeners.delete(listener);
+      subscription.listeners.delete(mine);
       if (subscription.listeners.size > 0 || this.#subscriptions.get(name) !== subscription) return;
       this.#subscriptions.delete(name);
       await this.#end(subscription);
     };
     try {
       // The caller's patience ends the caller's wait, not the opening that others wait for too.
-      await abortable((subscription.opening ??= this.#begin(subscription)), signal, key.server);
+      await abortable(subscription.opening ?? this.#begin(subscription), signal, key.server);
     } catch (error) {
       await leave();
       throw error;
@@ -76,15 +80,12 @@ export class ResourceSubscriptions {
 
   /** A server is configured anew: it is connected again for those who listen. */
   restart(server: string): void {
-    for (const one of this.#of(({ key }) => key.server === server)) {
-      one.opening = this.#begin(one);
-      one.opening.catch(() => undefined);
-    }
+    for (const one of this.#of(({ key }) => key.server === server)) this.#begin(one).catch(() => undefined);
   }
 
   hear(key: ConnectionKey, { uri }: Record<string, unknown>): void {
     if (typeof uri !== "string") return;
-    for (const listener of this.#subscriptions.get(nameOf(key, uri))?.listeners ?? []) {
+    for (const { listener } of this.#subscriptions.get(nameOf(key, uri))?.listeners ?? []) {
       try {
         listener({ server: key.server, uri });
       } catch {
@@ -103,11 +104,21 @@ export class ResourceSubscriptions {
     return [...this.#subscriptions.values()].filter(isMeant);
   }
 
-  /** Connects, and keeps that connection up. */
-  async #begin(subscription: Subscription): Promise<void> {
+  /** Connects, and keeps that connection up. Whoever comes after a failure tries again. */
+  #begin(subscription: Subscription): Promise<void> {
+    const opening = this.#connect(subscription);
+    subscription.opening = opening;
+    opening.catch(() => {
+      if (subscription.opening === opening) delete subscription.opening;
+    });
+    return opening;
+  }
+
+  async #connect(subscription: Subscription): Promise<void> {
     const connection = this.#settings.connection(subscription.key, subscription.use);
     this.#hold(subscription, connection);
-    await this.#open(subscription, await connection.ready());
+    const session = await connection.ready();
+    if (subscription.listeners.size > 0) await this.#open(subscription, session);
   }
 
   #hold(subscription: Subscription, connection: Connection): void {
@@ -117,7 +128,18 @@ export class ResourceSubscriptions {
     connection.holds++;
   }
 
-  async #open(subscription: Subscription, session: Session): Promise<void> {
+  /** Once on each session, whoever comes first. */
+  #open(subscription: Subscription, session: Session): Promise<void> {
+    if (subscription.opened?.session === session) return subscription.opened.done;
+    const opened = { session, done: this.#ask(subscription, session) };
+    subscription.opened = opened;
+    opened.done.catch(() => {
+      if (subscription.opened === opened) delete subscription.opened;
+    });
+    return opened.done;
+  }
+
+  async #ask(subscription: Subscription, session: Session): Promise<void> {
     const { key, uri } = subscription;
     subscription.stop?.abort();
     if (session.greeting.era === "modern") {

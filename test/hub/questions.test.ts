@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Hub, Interact, PlugboardEvent } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
-import { inProcessFake, openFake, openHub } from "../servers/hub-fixture.ts";
+import { inProcessFake, openFake, openHub, openLogged } from "../servers/hub-fixture.ts";
 import type { Servers } from "../servers/hub-fixture.ts";
 
 const legacy = { versions: "legacy" as const };
@@ -98,6 +98,41 @@ describe("M62 a question goes to the caller whose request caused it", () => {
     await bob.callTool("it.echo");
     await sleeping;
     expect(asked).toEqual([]);
+  });
+
+  it("reaches a person who is alone, also after cancellations and with a handler made for each call", async () => {
+    for (const caller of ["ada", undefined]) {
+      await using hub = await openHub({ it: fakeStdio(legacy) }, { interact: person("root") });
+      const view = hub.view({ caller });
+      for (let turn = 0; turn < 3; turn++) {
+        const stop = new AbortController();
+        const onQuestion = async () => ({ action: "accept", content: { name: `turn ${turn}` } });
+        const given = view.forwardCall(
+          "it.sleep",
+          { arguments: { ms: 60_000 } },
+          { signal: stop.signal, onQuestion },
+        );
+        await vi.waitFor(() => expect(hub.calls().some(({ outcome }) => !outcome)).toBe(true));
+        stop.abort();
+        await expect(given).rejects.toMatchObject({ code: "call-cancelled" });
+        const answer = await view.forwardCall("it.elicit", { arguments: {} }, { onQuestion });
+        expect(JSON.stringify(answer)).toContain(`turn ${turn}`);
+      }
+    }
+  });
+
+  it("gets a response from us even if its request is over", async () => {
+    await using logged = await openLogged(legacy);
+    const interact: Interact = { elicit: () => new Promise(() => undefined) };
+    await using hub = await openHub({ it: logged.entry }, { interact });
+    const call = hub.callTool("it.elicit").catch((error: { code: string }) => error.code);
+    await vi.waitFor(() => expect(hub.questions()).toHaveLength(1));
+    hub.cancel(hub.calls()[0]?.call ?? "");
+    expect(await call).toBe("call-cancelled");
+    await vi.waitFor(() => {
+      const answers = logged.heard().filter((message) => !("method" in message));
+      expect(answers).toMatchObject([{ error: { code: -32_000 } }]);
+    });
   });
 
   it("belongs to its caller also where one `interact` answers for all", async () => {

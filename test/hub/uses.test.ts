@@ -127,6 +127,28 @@ describe("M47 subscriptions", () => {
   );
 });
 
+describe("M47 subscribers", () => {
+  it("count each by itself, ask the server once, and try again after a failure", async () => {
+    const fails = {
+      when: { method: "resources/subscribe", nth: 1 },
+      do: [{ error: { code: -32_000, message: "not now" } }],
+    };
+    await using logged = await openLogged({ versions: "legacy", on: [fails] });
+    await using hub = await openHub({ it: logged.entry });
+    const heard = { count: 0 };
+    const listener = () => heard.count++;
+    const both = [0, 1].map(() => hub.subscribeResource("it", "test://one", listener));
+    for (const one of both) await expect(one).rejects.toThrow(/not now/);
+    const leave = await hub.subscribeResource("it", "test://one", listener);
+    await hub.subscribeResource("it", "test://one", listener);
+    await leave();
+    await hub.callTool("it.change", { what: "test://one" });
+    await vi.waitFor(() => expect(heard.count).toBe(1));
+    const asked = logged.heard().filter(({ method }) => method === "resources/subscribe");
+    expect(asked).toHaveLength(2);
+  });
+});
+
 describe("M63 callers and accounts are kept apart", () => {
   it("events carry caller and account, and a view hears only its own", async () => {
     const entry = { ...inProcessFake(modern), isolation: "caller" } as Servers[string];

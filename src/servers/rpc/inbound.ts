@@ -24,6 +24,12 @@ export interface Listener {
   onNotification?: ((method: string, params: Record<string, unknown>) => void) | undefined;
 }
 
+interface OpenQuestion {
+  abort: AbortController;
+  /** The server itself no longer wants an answer. */
+  isWithdrawn: boolean;
+}
+
 export interface InboundSettings {
   requests: Requests;
   redaction?: Cleaner | undefined;
@@ -48,7 +54,7 @@ export class Inbound {
   /** In the modern era servers answer, they do not ask. */
   mayAsk = true;
   readonly #settings: InboundSettings;
-  readonly #questions = new Map<unknown, AbortController>();
+  readonly #questions = new Map<unknown, OpenQuestion>();
 
   constructor(settings: InboundSettings) {
     this.#settings = settings;
@@ -64,12 +70,20 @@ export class Inbound {
 
   /** Nothing more is coming. */
   close(error: PlugboardError): void {
-    for (const question of this.#questions.values()) question.abort(error);
+    for (const question of this.#questions.values()) {
+      question.isWithdrawn = true;
+      question.abort.abort(error);
+    }
     this.#questions.clear();
   }
 
   #hear(method: string, params: Record<string, unknown>, during: string | undefined): void {
-    if (method === "notifications/cancelled") this.#questions.get(params["requestId"])?.abort();
+    const withdrawn =
+      method === "notifications/cancelled" ? this.#questions.get(params["requestId"]) : undefined;
+    if (withdrawn) {
+      withdrawn.isWithdrawn = true;
+      withdrawn.abort.abort();
+    }
     const { requests, otherwise, redaction } = this.#settings;
     const waiting = during === undefined ? onlyOne(requests) : requests.get(during);
     waiting?.options.onNotification?.(method, redaction?.value(params) ?? params);
@@ -92,7 +106,8 @@ export class Inbound {
       return this.#respond({ jsonrpc: "2.0", id, error });
     }
     const abort = new AbortController();
-    this.#questions.set(id, abort);
+    const question: OpenQuestion = { abort, isWithdrawn: false };
+    this.#questions.set(id, question);
     const releases: (() => void)[] = [];
     try {
       const { listener, asked } = this.#whom(during);
@@ -108,9 +123,8 @@ export class Inbound {
       const result = await untilAborted(onQuestion({ method, params, signal }), signal);
       if (!abort.signal.aborted) await this.#respond({ jsonrpc: "2.0", id, result });
     } catch (error) {
-      const { code, message } =
-        error instanceof Refusal ? error : { code: -32_603, message: "Internal error" };
-      if (!abort.signal.aborted) await this.#respond({ jsonrpc: "2.0", id, error: { code, message } });
+      const { code, message } = error instanceof Refusal ? error : abort.signal.aborted ? isOver : internal;
+      if (!question.isWithdrawn) await this.#respond({ jsonrpc: "2.0", id, error: { code, message } });
     } finally {
       for (const release of releases) release();
       this.#questions.delete(id);
@@ -122,17 +136,18 @@ export class Inbound {
     const { requests, otherwise, onUntold } = this.#settings;
     if (during !== undefined) {
       const waiting = requests.get(during);
-      if (!waiting) throw new Refusal(-32_000, "The request that this belongs to is over");
+      if (!waiting) throw new Refusal(isOver.code, isOver.message);
       return { listener: waiting.options.onQuestion ? waiting.options : otherwise, asked: [waiting] };
     }
     // Requests of the hub's own, such as lists, have nobody behind them.
     const asked = [...requests.underWay()].filter(({ options }) => options.onQuestion !== undefined);
     if (asked.length > 0) onUntold?.();
-    const listener = asked[0]?.options ?? otherwise;
-    const others = [...asked.map(({ options }) => options), ...requests.givenUp()].filter(
-      (one) => one.onQuestion !== undefined && !isSamePerson(one, listener),
-    );
-    if (others.length > 0)
+    // Of one person's requests the newest has the handler that is up to date.
+    const listener = asked.at(-1)?.options ?? otherwise;
+    const isUnclear =
+      asked.some(({ options }) => !isSamePerson(options, listener)) ||
+      requests.givenUp().some((one) => one.onQuestion !== undefined && !mayBeSamePerson(one, listener));
+    if (isUnclear)
       throw new Refusal(-32_000, "Several people are using this server; it cannot be told whom to ask");
     return { listener, asked };
   }
@@ -146,8 +161,20 @@ export class Inbound {
   }
 }
 
+const isOver = { code: -32_000, message: "The request that this belongs to is over" };
+const internal = { code: -32_603, message: "Internal error" };
+
+/** A caller's name says who it is; without one, only the same object certainly answers for the same person. */
 function isSamePerson(one: Listener, other: Listener): boolean {
-  return one.answeredBy === other.answeredBy && one.caller === other.caller;
+  if (one.caller !== undefined || other.caller !== undefined) return one.caller === other.caller;
+  return one.answeredBy === other.answeredBy;
+}
+
+/** The same for requests that are over: functions made for one call say nothing about who made them. */
+function mayBeSamePerson(one: Listener, other: Listener): boolean {
+  const isMadeForCall = typeof one.answeredBy === "function" || typeof other.answeredBy === "function";
+  const isNameless = one.caller === undefined && other.caller === undefined;
+  return isSamePerson(one, other) || (isNameless && isMadeForCall);
 }
 
 /** The only request under way; it may wait for questions to be told apart by the transport. */

@@ -75,9 +75,14 @@ export interface Waiting {
   onEnd: (() => void)[] | undefined;
 }
 
+interface GivenUp {
+  options: RequestOptions;
+  at: number;
+}
+
 const maxRemembered = 1024;
-/** For how long a server may still ask about a request that was given up. */
-const afterthoughtMs = 60_000;
+/** For how long a server may still ask about a request that was given up: as long as a call may take. */
+const afterthoughtMs = 600_000;
 
 /** Our requests on their way over one connection, matched to their answers. Every request has exactly one outcome. */
 export class Requests {
@@ -87,7 +92,9 @@ export class Requests {
   readonly #waiting = new Map<string, Waiting>();
   readonly #deadlines: Deadlines;
   /** Ids given up by timeout or cancellation: tells a late answer from a repeated one. Bounded. */
-  readonly #abandoned = new Map<string, { options: RequestOptions; at: number }>();
+  readonly #abandoned = new Map<string, GivenUp>();
+  /** One of each person whose ids were dropped from those, so that nobody can push others out. Bounded. */
+  readonly #forgotten = new Map<unknown, GivenUp>();
   #issued = 0;
   #raw = 0;
   #standing = 0;
@@ -116,10 +123,11 @@ export class Requests {
     for (const waiting of this.#waiting.values()) if (!waiting.options.isStanding) yield waiting;
   }
 
-  /** Those given up lately and not answered since: the server may still be asking on their behalf. */
-  *givenUp(): Generator<RequestOptions> {
+  /** Who gave requests up that the server has not answered since: it may still ask on their behalf. */
+  givenUp(): RequestOptions[] {
     const since = this.#deadlines.now() - afterthoughtMs;
-    for (const { options, at } of this.#abandoned.values()) if (at >= since) yield options;
+    const all = [...this.#abandoned.values(), ...this.#forgotten.values()];
+    return all.filter(({ at }) => at >= since).map(({ options }) => options);
   }
 
   get(id: string): Waiting | undefined {
@@ -244,6 +252,7 @@ export class Requests {
     for (const id of this.#waiting.keys()) this.fail(id, error);
     this.#deadlines.close();
     this.#abandoned.clear();
+    this.#forgotten.clear();
   }
 
   #send(request: RpcRequest, { write = toJson, trace }: RequestOptions): void {
@@ -279,8 +288,11 @@ export class Requests {
     const { id, options } = waiting;
     this.#abandoned.set(id, { options, at: this.#deadlines.now() });
     if (this.#abandoned.size > maxRemembered) {
-      for (const oldest of this.#abandoned.keys()) {
+      for (const [oldest, its] of this.#abandoned) {
         this.#abandoned.delete(oldest);
+        const { onQuestion, caller, answeredBy } = its.options;
+        if (onQuestion && this.#forgotten.size < maxRemembered)
+          this.#forgotten.set(caller ?? answeredBy, its);
         break;
       }
     }
