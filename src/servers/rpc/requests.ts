@@ -1,13 +1,12 @@
-import { isUtf8 } from "node:buffer";
 import type { PlugboardError } from "../../errors.ts";
-import { jsonMembers, oneLine } from "../../lib/json-members.ts";
-import type { JsonMember } from "../../lib/json-members.ts";
 import { isRecord } from "../../lib/record.ts";
 import { Deadlines } from "./deadlines.ts";
 import { requestErrors } from "./errors.ts";
+import { GivenUpRequests } from "./given-up.ts";
 import type { Listener } from "./inbound.ts";
 import { readAnswer, readProgress, toJson } from "./messages.ts";
 import type { JsonRpcAnswer, Progress, RawAnswer, RpcRequest } from "./messages.ts";
+import { readRawAnswer } from "./raw-answer.ts";
 
 export interface RequestOptions extends Listener {
   /** How long the server may be silent; every progress notification starts it again. */
@@ -75,15 +74,6 @@ export interface Waiting {
   onEnd: (() => void)[] | undefined;
 }
 
-interface GivenUp {
-  options: RequestOptions;
-  at: number;
-}
-
-const maxRemembered = 1024;
-/** For how long a server may still ask about a request that was given up: as long as a call may take. */
-const afterthoughtMs = 600_000;
-
 /** Our requests on their way over one connection, matched to their answers. Every request has exactly one outcome. */
 export class Requests {
   readonly counts = { late: 0, duplicate: 0, malformed: 0 };
@@ -91,10 +81,8 @@ export class Requests {
   readonly #errors: ReturnType<typeof requestErrors>;
   readonly #waiting = new Map<string, Waiting>();
   readonly #deadlines: Deadlines;
-  /** Ids given up by timeout or cancellation: tells a late answer from a repeated one. Bounded. */
-  readonly #abandoned = new Map<string, GivenUp>();
-  /** One of each person whose ids were dropped from those, so that nobody can push others out. Bounded. */
-  readonly #forgotten = new Map<unknown, GivenUp>();
+  /** Tells a late answer from a repeated one. */
+  readonly #givenUp = new GivenUpRequests();
   #issued = 0;
   #raw = 0;
   #standing = 0;
@@ -123,11 +111,9 @@ export class Requests {
     for (const waiting of this.#waiting.values()) if (!waiting.options.isStanding) yield waiting;
   }
 
-  /** Who gave requests up that the server has not answered since: it may still ask on their behalf. */
-  givenUp(): RequestOptions[] {
-    const since = this.#deadlines.now() - afterthoughtMs;
-    const all = [...this.#abandoned.values(), ...this.#forgotten.values()];
-    return all.filter(({ at }) => at >= since).map(({ options }) => options);
+  /** Whose requests were given up and not answered since. */
+  givenUp(): Listener[] {
+    return this.#givenUp.since(this.#deadlines.now());
   }
 
   get(id: string): Waiting | undefined {
@@ -161,7 +147,7 @@ export class Requests {
       const id = `p${++this.#issued}`;
       const startedAt = this.#deadlines.now();
       const dueAt = startedAt + Math.min(options.timeoutMs, options.maxTimeoutMs);
-      const onAbort = signal && (() => this.#abort(id, signal.reason));
+      const onAbort = signal && (() => this.abort(id, signal.reason));
       if (options.trace) {
         options.trace.requests = this;
         options.trace.id = id;
@@ -200,15 +186,9 @@ export class Requests {
 
   /** True when the bytes were the result of a request that wants them as they are. */
   takes(bytes: Buffer): boolean {
-    if (this.#raw === 0) return false;
-    const members = jsonMembers(bytes);
-    const result = members?.find(({ key }) => key === "result");
-    if (!members || !result) return false;
-    const waiting = this.#waiting.get(idIn(bytes, members));
-    if (!waiting?.options.raw || !isPlainAnswer(members, bytes)) return false;
-    const raw = readRaw(bytes.subarray(result.start, result.end));
-    if (raw) this.#take(waiting.id, bytes.length)?.resolve(raw);
-    return raw !== undefined;
+    const read = readRawAnswer(bytes, (id) => this.#waiting.get(id)?.options.raw === true);
+    if (read) this.#take(read.id, bytes.length)?.resolve(read.answer);
+    return read !== undefined;
   }
 
   /** True when the message was an answer to, or progress of, a request of ours, finished ones included. */
@@ -236,9 +216,16 @@ export class Requests {
     return waiting !== undefined;
   }
 
-  /** Gives a request up, as its signal would. */
+  /** Gives a request up; the server is told. */
   abort(id: string, reason: unknown): void {
-    this.#abort(id, reason);
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return;
+    const { method, options } = waiting;
+    // What gave up a handshake is what its caller wants to hear.
+    const error = options.isHandshake
+      ? (reason as PlugboardError)
+      : this.#errors.cancelled(method, reason, true);
+    this.#abandon(waiting, error, "The caller cancelled the request.");
   }
 
   /** The deadline of a request stands still as long as somebody thinks about its question. Returns how to end that. */
@@ -251,8 +238,7 @@ export class Requests {
     this.#closed ??= error;
     for (const id of this.#waiting.keys()) this.fail(id, error);
     this.#deadlines.close();
-    this.#abandoned.clear();
-    this.#forgotten.clear();
+    this.#givenUp.clear();
   }
 
   #send(request: RpcRequest, { write = toJson, trace }: RequestOptions): void {
@@ -286,16 +272,7 @@ export class Requests {
 
   #abandon(waiting: Waiting, error: PlugboardError, reason: string): void {
     const { id, options } = waiting;
-    this.#abandoned.set(id, { options, at: this.#deadlines.now() });
-    if (this.#abandoned.size > maxRemembered) {
-      for (const [oldest, its] of this.#abandoned) {
-        this.#abandoned.delete(oldest);
-        const { onQuestion, caller, answeredBy } = its.options;
-        if (onQuestion && this.#forgotten.size < maxRemembered)
-          this.#forgotten.set(caller ?? answeredBy, its);
-        break;
-      }
-    }
+    this.#givenUp.add(id, options, this.#deadlines.now());
     this.fail(id, error);
     try {
       this.#settings.cancel(id, options.isHandshake ? undefined : reason);
@@ -304,20 +281,9 @@ export class Requests {
     }
   }
 
-  #abort(id: string, reason: unknown): void {
-    const waiting = this.#waiting.get(id);
-    if (waiting === undefined) return;
-    const { method, options } = waiting;
-    // What gave up a handshake is what its caller wants to hear.
-    const error = options.isHandshake
-      ? (reason as PlugboardError)
-      : this.#errors.cancelled(method, reason, true);
-    this.#abandon(waiting, error, "The caller cancelled the request.");
-  }
-
   #acceptsFinished(id: string): boolean {
     if (!this.#wasIssued(id)) return false;
-    if (this.#abandoned.delete(id)) this.counts.late++;
+    if (this.#givenUp.delete(id)) this.counts.late++;
     else this.counts.duplicate++;
     return true;
   }
@@ -358,37 +324,4 @@ function withMeta(
 ): Record<string, unknown> {
   const meta = isRecord(params["_meta"]) ? params["_meta"] : undefined;
   return { ...params, _meta: { ...meta, ...envelope, progressToken } };
-}
-
-function idIn(bytes: Buffer, members: readonly JsonMember[]): string {
-  const id = members.find(({ key }) => key === "id");
-  return id && bytes[id.start] === 0x22 ? bytes.toString("utf8", id.start + 1, id.end - 1) : "";
-}
-
-/** One of each key, no method and no error: a hostile server could hide a second answer behind the first. */
-function isPlainAnswer(members: readonly JsonMember[], bytes: Buffer): boolean {
-  const keys = new Set(members.map(({ key }) => key));
-  const version = members.find(({ key }) => key === "jsonrpc");
-  const isVersion = version && bytes.toString("utf8", version.start, version.end) === '"2.0"';
-  return keys.size === members.length && isVersion === true && !keys.has("method") && !keys.has("error");
-}
-
-/** Undefined when it is not a JSON object, or names a key twice: then it is parsed like any other. */
-function readRaw(bytes: Buffer): RawAnswer | undefined {
-  const members = jsonMembers(bytes);
-  if (!members || !isUtf8(bytes) || new Set(members.map(({ key }) => key)).size !== members.length)
-    return undefined;
-  const text = bytes.toString("utf8");
-  let value: { resultType?: unknown; isError?: unknown };
-  try {
-    value = JSON.parse(text) as typeof value;
-  } catch {
-    return undefined;
-  }
-  const { resultType, isError } = value;
-  return {
-    bytes: bytes.includes(0x0a) || bytes.includes(0x0d) ? Buffer.from(oneLine(text)) : bytes,
-    resultType: typeof resultType === "string" ? resultType : undefined,
-    isError: isError === true,
-  };
 }
