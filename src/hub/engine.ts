@@ -122,7 +122,7 @@ export class Engine {
       toolFilter,
       keepFresh: options.keepFresh,
     }));
-    const parts = { servers, catalog, requests, answers, questions, onDemand, log };
+    const parts = { servers, catalog, requests, questions, onDemand, log };
     this.calls = new ToolCalls({ ...parts, store, env, now });
   }
 

@@ -1,8 +1,9 @@
 import type { Scope } from "../catalog/filter.ts";
 import type { ServerRequestOptions } from "../calls/send.ts";
+import type { ServerConfig } from "../config/server-schema.ts";
 import type { Interact } from "../interact/interact.ts";
 import type { AnswerServer } from "../interact/answers.ts";
-import type { ConnectionKey, Use } from "../servers/connection-key.ts";
+import type { Use } from "../servers/connection-key.ts";
 import type { Question } from "../servers/rpc/inbound.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
 import type { SessionRequest } from "../servers/session.ts";
@@ -39,14 +40,14 @@ export class ServerRequests {
     const { config } = servers.entry(server);
     const { interact = nobody } = use;
     const { onQuestion, signal } = options;
-    const timeoutMs = options.timeoutMs ?? config?.callTimeoutMs ?? callMs;
+    const { timeoutMs, maxTimeoutMs } = deadlinesOf(config, options);
     const asked: SessionRequest = {
       timeoutMs,
-      maxTimeoutMs: Math.max(timeoutMs, options.maxTimeoutMs ?? config?.maxCallTimeoutMs ?? longestCallMs),
+      maxTimeoutMs,
       signal,
       onProgress: options.onProgress,
       onNotification: options.onNotification,
-      onQuestion: onQuestion ?? ((question) => this.#answer(question, use, server, options.call?.id)),
+      onQuestion: onQuestion ?? ((question) => this.answer(question, use, server, options.call?.id)),
       answeredBy: onQuestion ?? interact,
       caller: use.caller,
       capabilities: options.capabilities ?? use.capabilities,
@@ -55,36 +56,40 @@ export class ServerRequests {
       trace: options.trace,
     };
     // Most requests need no second look at who is logged in.
-    if (interact.logIn === undefined && config?.oauth?.grant === undefined) {
-      const key = options.key ?? servers.key(server, use);
-      return config?.isolation === "call"
-        ? this.#send(key, use, method, params, asked)
-        : servers.connections.get(key, use).request(method, params, asked);
-    }
-    const work = () => this.#send(servers.key(server, use), use, method, params, asked);
+    if (interact.logIn === undefined && config?.oauth?.grant === undefined)
+      return servers.request(options.key ?? servers.key(server, use), use, method, params, asked);
+    const work = () => servers.request(servers.key(server, use), use, method, params, asked);
     return onDemand.run({ use, signal }, work);
   }
 
-  #send(
-    key: ConnectionKey,
-    use: Use,
-    method: string,
-    params: Record<string, unknown>,
-    asked: SessionRequest,
-  ): Promise<JsonRpcAnswer | RawAnswer> {
-    return this.#settings.servers.use(key, use, (connection) => connection.request(method, params, asked));
-  }
-
-  #answer({ method, params, signal }: Question, use: Use, server: string, call: string | undefined) {
+  /** Lets whoever uses a server answer what it asks, pushed by a legacy one or required by a modern one. */
+  answer(
+    { method, params, signal }: Pick<Question, "method" | "params"> & { signal?: AbortSignal | undefined },
+    { interact = nobody, ...use }: Use,
+    server: string,
+    call?: string,
+  ): Promise<Record<string, unknown>> {
     const { servers, answers } = this.#settings;
-    const { interact = nobody, caller } = use;
-    const asking = { server, caller, account: servers.key(server, use).account, call };
+    const asking = { server, caller: use.caller, account: servers.key(server, use).account, call };
     return answers({ asking, interact, method, params, signal });
   }
 
-  deadlines(server: string): { timeoutMs: number; maxTimeoutMs: number } {
-    const { config } = this.#settings.servers.entry(server);
-    const timeoutMs = config?.callTimeoutMs ?? callMs;
-    return { timeoutMs, maxTimeoutMs: Math.max(timeoutMs, config?.maxCallTimeoutMs ?? longestCallMs) };
+  /** The deadlines of requests that the hub makes by itself. */
+  deadlines(server: string): Deadlines {
+    return deadlinesOf(this.#settings.servers.entry(server).config);
   }
+}
+
+interface Deadlines {
+  timeoutMs: number;
+  maxTimeoutMs: number;
+}
+
+function deadlinesOf(
+  config: ServerConfig | undefined,
+  asked: Pick<ServerRequestOptions, "timeoutMs" | "maxTimeoutMs"> = {},
+): Deadlines {
+  const timeoutMs = asked.timeoutMs ?? config?.callTimeoutMs ?? callMs;
+  const most = asked.maxTimeoutMs ?? config?.maxCallTimeoutMs ?? longestCallMs;
+  return { timeoutMs, maxTimeoutMs: Math.max(timeoutMs, most) };
 }

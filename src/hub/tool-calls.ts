@@ -6,7 +6,6 @@ import type { ResultStore } from "../calls/results/store.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Scope } from "../catalog/filter.ts";
 import { Validators } from "../catalog/validators.ts";
-import type { AnswerServer } from "../interact/answers.ts";
 import type { Questions } from "../interact/questions.ts";
 import type { Environment } from "../lib/folders.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
@@ -19,7 +18,6 @@ export interface ToolCallSettings {
   servers: ServerSet;
   catalog: Catalog;
   requests: ServerRequests;
-  answers: AnswerServer;
   questions: Questions;
   onDemand: LoginOnDemand;
   log: CallLog;
@@ -79,9 +77,8 @@ export class ToolCalls {
   #context(scope: Scope, calling: typeof Calling): PresentContext {
     const known = this.#contexts.get(scope);
     if (known) return known;
-    const { servers, catalog, requests, answers, questions, onDemand, log, env } = this.#settings;
-    const { interact = {}, caller } = scope.use;
-    const keyOf = (server: string) => servers.key(server, scope.use);
+    const { servers, catalog, requests, questions, onDemand, log, env } = this.#settings;
+    const { caller } = scope.use;
     const context: PresentContext = {
       scope,
       catalog,
@@ -93,13 +90,11 @@ export class ToolCalls {
       },
       output: calling.outputDefaults(env),
       configOf: (server) => servers.entry(server).config ?? {},
-      keyOf,
+      keyOf: (server) => servers.key(server, scope.use),
       request: (server, params, options) => requests.request(scope, server, "tools/call", params, options),
       signedIn: (signal, work) => onDemand.run({ use: scope.use, signal }, work),
-      answer: (server, call, signal) => (method, params) => {
-        const asking = { server, caller, account: keyOf(server).account, call };
-        return answers({ asking, interact, method, params, signal });
-      },
+      answer: (server, call, signal) => (method, params) =>
+        requests.answer({ method, params, signal }, scope.use, server, call),
       keep:
         ({ server, id }) =>
         async (whole) =>

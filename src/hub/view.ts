@@ -307,16 +307,8 @@ export class View {
 
   /** Provides the input that a modern server asks for. */
   #answer(server: string, signal: AbortSignal | undefined) {
-    const { use } = this.#scope;
-    const { account } = this.engine.servers.key(server, use);
     return (method: string, params: Record<string, unknown>) =>
-      this.engine.answers({
-        asking: { server, caller: use.caller, account },
-        interact: use.interact ?? {},
-        method,
-        params,
-        signal,
-      });
+      this.engine.requests.answer({ method, params, signal }, this.#scope.use, server);
   }
 
   #assertVisible(server: string): void {

@@ -13,6 +13,8 @@ import { Connections } from "./connections.ts";
 import { createOpener, resolveInTime } from "./opener.ts";
 import type { OpenerContext } from "./opener.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
+import type { JsonRpcAnswer, RawAnswer } from "./rpc/messages.ts";
+import type { SessionRequest } from "./session.ts";
 import { reportServer } from "./server-report.ts";
 import type { ServerReport } from "./server-report.ts";
 import type { ConnectionState } from "./state.ts";
@@ -115,22 +117,23 @@ export class ServerSet {
     });
   }
 
-  /** Does something over the connection of a key, or over one of its own where every call has one. */
-  use<T>(key: ConnectionKey, use: Use, work: (connection: Connection) => Promise<T>): Promise<T> {
-    const { isolation } = this.#member(key.server).entry.config ?? {};
-    return isolation === "call"
-      ? this.connections.once(key, use, work)
-      : work(this.connections.get(key, use));
-  }
-
-  /** True when the account of a key is not the one of the server's own entry. */
-  isOwnAccount(key: ConnectionKey): boolean {
-    return key.account === this.#member(key.server).own.account;
+  /** Sends a request over the connection of a key, or over one of its own where every call has one. */
+  request(
+    key: ConnectionKey,
+    use: Use,
+    method: string,
+    params: Record<string, unknown>,
+    options: SessionRequest,
+  ): Promise<JsonRpcAnswer | RawAnswer> {
+    if (this.#member(key.server).entry.config?.isolation !== "call")
+      return this.connections.get(key, use).request(method, params, options);
+    return this.connections.once(key, use, (connection) => connection.request(method, params, options));
   }
 
   /** The account that somebody chose, for this use or by the settings; undefined where the server's entry decides. */
   chosenAccount(key: ConnectionKey): string | undefined {
-    return this.isOwnAccount(key) ? this.#chosen(key.server) : key.account;
+    const isOwn = key.account === this.#member(key.server).own.account;
+    return isOwn ? this.#chosen(key.server) : key.account;
   }
 
   /** Where a server is, with every value filled in; what is switched off or not allowed has no such place. */
