@@ -14,7 +14,7 @@ import { Questions } from "../interact/questions.ts";
 import { EventStream } from "../lib/event-stream.ts";
 import { homeFolder } from "../lib/folders.ts";
 import type { Environment } from "../lib/folders.ts";
-import type { ConnectionListener } from "../servers/connection.ts";
+import type { Listener } from "../servers/rpc/inbound.ts";
 import type { ConnectionKey, Use } from "../servers/connection-key.ts";
 import type { ProcessTree } from "../servers/process/process-tree.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
@@ -161,13 +161,15 @@ export class Engine {
   }
 
   /** What a connection hears and is asked while no request is under way. */
-  #listener(key: ConnectionKey, use: () => Use | undefined): ConnectionListener {
+  #listener(key: ConnectionKey, use: () => Use | undefined): Listener {
     const { server, caller, account } = key;
     const asking = { server, caller, account };
     const interact = () => ((caller === undefined ? undefined : use()) ?? this.root.use).interact ?? {};
     return {
       caller,
-      answeredBy: interact,
+      get answeredBy() {
+        return interact();
+      },
       onQuestion: (question) => this.answers({ ...question, asking, interact: interact() }),
       onNotification: (method, params) => {
         const changed = /^notifications\/(tools|resources|prompts)\/list_changed$/.exec(method)?.[1];

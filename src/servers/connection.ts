@@ -2,14 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isPlugboardError } from "../errors.ts";
 import type { PlugboardError } from "../errors.ts";
 import type { PlugboardEvent } from "../events.ts";
-import { Refusal } from "../interact/answers.ts";
 import { abortable, waitCancelled } from "../lib/abortable.ts";
+import { PendingWork } from "../lib/pending-work.ts";
 import { decide, defaultBackoff } from "./backoff.ts";
 import type { Use } from "./connection-key.ts";
 import type { BackoffSettings } from "./backoff.ts";
 import { asPlugboardError, gone, notYet, summarise, unusable, wasNotExecuted } from "./connection-errors.ts";
 import { ThrottledChanges } from "./throttled-changes.ts";
-import type { Question } from "./rpc/inbound.ts";
+import type { Listener } from "./rpc/inbound.ts";
 import type { JsonRpcAnswer } from "./rpc/messages.ts";
 import { changesToldBy, keepListening } from "./listening.ts";
 import { toEvent } from "./notification-events.ts";
@@ -17,17 +17,10 @@ import type { Session, SessionRequest } from "./session.ts";
 import { describeState, failuresOf, isUp, transition } from "./state.ts";
 import type { ConnectionState, Signal, Verdict } from "./state.ts";
 
-/** What a connection hears and is asked while no request is under way. */
-export interface ConnectionListener {
-  /** Whoever answers, and for which caller. */
-  answeredBy?: (() => object | undefined) | undefined;
-  caller?: string | undefined;
-  onQuestion?: ((question: Question) => Promise<Record<string, unknown>>) | undefined;
-  onNotification?: ((method: string, params: Record<string, unknown>) => void) | undefined;
-}
-
-export interface ConnectionSettings extends ConnectionListener {
+export interface ConnectionSettings {
   name: string;
+  /** Whoever answers while no request is under way, and hears every notification. */
+  listener?: Listener | undefined;
   /** For whom it is, as events say it. */
   about?: { caller?: string; project?: string; account?: string };
   /** Whether it is kept up by itself, or started when somebody needs it. */
@@ -60,12 +53,10 @@ export interface SessionHooks {
   signal: AbortSignal;
   onDetail(detail: string): void;
   onLost(error: PlugboardError): void;
-  onQuestion(question: Question): Promise<Record<string, unknown>>;
   /** A question came that could not be tied to one request. */
   onUntold(): void;
-  /** Whoever answers while no request is under way, and for which caller. */
-  answeredBy?(): object | undefined;
-  caller?: string | undefined;
+  /** Whoever answers while no request is under way. */
+  listener: Listener | undefined;
   onNotification(method: string, params: Record<string, unknown>): void;
 }
 
@@ -98,7 +89,7 @@ export class Connection {
   #waits = new AbortController();
   readonly #changes: ThrottledChanges;
   readonly #retiring = new Set<Session>();
-  readonly #leaving = new Set<Promise<unknown>>();
+  readonly #leaving = new PendingWork();
 
   constructor(settings: ConnectionSettings) {
     this.name = settings.name;
@@ -254,10 +245,8 @@ export class Connection {
       signal: abort.signal,
       onDetail: (detail) => isCurrent() && this.#signal({ type: "detail", detail }),
       onLost: (error) => session && this.#lose(session, error),
-      onQuestion: (question) => this.#answer(question),
       onUntold: () => this.#settings.onUntold?.(),
-      answeredBy: () => this.#settings.answeredBy?.(),
-      caller: this.#settings.caller,
+      listener: this.#settings.listener,
       onNotification: (method, params) => isCurrent() && this.#hear(method, params),
     };
     const begun = Promise.resolve().then(() => this.#settings.open(hooks));
@@ -328,7 +317,7 @@ export class Connection {
   #retire(session: Session): void {
     this.#retiring.add(session);
     const closed = (session.lost ? Promise.resolve() : session.quiet()).then(() => session.close());
-    this.#track(closed.finally(() => this.#retiring.delete(session)));
+    this.#leaving.add(closed.finally(() => this.#retiring.delete(session)));
   }
 
   /** What a failed request tells about the connection itself. */
@@ -354,18 +343,12 @@ export class Connection {
     this.#retry.unref();
   }
 
-  async #answer(question: Question): Promise<Record<string, unknown>> {
-    const { onQuestion } = this.#settings;
-    if (!onQuestion) throw new Refusal(-32_601, "Method not found");
-    return onQuestion(question);
-  }
-
   #hear(method: string, params: Record<string, unknown>): void {
-    const { emit, now, onNotification } = this.#settings;
+    const { emit, now, listener } = this.#settings;
     const event = toEvent({ server: this.name, ...this.#settings.about }, method, params, now());
     if (event?.type === "catalog-changed") this.#changes.add(event);
     else if (event) emit(event);
-    onNotification?.(method, params);
+    listener?.onNotification?.(method, params);
   }
 
   /** In the modern era changes are told only to those who ask; the question is asked again whenever its stream ends. */
@@ -374,7 +357,7 @@ export class Connection {
     const filter = changesToldBy(session.greeting.capabilities);
     if (Object.keys(filter).length === 0) return;
     this.#listening = new AbortController();
-    this.#track(keepListening(session, filter, this.#listening.signal, this.#settings.random));
+    this.#leaving.add(keepListening(session, filter, this.#listening.signal, this.#settings.random));
   }
 
   async #leave(): Promise<void> {
@@ -386,21 +369,15 @@ export class Connection {
     this.#opening = undefined;
     this.#session = undefined;
     abort?.abort(gone(this.name));
-    for (const old of [...this.#retiring, ...(session ? [session] : [])]) this.#track(old.close());
-    if (promise) this.#track(promise);
-    await Promise.all(this.#leaving);
+    for (const old of [...this.#retiring, ...(session ? [session] : [])]) this.#leaving.add(old.close());
+    if (promise) this.#leaving.add(promise);
+    await this.#leaving.ended();
   }
 
   #stopWaiting(): void {
     clearTimeout(this.#retry);
     this.#waits.abort();
     this.#waits = new AbortController();
-  }
-
-  #track(work: Promise<unknown>): void {
-    const settled = work.catch(() => undefined);
-    this.#leaving.add(settled);
-    void settled.then(() => this.#leaving.delete(settled));
   }
 
   #signal(signal: Signal): void {

@@ -1,3 +1,4 @@
+import { PendingWork } from "../lib/pending-work.ts";
 import type { Connection } from "./connection.ts";
 import type { ConnectionKey, Use } from "./connection-key.ts";
 
@@ -34,7 +35,7 @@ export class Connections {
   readonly #byKey = new Map<string, Member>();
   /** Connections of single calls, and everything that is on its way out. */
   readonly #passing = new Map<Connection, ConnectionKey>();
-  readonly #leaving = new Set<Promise<unknown>>();
+  readonly #leaving = new PendingWork();
   #extra = 0;
   #timer: NodeJS.Timeout | undefined;
   #timerDueAt = Infinity;
@@ -76,7 +77,7 @@ export class Connections {
     try {
       return await work(connection);
     } finally {
-      this.#leave(connection.close().finally(() => this.#passing.delete(connection)));
+      this.#leaving.add(connection.close().finally(() => this.#passing.delete(connection)));
     }
   }
 
@@ -104,18 +105,12 @@ export class Connections {
     clearTimeout(this.#timer);
     const servers = new Set(this.of().map(([{ server }]) => server));
     await Promise.all([...servers].map((server) => this.remove(server)));
-    await Promise.all(this.#leaving);
+    await this.#leaving.ended();
   }
 
   #forget(key: ConnectionKey): void {
     const member = this.#byKey.get(key.text);
     if (member && this.#byKey.delete(key.text) && !member.isOwn) this.#extra--;
-  }
-
-  #leave(work: Promise<unknown>): void {
-    const settled = work.catch(() => undefined);
-    this.#leaving.add(settled);
-    void settled.then(() => this.#leaving.delete(settled));
   }
 
   /** How long a connection may be unused; undefined when that does not matter. */
@@ -150,7 +145,7 @@ export class Connections {
       const dueAt = (connection.isBusy ? now : connection.usedAt) + limitMs;
       if (dueAt > now) this.#wakeAt(dueAt);
       else if (this.#settings.isOwn(key)) {
-        if (connection.session) this.#leave(connection.disconnect());
+        if (connection.session) this.#leaving.add(connection.disconnect());
         this.#wakeAt(now + limitMs);
       } else this.#end(key, connection);
     }
@@ -159,7 +154,7 @@ export class Connections {
   #end(key: ConnectionKey, connection: Connection): void {
     this.#forget(key);
     this.#passing.set(connection, key);
-    this.#leave(connection.close().finally(() => this.#passing.delete(connection)));
+    this.#leaving.add(connection.close().finally(() => this.#passing.delete(connection)));
     this.#settings.onEnded(key);
   }
 

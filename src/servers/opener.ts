@@ -149,10 +149,10 @@ async function openWithDeadline(
       paramHeaders: (params) => context.paramHeaders?.(name, params) ?? {},
       otherwise: {
         get answeredBy() {
-          return hooks.answeredBy?.();
+          return hooks.listener?.answeredBy;
         },
-        caller: hooks.caller,
-        onQuestion: (question) => hooks.onQuestion(question),
+        caller: hooks.listener?.caller,
+        onQuestion: hooks.listener?.onQuestion,
         onNotification: (method, params) =>
           hooks.onNotification(method, method === "notifications/message" ? redaction.value(params) : params),
       },

@@ -5,7 +5,7 @@ import { diffConfig } from "../config/diff.ts";
 import type { ConfigDiff } from "../config/diff.ts";
 import type { LoadedConfig, ServerEntry } from "../config/model.ts";
 import { Connection, isBroken } from "./connection.ts";
-import type { ConnectionListener, KeptLogin } from "./connection.ts";
+import type { KeptLogin } from "./connection.ts";
 import { gone, unusable } from "./connection-errors.ts";
 import { connectionKey, describeKey } from "./connection-key.ts";
 import type { ConnectionKey, Use } from "./connection-key.ts";
@@ -13,6 +13,7 @@ import { Connections } from "./connections.ts";
 import { createOpener, resolveInTime } from "./opener.ts";
 import type { OpenerContext } from "./opener.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
+import type { Listener } from "./rpc/inbound.ts";
 import type { JsonRpcAnswer, RawAnswer } from "./rpc/messages.ts";
 import type { SessionRequest } from "./session.ts";
 import { reportServer } from "./server-report.ts";
@@ -48,7 +49,7 @@ export interface ServerSetSettings extends Omit<
     | ((key: ConnectionKey, params: Record<string, unknown>) => Record<string, string>)
     | undefined;
   /** What a connection hears and is asked while no request is under way. */
-  listener(key: ConnectionKey, use: () => Use | undefined): ConnectionListener;
+  listener(key: ConnectionKey, use: () => Use | undefined): Listener;
   onConnected(key: ConnectionKey): void;
   /** A connection has been ended for want of use. */
   onEnded(key: ConnectionKey): void;
@@ -333,7 +334,7 @@ export class ServerSet {
         authProvider: (server, target) => (login = authProvider?.(server, target, account)),
       }),
       login: () => login,
-      ...listener(key, () => connection.use),
+      listener: listener(key, () => connection.use),
       onUntold: () => {
         member.asksUntold = true;
       },
