@@ -12,12 +12,13 @@ import type { PromptCommand } from "../catalog/prompts.ts";
 import type { ListKind } from "../catalog/known-list.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { Engine } from "./engine.ts";
+import { concerns } from "./view-events.ts";
 import { PlugboardError } from "../errors.ts";
 import { explainTool } from "./explain-tool.ts";
 import type { ToolExplanation } from "./explain-tool.ts";
 import type { RequestOptions } from "./options.ts";
 import { interactCapabilities } from "../interact/interact.ts";
-import type { EventOf, EventType, PlugboardEvent } from "../events.ts";
+import type { EventOf, EventType } from "../events.ts";
 import type { Use } from "../servers/connection-key.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
@@ -77,22 +78,13 @@ export class View {
 
   /** Calls `listener` for each event of this type that concerns this view. Returns a function that removes it. */
   on<T extends EventType>(type: T, listener: (event: EventOf<T>) => void): () => void {
-    return this.engine.events.listen((event) => {
-      if (event.type === type && this.#hears(event)) listener(event as EventOf<T>);
+    const { events, catalog, root } = this.engine;
+    const isVisible = (server: string) => catalog.isVisible(server, this.#scope);
+    return events.listen((event) => {
+      const isMeant = event.type === type && concerns(event, this.#scope.use, isVisible);
+      // What is about no server is for those who see all of them.
+      if (isMeant && ("server" in event || this.#scope === root)) listener(event as EventOf<T>);
     });
-  }
-
-  /** True if the event's server is visible here and the event is shared or belongs to this caller, project and account. */
-  #hears(event: PlugboardEvent): boolean {
-    const { use } = this.#scope;
-    if (!("server" in event)) return this.#scope === this.engine.root;
-    if (event.server !== "" && !this.engine.catalog.isVisible(event.server, this.#scope)) return false;
-    const isPersonal = event.type.startsWith("call-") || event.type.startsWith("question-");
-    const isForeign = event.caller === undefined ? isPersonal : event.caller !== use.caller;
-    if (use.caller !== undefined && isForeign) return false;
-    if (use.project !== undefined && event.project !== undefined && event.project !== use.project)
-      return false;
-    return use.account === undefined || event.account === undefined || event.account === use.account;
   }
 
   /** The tools that may be called, in a stable order. Waits for servers whose tools are not known yet. */

@@ -1,0 +1,19 @@
+import type { PlugboardEvent } from "../events.ts";
+import type { Use } from "../servers/connection-key.ts";
+
+/** True if the event's server is visible and the event is shared or belongs to this caller, project and account. */
+export function concerns(
+  event: PlugboardEvent,
+  { caller, project, account }: Use,
+  isVisible: (server: string) => boolean,
+): boolean {
+  if (!("server" in event)) return true;
+  if (event.server !== "" && !isVisible(event.server)) return false;
+  // A connection may be everybody's; a call and a question have one caller.
+  const isPersonal = event.type.startsWith("call-") || event.type.startsWith("question-");
+  if (caller !== undefined && (isPersonal || event.caller !== undefined) && event.caller !== caller)
+    return false;
+  const agrees = (mine: string | undefined, its: string | undefined) =>
+    mine === undefined || its === undefined || mine === its;
+  return agrees(project, event.project) && agrees(account, event.account);
+}
