@@ -8,6 +8,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
+          setupFiles: ["test/property-seed.ts"],
           exclude: ["test/integration/**"],
           isolate: false,
           testTimeout: 60_000,

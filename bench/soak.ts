@@ -4,28 +4,11 @@
  * Run: node bench/soak.ts [--cycles 2000] [--calls 1000000] [--in-flight 32]
  */
 import { fork } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { createHub } from "../src/index.ts";
 import type { Hub } from "../src/index.ts";
 import { fakeStdio, startFakeHttp } from "../test/fixtures/fake/index.ts";
-
-interface Sample {
-  at: string;
-  heapMb: number;
-  residentMb: number;
-  /** The handles that keep this process alive, by type. */
-  handles: Record<string, number>;
-  files: number;
-  children: number;
-}
-
-const allowedHeapMb = 2;
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
+import { growth, print, sample } from "./samples.ts";
 
 if (process.argv[2] === "fakes") await serveFakes();
 else await soak();
@@ -125,60 +108,6 @@ async function watch(
   return growth(first, last, pooled);
 }
 
-function growth(first: Sample, last: Sample, pooled: number): string[] {
-  const grown = (name: string, before: number, after: number, allowed = 0) =>
-    after > before + allowed ? [`${name} from ${before} to ${after} (${first.at} to ${last.at})`] : [];
-  return [
-    ...grown("heap MB", first.heapMb, last.heapMb, allowedHeapMb),
-    ...grown("open files", first.files, last.files, pooled),
-    ...grown("child processes", first.children, last.children),
-    ...Object.entries(last.handles).flatMap(([type, count]) => grown(type, first.handles[type] ?? 0, count)),
-  ];
-}
-
-async function sample(at: string): Promise<Sample> {
-  // Give pooled sockets and late timers a moment to close.
-  await sleep(1500);
-  for (let i = 0; i < 3; i++) {
-    collectGarbage();
-    await sleep(20);
-  }
-  const { heapUsed, rss } = process.memoryUsage();
-  const handles: Record<string, number> = {};
-  for (const type of process.getActiveResourcesInfo()) handles[type] = (handles[type] ?? 0) + 1;
-  return {
-    at,
-    heapMb: round(heapUsed),
-    residentMb: round(rss),
-    handles,
-    files: readdirSync("/proc/self/fd").length,
-    children: childProcesses(),
-  };
-}
-
-function print({ at, heapMb, residentMb, handles, files, children }: Sample): void {
-  const types = Object.entries(handles)
-    .sort(([a], [b]) => a.localeCompare(b))
-    .map(([type, count]) => `${type} ${count}`);
-  console.log(
-    `${at.padEnd(16)} heap ${heapMb} MB, resident ${residentMb} MB, files ${files}, children ${children}, ` +
-      `handles: ${types.join(", ") || "none"}`,
-  );
-}
-
-/** The direct children, including the fake HTTP servers and, while servers run, the watchdog. */
-function childProcesses(): number {
-  const isChild = (pid: string) => {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-      return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1] === String(process.pid);
-    } catch {
-      return false;
-    }
-  };
-  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isChild(name)).length;
-}
-
 interface Urls {
   modern: string;
   legacy: string;
@@ -203,8 +132,4 @@ async function serveFakes(): Promise<void> {
   }, 500);
   process.on("disconnect", () => process.exit());
   process.send?.({ modern: modern.url, legacy: legacy.url, sse: legacy.sseUrl } satisfies Urls);
-}
-
-function round(bytes: number): number {
-  return Math.round((bytes / 1024 / 1024) * 10) / 10;
 }

@@ -31,6 +31,7 @@ function section(title: string, command: Command): string {
 const silent: Terminal = {
   out: () => undefined,
   err: () => undefined,
+  draw: () => undefined,
   isInteractive: false,
   isLive: false,
   isErrLive: false,
@@ -41,7 +42,9 @@ const silent: Terminal = {
   env: {},
   cwd: "/",
   readInput: async () => "",
+  readLine: async () => undefined,
   confirm: async () => false,
+  takePipes: () => ({ input: process.stdin, output: process.stdout }),
   catchSignals: () => ({ signal: new AbortController().signal, [Symbol.dispose]: () => undefined }),
   exitCode: 0,
 };

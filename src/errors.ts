@@ -62,7 +62,8 @@ export const errorTable = {
     shownAs: "result",
     passes: false,
     executed: "no",
-    meaning: "The server comes from a project file whose content you have not trusted yet.",
+    meaning:
+      "The server comes from a project file, and you have not trusted its content, or that of a script it runs, yet.",
     hint: "Review and allow it with `plugboard trust <server>`.",
   },
   "server-unknown": {
@@ -361,6 +362,7 @@ export type ErrorCode = keyof typeof errorTable;
 export type ErrorReason =
   // Connections
   | "session-lost"
+  | "era-changed"
   // Logins
   | "identity-provider"
   | "insufficient-scope"
@@ -389,6 +391,7 @@ export type ErrorReason =
   | "locked"
   | "newer"
   | "unsafe"
+  | "unsupported"
   | "unwritable"
   | "wrong-key";
 

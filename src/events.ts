@@ -12,6 +12,7 @@ export type PlugboardEvent =
   | QuestionAsked
   | QuestionAnswered
   | AuthChanged
+  | IssuerChosen
   | UrlOpenFailed
   | ServerLog;
 
@@ -31,7 +32,7 @@ export type ConnectionStateName =
   | "needs-registration"
   | "closed";
 
-export type DisabledReason = "config" | "policy" | "untrusted" | "invalid" | "missing-value";
+export type DisabledReason = "config" | "policy" | "untrusted" | "invalid" | "missing-value" | "loop";
 
 /** An error in events, status and JSON output. */
 export interface ErrorSummary {
@@ -70,6 +71,8 @@ export interface ConnectionChanged extends At, Whose {
   from: ConnectionStateName;
   to: ConnectionStateName;
   disabledReason?: DisabledReason;
+  /** For `degraded`: the lists that could not be read, such as `prompts`. */
+  lists?: string[];
   /** For `waiting`: the time of the next attempt, in milliseconds since the epoch. */
   retryAt?: number;
   /** For `connecting`: what the launcher is doing, for example installing a package. */
@@ -109,6 +112,8 @@ export interface CallEnd extends At, Whose {
   outcome: "ok" | "tool-error" | "failed" | "cancelled";
   requestBytes?: number;
   resultBytes?: number;
+  /** Set if the result was larger than `warnTokens`: its estimated tokens, and whether it was cut. */
+  output?: { tokens: number; cut: boolean };
   error?: ErrorSummary;
 }
 
@@ -145,16 +150,48 @@ export interface AuthChanged extends At, Whose {
   change: "login" | "logout" | "refresh" | "expired";
 }
 
+/**
+ * Emitted before a configured secret is sent to an authorization server that only the server named. From then on it is
+ * sent to no other one.
+ */
+export interface IssuerChosen extends At, Whose {
+  type: "issuer-chosen";
+  server: string;
+  issuer: string;
+  /** The origins of its endpoints that receive it. */
+  endpoints: string[];
+  /** What is sent, in words, such as `client secret`. */
+  sends: string[];
+}
+
+/** The events of a login. */
+export type AuthEvent = AuthChanged | IssuerChosen;
+
 export interface UrlOpenFailed extends At, Whose {
   type: "url-open-failed";
   server: string;
   url: string;
 }
 
+/** The levels of the protocol, from the least to the most severe. */
+export const logLevels = [
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** What a server logged or wrote to stderr, without what is secret; at most fifty lines of stderr a second. */
 export interface ServerLog extends At, Whose {
   type: "server-log";
   server: string;
-  level: "debug" | "info" | "warning" | "error";
+  /** As the server sent it; `info` if it sent another word, and for lines of stderr. */
+  level: LogLevel;
   source: "stderr" | "notification" | "transport";
   message: string;
 }

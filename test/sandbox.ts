@@ -1,8 +1,10 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Readable, Writable } from "node:stream";
 import { onTestFinished } from "vitest";
 import { runCli } from "../src/cli/run.ts";
+import { screenText } from "../src/cli/terminal/print.ts";
 import type { Terminal } from "../src/cli/terminal/terminal.ts";
 import { scriptedAsk } from "./cli/scripted-ask.ts";
 import type { FormAnswer } from "./cli/scripted-ask.ts";
@@ -39,6 +41,8 @@ export interface CliOptions {
   /** Called with all of standard output whenever there is more. */
   onOut?: (out: string) => void;
   onErr?: (err: string) => void;
+  /** Standard input and output of commands that speak a protocol. */
+  pipes?: { input: Readable; output: Writable };
 }
 
 export class Sandbox {
@@ -81,21 +85,23 @@ export class Sandbox {
   /** Runs a command line in this process, as a person without a terminal unless `answers` are given. */
   async cli(
     args: readonly string[],
-    { input = "", answers, forms, signal, screen, onOut, onErr }: CliOptions = {},
+    { input = "", answers, forms, signal, screen, onOut, onErr, pipes }: CliOptions = {},
   ): Promise<CliRun> {
     let out = "";
     let err = "";
     const asked: string[] = [];
     const caught = signal ?? new AbortController().signal;
+    const shown = (text: string) => (screen ? screenText(text) : text);
+    const draw = (stream: "out" | "err", text: string) => {
+      if (stream === "out") out += text;
+      else err += text;
+      if (stream === "out") onOut?.(out);
+      else onErr?.(err);
+    };
     const terminal: Terminal = {
-      out: (text) => {
-        out += text;
-        onOut?.(out);
-      },
-      err: (text) => {
-        err += text;
-        onErr?.(err);
-      },
+      out: (text) => draw("out", shown(text)),
+      err: (text) => draw("err", shown(text)),
+      draw,
       isInteractive: answers !== undefined,
       isLive: screen !== undefined,
       isErrLive: screen !== undefined,
@@ -106,8 +112,16 @@ export class Sandbox {
       env: this.env,
       cwd: this.project,
       readInput: async () => input,
-      confirm: async () => answers?.shift() ?? false,
+      readLine: async () => input,
+      confirm: async (question) => {
+        asked.push(question);
+        return answers?.shift() ?? false;
+      },
       ...(forms && { ask: scriptedAsk(forms, asked) }),
+      takePipes: () => {
+        if (!pipes) throw new Error("This test has no pipes.");
+        return pipes;
+      },
       catchSignals: () => ({ signal: caught, [Symbol.dispose]: () => undefined }),
       exitCode: 0,
       folders: this.folders,

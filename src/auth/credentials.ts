@@ -1,10 +1,11 @@
+import type { Held } from "../lib/held.ts";
 import type { Vault } from "./vault/vault.ts";
 
 /** Where logins are stored, with a lock so that only one of the processes that share them changes a login at a time. */
 export interface Credentials {
   vault(): Promise<Pick<Vault, "get" | "set" | "delete">>;
-  /** The signal is aborted if the lock is lost. */
-  lock<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Without a lock that all of them respect, `work` gets one with `onlyHere`, and must not renew a shared login. */
+  lock<T>(name: string, work: (held: Held) => Promise<T>): Promise<T>;
 }
 
 /** For a hub without persistent storage: its logins are lost when it closes. */
@@ -23,7 +24,7 @@ export function createMemoryCredentials(): Credentials {
     vault: async () => vault,
     lock: (name, work) => {
       const before = queues.get(name) ?? Promise.resolve();
-      const result = before.then(() => work(new AbortController().signal));
+      const result = before.then(() => work({ signal: new AbortController().signal }));
       queues.set(
         name,
         result.catch(() => undefined),

@@ -12,10 +12,13 @@ interface HeadersHelper {
   command: readonly [string, ...string[]];
   cwd: string;
   env: Environment;
+  /** Fails if the command is no longer what was trusted. */
+  assertTrusted?: (() => Promise<void>) | undefined;
 }
 
 /** Headers that a user's command prints. It runs when they are first needed, and again when the server refuses them. */
 export class HelperHeaders implements ServerAuth {
+  readonly source = "Check the command in `headersHelper`, which supplies the credentials.";
   readonly #helper: HeadersHelper;
   #headers: Promise<Record<string, string>> | undefined;
   #secrets: string[] = [];
@@ -67,6 +70,7 @@ function maybeSecret(word: string): boolean {
 /** Runs a user's command that prints headers. Its output is secret, so no message repeats any of it. */
 async function runHeadersHelper(helper: HeadersHelper): Promise<Record<string, string>> {
   const { server, command, cwd, env } = helper;
+  await helper.assertTrusted?.();
   const [program, ...args] = command;
   const output = await new Promise<string>((resolve, reject) => {
     const options = { cwd, env: { ...env }, timeout: limitMs, maxBuffer: longestBytes, shell: false };

@@ -12,6 +12,10 @@ export interface ServerAuth {
   useNonce?(nonce: string, url: URL): void | Promise<void>;
   /** Values that must be hidden wherever they appear. */
   secrets?(): readonly string[];
+  /** True if a person or a grant can log in again to get others. */
+  readonly isLogin?: boolean;
+  /** For credentials that are not a login: where they come from, as a hint. */
+  readonly source?: string;
   /** Explains why the server may have refused the credentials. */
   explainRefusal?(): string | undefined;
 }

@@ -9,16 +9,24 @@ export type SuppliedProvider = AuthProvider | OAuthClientProvider;
 
 export interface SuppliedContext {
   server: string;
+  /** The provider's name in the configuration. */
+  id: string;
   url: URL;
   /** Runs `work` with a fetch that uses the server's network settings. */
   withFetch<T>(work: (fetch: FetchLike) => Promise<T>): Promise<T>;
 }
 
 export function suppliedAuth(provider: SuppliedProvider, context: SuppliedContext): ServerAuth {
-  return "tokens" in provider ? oauthClient(provider, context) : tokenSource(provider, context);
+  const auth = "tokens" in provider ? oauthClient(provider, context) : tokenSource(provider, context);
+  return { ...auth, source: sourceHint(context) };
 }
 
-function tokenSource(provider: AuthProvider, { server, url, withFetch }: SuppliedContext): ServerAuth {
+function sourceHint({ id }: SuppliedContext): string {
+  return `Check the credentials "${id}" (\`auth\`), which the program that uses Plugboard supplies.`;
+}
+
+function tokenSource(provider: AuthProvider, context: SuppliedContext): ServerAuth {
+  const { server, url, withFetch } = context;
   const headers = async () => {
     const token = await provider.token();
     return token ? { authorization: bearer(server, token) } : {};
@@ -28,7 +36,7 @@ function tokenSource(provider: AuthProvider, { server, url, withFetch }: Supplie
     withFetch(async (fetchFn) => {
       const init = { status: 401, ...(challenge && { headers: { "www-authenticate": challenge } }) };
       await provider.onUnauthorized?.({ response: new Response(null, init), serverUrl: url, fetchFn });
-    }).catch((error: unknown) => rejectAsLogin(server, error));
+    }).catch((error: unknown) => rejectAsLogin(context, error));
   return { headers, renew };
 }
 
@@ -55,8 +63,8 @@ function oauthClient(provider: OAuthClientProvider, context: SuppliedContext): S
           ...(resourceMetadataUrl && { resourceMetadataUrl }),
           ...(scope !== undefined && { scope }),
         }),
-      ).catch((error: unknown) => rejectAsLogin(server, error));
-      if (outcome !== "AUTHORIZED") throw requiresLogin(server);
+      ).catch((error: unknown) => rejectAsLogin(context, error));
+      if (outcome !== "AUTHORIZED") throw requiresLogin(context);
     },
     async useNonce(nonce, target) {
       (await provider.dpop?.())?.rememberNonce(target, nonce);
@@ -65,11 +73,13 @@ function oauthClient(provider: OAuthClientProvider, context: SuppliedContext): S
 }
 
 /** Converts the SDK's error for a login that needs a person. */
-async function rejectAsLogin(server: string, error: unknown): Promise<never> {
+async function rejectAsLogin(context: SuppliedContext, error: unknown): Promise<never> {
   const { UnauthorizedError } = await import("@modelcontextprotocol/client");
-  throw UnauthorizedError.isInstance(error) ? requiresLogin(server, error) : error;
+  throw UnauthorizedError.isInstance(error) ? requiresLogin(context, error) : error;
 }
 
-function requiresLogin(server: string, cause?: unknown): PlugboardError {
-  return new PlugboardError("auth-required", `"${server}" requires a login.`, { server, cause });
+function requiresLogin(context: SuppliedContext, cause?: unknown): PlugboardError {
+  const { server } = context;
+  const hint = sourceHint(context);
+  return new PlugboardError("auth-required", `"${server}" requires a login.`, { server, hint, cause });
 }

@@ -1,9 +1,11 @@
 import { PlugboardError, isPlugboardError } from "../errors.ts";
+import type { Path } from "../config/documents/document.ts";
 import type { Settings } from "../config/schema.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import { matchesGlob } from "../lib/glob.ts";
 import type { Call } from "./call-log.ts";
 import type { CallContext } from "./send.ts";
+import { asSent } from "./serializable.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 
 type Mode = "approve" | "auto" | "prompt" | "deny";
@@ -13,43 +15,74 @@ export interface ApproveContext {
   settings: Settings;
   /** The mode if none is configured: `auto` asks depending on annotations, `approve` leaves it to the caller. */
   otherwise: Mode;
-  context: Pick<CallContext, "questions" | "scope" | "keyOf">;
+  context: Pick<CallContext, "catalog" | "questions" | "scope" | "keyOf">;
   signal: AbortSignal | undefined;
+}
+
+/** What allowed a call: somebody who was shown the tool, or the annotations that its server just listed. */
+export interface Verdict {
+  tool: ToolEntry;
+  wasAsked: boolean;
 }
 
 /** Allows the call (returns undefined), asks for approval, or throws. Throws too if there is nobody to ask. */
 export function approve(
   tool: ToolEntry,
   args: Record<string, unknown>,
-  call: Pick<Call, "id" | "trace">,
+  call: Pick<Call, "id">,
   context: ApproveContext,
-): Promise<void> | undefined {
+): Promise<Verdict> | undefined {
   const mode = modeOf(tool, context);
   if (mode === "approve") return undefined;
   if (mode === "deny") throw refused(tool, "the configuration denies it");
   const need = mode === "auto" ? risk(tool) : "the configuration requires approval";
-  return need === undefined ? undefined : ask(tool, args, need, call, context);
+  if (need !== undefined) return ask(tool, args, need, call, context);
+  const { catalog, scope } = context.context;
+  return catalog.known(tool.id, scope) === tool
+    ? undefined
+    : approveUnlessHarmless(tool, args, call, context);
 }
 
-export function assertNotDenied(tool: ToolEntry, config: ServerConfig, settings: Settings): void {
-  if (modeOf(tool, { config, settings, otherwise: "approve" }) === "deny")
-    throw refused(tool, "config denies it");
+/** The server says that its tools changed. What it said before may no longer be why nobody is asked. */
+async function approveUnlessHarmless(
+  tool: ToolEntry,
+  args: Record<string, unknown>,
+  call: Pick<Call, "id">,
+  context: ApproveContext,
+): Promise<Verdict> {
+  const { catalog, scope } = context.context;
+  const now = await catalog.reread(tool, scope, context.signal);
+  if (!now)
+    return ask(tool, args, "its server says that its tools changed, and does not list them", call, context);
+  const need = risk(now);
+  return need === undefined ? { tool: now, wasAsked: false } : ask(now, args, need, call, context);
+}
+
+/** True if an earlier verdict still allows the call of a tool that may have changed since. */
+export function stillAllows(verdict: Verdict | undefined, tool: ToolEntry, context: ApproveContext): boolean {
+  if (!verdict) return false;
+  const mode = modeOf(tool, context);
+  if (verdict.wasAsked) return mode !== "deny" && isShownAlike(verdict.tool, tool);
+  return mode === "auto" && risk(tool) === undefined;
+}
+
+/** True if a question about one tool shows the same as a question about the other. */
+function isShownAlike(one: ToolEntry, other: ToolEntry): boolean {
+  const shown = ({ name, title, annotations }: ToolEntry) => JSON.stringify([name, title, annotations]);
+  return one === other || shown(one) === shown(other);
 }
 
 async function ask(
   tool: ToolEntry,
   args: Record<string, unknown>,
   need: string,
-  call: Pick<Call, "id" | "trace">,
+  call: Pick<Call, "id">,
   { context, signal }: ApproveContext,
-): Promise<void> {
+): Promise<Verdict> {
   const { questions, scope, keyOf } = context;
   const { interact, caller } = scope.use;
   if (!interact?.approve) throw refused(tool, `${need}, and nobody is there to ask`);
   const { server, name, id, title, annotations } = tool;
-  const stop = new AbortController();
-  const { trace } = call;
-  trace.cancel = (reason) => stop.abort(reason);
   const { decision, reason } = await questions
     .ask(
       {
@@ -59,21 +92,22 @@ async function ask(
         tool: name,
         toolId: id,
         ...(title !== undefined && { title }),
-        arguments: args,
+        // A copy: what somebody does with the question must not change the call.
+        arguments: asSent(args),
         annotations,
         because: need,
       },
       { server, caller, account: keyOf(server).account, call: call.id },
       interact.approve.bind(interact),
-      signal ? AbortSignal.any([signal, stop.signal]) : stop.signal,
+      signal,
       (answer) => (answer.decision === "allow" ? "accepted" : "declined"),
     )
     .catch((error: unknown) => {
       if (isPlugboardError(error, "question-declined")) throw refused(tool, "nobody answered in time");
       throw error;
     });
-  trace.cancel = undefined;
   if (decision !== "allow") throw refused(tool, reason ?? "it was denied");
+  return { tool, wasAsked: true };
 }
 
 /** The most specific rule applies: the server's for the tool, the server's default, the general rules, `otherwise`. */
@@ -81,15 +115,24 @@ export function modeOf(
   { name }: ToolEntry,
   { config, settings, otherwise }: Pick<ApproveContext, "config" | "settings" | "otherwise">,
 ): Mode {
-  return ruleFor(config.approval, name) ?? ruleFor(settings.approval, name) ?? otherwise;
+  return (approvalRule(config.approval, name) ?? approvalRule(settings.approval, name))?.mode ?? otherwise;
 }
 
-function ruleFor(rule: ServerConfig["approval"], name: string): Mode | undefined {
-  if (rule === undefined || typeof rule === "string") return rule;
-  const globs = Object.entries(rule.tools ?? {}).filter(([glob]) => matchesGlob(glob, name));
+/** The rule of an `approval` field that applies to a tool, and where it is: `approval.tools["delete_*"]`. */
+export function approvalRule(
+  approval: ServerConfig["approval"],
+  name: string,
+): { mode: Mode; path: Path } | undefined {
+  if (approval === undefined) return undefined;
+  if (typeof approval === "string") return { mode: approval, path: ["approval"] };
+  const globs = Object.entries(approval.tools ?? {}).filter(([glob]) => matchesGlob(glob, name));
   // If several patterns match, the strictest applies, so a wider approval cannot override a deny.
   const strictness: Mode[] = ["deny", "prompt", "auto", "approve"];
-  return strictness.find((mode) => globs.some(([, own]) => own === mode)) ?? rule.default;
+  for (const mode of strictness) {
+    const match = globs.find(([, own]) => own === mode);
+    if (match) return { mode, path: ["approval", "tools", match[0]] };
+  }
+  return approval.default && { mode: approval.default, path: ["approval", "default"] };
 }
 
 /** Why `auto` asks. It allows only tools annotated as read-only, or as neither destructive nor open-world. */

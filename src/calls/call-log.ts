@@ -2,9 +2,11 @@ import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { CallEnd, PlugboardEvent } from "../events.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { EventStream } from "../lib/event-stream.ts";
+import { TransientMap } from "../lib/transient.ts";
 import { summarise } from "../servers/connection-errors.ts";
 import type { ConnectionKey } from "../servers/connection-key.ts";
 import type { Progress } from "../servers/rpc/messages.ts";
+import type { OutputNote } from "./output/output.ts";
 import type { RequestTrace } from "../servers/rpc/requests.ts";
 
 /** A call under way, or one that has ended. JSON-safe, without arguments and results. */
@@ -27,7 +29,7 @@ const kept = 1_000;
 export class CallLog {
   readonly #events: EventStream<PlugboardEvent>;
   readonly #now: () => number;
-  readonly #underWay = new Map<number, Call>();
+  readonly #underWay = new TransientMap<number, Call>();
   /** A ring whose places are written over, so that remembering a call leaves nothing to collect. */
   readonly #recent: EndedCall[] = [];
   #ended = 0;
@@ -58,7 +60,7 @@ export class CallLog {
   }
 
   /** For calls: counts once. */
-  ended(call: Call, outcome: CallEnd["outcome"], error: unknown): void {
+  ended(call: Call, outcome: CallEnd["outcome"], error: unknown, output?: OutputNote): void {
     if (!this.#underWay.delete(call.number)) return;
     const at = this.#now();
     const durationMs = at - call.at;
@@ -73,6 +75,7 @@ export class CallLog {
       outcome,
       ...(requestBytes !== undefined && { requestBytes }),
       ...(resultBytes !== undefined && { resultBytes }),
+      ...(output && { output: { tokens: output.tokens, cut: output.cut } }),
       ...(isPlugboardError(error) && { error: summarise(error) }),
       at,
     });
@@ -110,7 +113,9 @@ export class Call {
     cancel: undefined,
     requests: undefined,
     id: "",
+    isModern: false,
     isMeasured: false,
+    resultBytes: undefined,
   };
   readonly number: number;
   readonly server: string;
@@ -151,8 +156,8 @@ export class Call {
     this.#log.progressed(this, step);
   }
 
-  end(outcome: CallEnd["outcome"], error?: unknown): void {
-    this.#log.ended(this, outcome, error);
+  end(outcome: CallEnd["outcome"], error?: unknown, output?: OutputNote): void {
+    this.#log.ended(this, outcome, error, output);
   }
 }
 

@@ -2,13 +2,20 @@ import type { ToolEntry } from "../catalog/tool-entry.ts";
 import { isPlugboardError } from "../errors.ts";
 import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
 import { answerError } from "./answer-error.ts";
+import { inputsOf } from "./call-inputs.ts";
+import type { InputContext } from "./call-inputs.ts";
 import { isFinal, withInputs } from "./input-required.ts";
-import type { AnswerInput } from "./input-required.ts";
+import type { Inputs } from "./input-required.ts";
 import { boundResult } from "./output/bound-result.ts";
-import type { Keep } from "./output/bound-result.ts";
-import type { OutputPolicy } from "./output/output.ts";
+import type { Keep, OutputPolicy } from "./output/output.ts";
+import { withResults } from "./result-arguments.ts";
 import { mayRepeat } from "./retry.ts";
-import { approved, failCall, findForCall, prepare } from "./send.ts";
+import { findForCall } from "./clearance.ts";
+import { failCall, prepare } from "./send.ts";
+import type { Call } from "./call-log.ts";
+import { keepTask, newTask, runTask, taskIn, taskOf } from "./tasks/run-task.ts";
+import type { NewTask } from "./tasks/run-task.ts";
+import { taskEntry } from "./tasks/records.ts";
 import type { CallContext, Prepared, SendOptions } from "./send.ts";
 import { checkOutput } from "./validate.ts";
 
@@ -29,9 +36,8 @@ export interface CallOptions extends SendOptions {
 }
 
 /** What presenting a result needs beside what sending does. */
-export interface PresentContext extends CallContext {
-  answer(server: string, call: string | undefined, signal: AbortSignal | undefined): AnswerInput;
-  keep(tool: ToolEntry): Keep;
+export interface PresentContext extends CallContext, InputContext {
+  keep(tool: ToolEntry): Keep<CallResult>;
   /** The limits of results where config says nothing. */
   output: OutputPolicy;
 }
@@ -45,14 +51,18 @@ export async function callTool(
 ): Promise<CallResult> {
   const found = findForCall(id, options.signal, context);
   const tool = found instanceof Promise ? await found : found;
+  const undecided = context.undecided(tool.server, options.signal);
+  if (undecided) await undecided;
   const call = context.log.begin(tool, context.scope.use.caller, context.keyOf(tool.server));
   try {
-    const prepared = prepare(tool, args, call, options, context);
-    if (prepared.approval) await approved(id, tool, prepared, options, context);
-    const answer = await sendRepeating(tool, prepared, context);
-    const presented = present(tool, answer, options, context);
-    const result = presented instanceof Promise ? await presented : presented;
-    call.end(result.isError === true ? "tool-error" : "ok");
+    const given = options.resultArguments ? await withResults(args, context.readResult) : args;
+    const prepared = prepare(tool, given, call, options, context);
+    if (prepared.approval) await prepared.approval;
+    const sent = await sendRepeating(tool, prepared, context);
+    const answer = "state" in sent ? await awaitTask(sent, tool, call, prepared, options, context) : sent;
+    const presented = present(tool, answer, options, context, call.trace.resultBytes);
+    const { result, note } = presented instanceof Promise ? await presented : presented;
+    call.end(result.isError === true ? "tool-error" : "ok", undefined, note);
     return withNotes(result, prepared.notes);
   } catch (error) {
     throw failCall(error, tool, call);
@@ -64,18 +74,20 @@ async function sendRepeating(
   tool: ToolEntry,
   { args, options }: Prepared,
   context: PresentContext,
-): Promise<JsonRpcAnswer> {
+): Promise<JsonRpcAnswer | NewTask> {
   const { server, name } = tool;
   const params = { name, arguments: args };
+  options.task = taskOf(tool, context.configOf(server));
   const { signal } = options;
   let wasSent = false;
   for (let attempt = 0; ; attempt++) {
     try {
       const answer = (await context.request(server, params, options)) as JsonRpcAnswer;
-      if (isFinal(answer)) return answer;
-      const again = (asked: Record<string, unknown>) =>
-        context.request(server, asked, options) as Promise<JsonRpcAnswer>;
-      return await withInputs(server, params, answer, again, cancellable(tool, options, context));
+      const isModern = options.trace?.isModern === true;
+      if (isFinal(answer, isModern) && options.task !== "required") return answer;
+      const inputs = inputsOf(server, options, context) as Inputs;
+      const final = await withInputs(params, { ...inputs, mayBeTask: true }, answer);
+      return taskIn(final, options.trace?.isModern === true, server) ?? final;
     } catch (error) {
       const { settings } = context;
       if (!signal?.aborted && mayRepeat(error, tool, attempt, context.configOf(server), settings)) {
@@ -90,32 +102,36 @@ async function sendRepeating(
   }
 }
 
-/** Answers input that the server requires; giving the call up withdraws the question. */
-function cancellable(
-  { server }: ToolEntry,
-  { signal, call, trace }: Prepared["options"],
+/** The server made a task of the call: waits for it. It is remembered, in case that this process does not see its end. */
+async function awaitTask(
+  task: NewTask,
+  tool: ToolEntry,
+  call: Call,
+  { options }: Prepared,
+  { onTask }: CallOptions,
   context: PresentContext,
-): AnswerInput {
-  return async (method, params) => {
-    const stop = new AbortController();
-    if (trace) trace.cancel = (reason) => stop.abort(reason);
-    const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
-    return context.answer(server, call?.id, either)(method, params);
-  };
+): Promise<JsonRpcAnswer> {
+  const record = await keepTask(task, tool, call.key, context);
+  if (record) onTask?.(taskEntry(record));
+  const answer = await runTask(record ?? newTask(task, tool, call.key), record, task.state, options, context);
+  // What was counted is the size of the task, not of the result.
+  call.trace.resultBytes = undefined;
+  return answer;
 }
 
 /** The second half: errors, the output's schema, its limits. */
-function present(
+export function present(
   tool: ToolEntry,
   answer: JsonRpcAnswer,
-  { whole }: CallOptions,
+  { whole }: Pick<CallOptions, "whole">,
   context: PresentContext,
-): CallResult | Promise<CallResult> {
+  bytes: number | undefined,
+): ReturnType<typeof boundResult> {
   if ("error" in answer)
     return answerError(tool, answer.error, context).then((error) => Promise.reject(error));
   const config = context.configOf(tool.server);
   const result = checkOutput(tool, answer.result as CallResult, config, context.validators);
-  return whole ? result : boundResult(tool, result, config, context);
+  return whole ? { result } : boundResult(tool, result, config, context, bytes);
 }
 
 function withNotes(result: CallResult, notes: readonly string[]): CallResult {

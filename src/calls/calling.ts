@@ -2,4 +2,5 @@
 export { outputDefaults } from "./output/bound-result.ts";
 export { callTool } from "./call-tool.ts";
 export { forwardCall } from "./forward-call.ts";
+export { taskHandle, unknownTask } from "./tasks/task-handle.ts";
 export { Validators } from "../catalog/validators.ts";

@@ -1,43 +1,72 @@
-import { isUtf8 } from "node:buffer";
+import type { ToolEntry } from "../catalog/tool-entry.ts";
 import { PlugboardError } from "../errors.ts";
-import { hasDuplicateKeys, jsonMembers, oneLine } from "../lib/json-members.ts";
 import { isRecord } from "../lib/record.ts";
-import type { JsonRpcAnswer, RawAnswer, RpcRequest } from "../servers/rpc/messages.ts";
-import { approved, failCall, findForCall, prepare } from "./send.ts";
-import type { CallContext, SendOptions } from "./send.ts";
+import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
+import type { Call } from "./call-log.ts";
+import { inputsOf } from "./call-inputs.ts";
+import type { InputContext } from "./call-inputs.ts";
+import { findForCall } from "./clearance.ts";
+import { isFinal, withInputs } from "./input-required.ts";
+import { ParsedParams } from "./parsed-params.ts";
+import { withResults } from "./result-arguments.ts";
+import { failCall, prepare } from "./send.ts";
+import type { CallContext, SendOptions, ServerRequestOptions } from "./send.ts";
+import { keepTask, newTask, runTask, taskIn, taskOf, taskSupport } from "./tasks/run-task.ts";
+import { taskEntry } from "./tasks/records.ts";
 
 export interface ForwardOptions extends SendOptions {
   /** As which account, instead of the configured one. */
   profile?: string | undefined;
   /** Hand out a result as its bytes, without parsing it. */
   raw?: boolean | undefined;
+  /**
+   * Let `onQuestion` give the input that a modern server requires (`input_required`) or the pages that a legacy one wants
+   * opened first (-32042), and send the call again. Without it such an answer is returned like any other.
+   */
+  fulfil?: boolean | undefined;
+  /**
+   * Wait for the end of a task that the server makes of the call, and return what it came to as if there were none. With
+   * `onTask` alone every task is kept and returned; with neither, only clients whose capabilities say so get one.
+   */
+  awaitTask?: boolean | undefined;
 }
+
+type ForwardContext = CallContext & InputContext;
 
 /**
  * Passes a call on: found, visible, arguments, approval, deadline and events as for any call, everything else untouched.
  * `params` go to the server whole, except for the tool's name; its answer comes back as it is, `input_required` and
- * JSON-RPC errors included. Parameters given as the bytes of their JSON text are parsed here, once; where they hold
- * numbers that JavaScript would change, the values nobody changed are sent as the bytes that came.
+ * JSON-RPC errors included. Of `ParsedParams` with numbers that JavaScript would change, the values nobody changed are
+ * sent as the bytes that came.
  */
 export async function forwardCall(
   id: string,
-  params: Record<string, unknown> | Buffer,
+  params: Record<string, unknown> | ParsedParams,
   options: ForwardOptions,
-  context: CallContext,
+  context: ForwardContext,
 ): Promise<JsonRpcAnswer | RawAnswer> {
-  const whole = Buffer.isBuffer(params) ? parseParams(params) : params;
-  const raw = Buffer.isBuffer(params) && holdsExactNumbers(params) ? params : undefined;
+  const parsed = params instanceof ParsedParams ? params : undefined;
+  const whole = parsed ? parsed.value : (params as Record<string, unknown>);
+  const write = parsed?.writer();
   const found = findForCall(id, options.signal, context);
   const tool = found instanceof Promise ? await found : found;
+  const undecided = context.undecided(tool.server, options.signal);
+  if (undecided) await undecided;
   const call = context.log.begin(tool, context.scope.use.caller, context.keyOf(tool.server));
   try {
     const args = argumentsOf(whole);
-    const prepared = prepare(tool, args, call, options, context);
-    if (prepared.approval) await approved(id, tool, prepared, options, context);
+    const given = options.resultArguments ? await withResults(args, context.readResult) : args;
+    const prepared = prepare(tool, given, call, options, context, parsed !== undefined);
+    if (prepared.approval) await prepared.approval;
     const sent = { ...whole, name: tool.name };
     if ("arguments" in whole || prepared.args !== args) Object.assign(sent, { arguments: prepared.args });
-    const write = raw && ((request: RpcRequest) => writeRaw(request, raw, whole));
-    const answer = await context.request(tool.server, sent, { ...prepared.options, raw: options.raw, write });
+    const task = wantedTask(tool, options, context);
+    const asked = { ...prepared.options, raw: options.raw, write, task };
+    let answer = await context.request(tool.server, sent, asked);
+    if (options.fulfil && !isFinal(answer, call.trace.isModern === true))
+      answer = await withInputs(sent, { ...inputsOf(tool.server, asked, context), isPassed: true }, answer);
+    if (task && mayBeTask(answer, call, task))
+      answer = await withTask(answer, tool, call, asked, options, context);
     call.end(isFailed(answer) ? "tool-error" : "ok");
     return answer;
   } catch (error) {
@@ -45,29 +74,41 @@ export async function forwardCall(
   }
 }
 
-function parseParams(bytes: Buffer): Record<string, unknown> {
-  const value = isUtf8(bytes) ? tryParse(bytes.toString("utf8")) : undefined;
-  if (isRecord(value)) return value;
-  throw new PlugboardError("usage-invalid", "The parameters of a call are a JSON object.");
+/** Whoever hands tasks out takes those of legacy tools, too, wherever there can be one. */
+function wantedTask(
+  tool: ToolEntry,
+  { awaitTask, onTask }: ForwardOptions,
+  { configOf }: CallContext,
+): ServerRequestOptions["task"] {
+  const task = awaitTask || onTask ? taskOf(tool, configOf(tool.server)) : undefined;
+  return task && !awaitTask && taskSupport(tool.raw) === "optional" ? "required" : task;
 }
 
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+/** Most results need not be parsed to know that they are no task. */
+function mayBeTask(
+  answer: JsonRpcAnswer | RawAnswer,
+  { trace }: Call,
+  asked: ServerRequestOptions["task"],
+): boolean {
+  return trace.isModern ? !("bytes" in answer) || answer.resultType === "task" : asked === "required";
 }
 
-/**
- * True when parsing may change a number: many digits, a fraction, an exponent. Then the text must mean one thing only: a
- * key that stands twice in an object would be checked as one value and read as another.
- */
-function holdsExactNumbers(bytes: Buffer): boolean {
-  if (!/\d{16}|\d[.eE]/.test(bytes.toString("latin1"))) return false;
-  if (hasDuplicateKeys(bytes))
-    throw new PlugboardError("usage-invalid", "A key stands twice in the parameters of the call.");
-  return true;
+/** What becomes of a call if the server made a task of it: its end, or the task itself. */
+async function withTask(
+  answer: JsonRpcAnswer | RawAnswer,
+  tool: ToolEntry,
+  call: Call,
+  asked: ServerRequestOptions,
+  { awaitTask, onTask }: ForwardOptions,
+  context: ForwardContext,
+): Promise<JsonRpcAnswer | RawAnswer> {
+  const task = taskIn(answer, call.trace.isModern === true, tool.server);
+  if (!task) return answer;
+  const record = await keepTask(task, tool, call.key, context);
+  if (record) onTask?.(taskEntry(record));
+  // What could not be kept cannot be handed out.
+  if (record && !awaitTask) return answer;
+  return runTask(record ?? newTask(task, tool, call.key), record, task.state, asked, context);
 }
 
 function argumentsOf({ arguments: args = {} }: Record<string, unknown>): Record<string, unknown> {
@@ -78,35 +119,4 @@ function argumentsOf({ arguments: args = {} }: Record<string, unknown>): Record<
 function isFailed(answer: JsonRpcAnswer | RawAnswer): boolean {
   if ("bytes" in answer) return answer.isError;
   return "error" in answer || answer.result["isError"] === true;
-}
-
-/** The request as one line, with every value that nobody changed as the bytes it came with. */
-function writeRaw(request: RpcRequest, bytes: Buffer, value: Record<string, unknown>): string {
-  const { id, method, params } = request;
-  const written = writeMembers(params, value, bytes, 0, bytes.length);
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(method)},"params":${written}}`;
-}
-
-function writeMembers(
-  wanted: Record<string, unknown>,
-  came: Record<string, unknown>,
-  bytes: Buffer,
-  start: number,
-  end: number,
-): string {
-  const places = new Map(jsonMembers(bytes, start, end)?.map((member) => [member.key, member]));
-  const members = Object.entries(wanted).flatMap(([key, member]) => {
-    const place = places.get(key);
-    const original = came[key];
-    const text =
-      place && typeof member === "object" && member === original
-        ? oneLine(bytes.toString("utf8", place.start, place.end))
-        : place && key === "_meta" && isRecord(member) && isRecord(original)
-          ? writeMembers(member, original, bytes, place.start, place.end)
-          : place && typeof member === "number" && member === original
-            ? bytes.toString("utf8", place.start, place.end)
-            : JSON.stringify(member);
-    return text === undefined ? [] : [`${JSON.stringify(key)}:${text}`];
-  });
-  return `{${members.join(",")}}`;
 }

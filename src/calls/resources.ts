@@ -1,7 +1,7 @@
 import { PlugboardError } from "../errors.ts";
 import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
 import { withInputs } from "./input-required.ts";
-import type { AnswerInput } from "./input-required.ts";
+import type { Inputs } from "./input-required.ts";
 
 /** Sends a request to one server. */
 export type AskServer = (method: string, params: Record<string, unknown>) => Promise<JsonRpcAnswer>;
@@ -11,18 +11,10 @@ export interface ResourceContents {
   [key: string]: unknown;
 }
 
-/** Reads a resource from its server; never fetches the URI itself. */
-export async function readResource(
-  server: string,
-  uri: string,
-  ask: AskServer,
-  answer: AnswerInput,
-): Promise<ResourceContents> {
-  const result = await resultOf(
-    server,
-    `the resource ${uri.slice(0, 200)}`,
-    await askWithInputs(server, { uri }, (params) => ask("resources/read", params), answer),
-  );
+/** Reads a resource from its server with `resources/read`; never fetches the URI itself. */
+export async function readResource(server: string, uri: string, inputs: Inputs): Promise<ResourceContents> {
+  const what = `the resource ${uri.slice(0, 200)}`;
+  const result = await resultOf(server, what, await withInputs({ uri }, inputs));
   if (!Array.isArray(result["contents"]))
     throw new PlugboardError("protocol-error", `"${server}" sent a result without contents.`, { server });
   return result as ResourceContents;
@@ -34,19 +26,15 @@ export interface PromptMessages {
   [key: string]: unknown;
 }
 
+/** Gets a prompt with `prompts/get`. */
 export async function getPrompt(
   server: string,
   name: string,
   args: Record<string, string>,
-  ask: AskServer,
-  answer: AnswerInput,
+  inputs: Inputs,
 ): Promise<PromptMessages> {
   const params = { name, ...(Object.keys(args).length > 0 && { arguments: args }) };
-  const result = await resultOf(
-    server,
-    `the prompt ${name}`,
-    await askWithInputs(server, params, (again) => ask("prompts/get", again), answer),
-  );
+  const result = await resultOf(server, `the prompt ${name}`, await withInputs(params, inputs));
   if (!Array.isArray(result["messages"]))
     throw new PlugboardError("protocol-error", `"${server}" sent a result without messages.`, { server });
   return result as PromptMessages;
@@ -72,16 +60,6 @@ export async function complete(
   return Array.isArray(completion?.values)
     ? completion.values.filter((value) => typeof value === "string")
     : [];
-}
-
-/** Sends the request and provides the input that a modern server asks for. */
-async function askWithInputs(
-  server: string,
-  params: Record<string, unknown>,
-  send: (params: Record<string, unknown>) => Promise<JsonRpcAnswer>,
-  answer: AnswerInput,
-): Promise<JsonRpcAnswer> {
-  return withInputs(server, params, await send(params), send, answer);
 }
 
 async function resultOf(

@@ -1,4 +1,6 @@
-import { PlugboardError, isPlugboardError } from "../errors.ts";
+import { isPlugboardError } from "../errors.ts";
+import type { LogLevel } from "../events.ts";
+import type { Audience } from "../catalog/audience.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Scope } from "../catalog/filter.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
@@ -10,24 +12,45 @@ import type { ConnectionKey } from "../servers/connection-key.ts";
 import type { JsonRpcAnswer, Progress, RawAnswer } from "../servers/rpc/messages.ts";
 import type { RequestOptions } from "../servers/rpc/requests.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
-import { approve, assertNotDenied } from "./approve.ts";
+import type { SessionCheck, SessionRequest } from "../servers/session.ts";
+import { modeOf } from "./approve.ts";
 import type { ApproveContext } from "./approve.ts";
 import type { Call, CallLog } from "./call-log.ts";
+import { Clearance, assertAvailable } from "./clearance.ts";
+import type { ReadResult } from "./result-arguments.ts";
+import { asSent, assertSerializable } from "./serializable.ts";
+import type { TaskEntry, TaskRecords } from "./tasks/records.ts";
 import { fitArguments } from "./validate.ts";
 
 /** What every call can be given. */
 export interface SendOptions extends Pick<
   RequestOptions,
-  "signal" | "onProgress" | "onQuestion" | "onNotification"
+  "signal" | "onProgress" | "onQuestion" | "onNotification" | "exclusive"
 > {
   /** What happens where config says nothing about approval: `auto` asks by annotations, `approve` does not ask. */
   approval?: ApproveContext["otherwise"] | undefined;
+  /** `app` if the user interface of an MCP App calls, which may use tools that are not for models. */
+  for?: Audience | undefined;
+  /** Replaces `{ "$result": "r_…" }` in the arguments by the kept result of this caller. Default: false. */
+  resultArguments?: boolean | undefined;
   /** How long the server may be silent. */
   timeoutMs?: number | undefined;
   /** How long the call may take at all, whatever progress says. */
   maxTimeoutMs?: number | undefined;
   /** The capabilities of whoever calls, where they differ from those of the view. */
   capabilities?: Capabilities | undefined;
+  /**
+   * Which log messages a modern server sends during the call, to `onNotification`. Legacy servers have one level for all:
+   * `hub.setLogLevel`.
+   */
+  logLevel?: LogLevel | undefined;
+  /**
+   * HTTP headers for this call only, in place of configured ones of the same name; other transports ignore them. Those
+   * of the protocol and the connection (`Mcp-*`, `Content-*`, `Host` …) are refused.
+   */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** Called when the server makes a task of the call: it can be found again by its id, even after a restart. */
+  onTask?: ((task: TaskEntry) => void) | undefined;
 }
 
 /** What a request to a server is sent with. */
@@ -35,13 +58,23 @@ export interface ServerRequestOptions
   extends
     Pick<
       RequestOptions,
-      "signal" | "onProgress" | "onQuestion" | "onNotification" | "raw" | "write" | "trace"
+      | "signal"
+      | "onProgress"
+      | "onQuestion"
+      | "onNotification"
+      | "exclusive"
+      | "raw"
+      | "write"
+      | "trace"
+      | "waitsForTask"
     >,
-    Pick<SendOptions, "timeoutMs" | "maxTimeoutMs" | "capabilities"> {
+    Pick<SendOptions, "timeoutMs" | "maxTimeoutMs" | "capabilities" | "logLevel" | "headers"> {
   /** The call that it is part of. */
   call?: { readonly id: string } | undefined;
   /** The connection, where it is known already. */
   key?: ConnectionKey | undefined;
+  check?: SessionCheck | undefined;
+  task?: SessionRequest["task"];
 }
 
 /** What the stages of a call need; one for each view. */
@@ -54,51 +87,65 @@ export interface CallContext {
   readonly settings: Settings;
   configOf(server: string): ServerConfig;
   keyOf(server: string): ConnectionKey;
+  /** Settles when it is known which key that is, in the rare case that it is not. */
+  undecided(server: string, signal: AbortSignal | undefined): Promise<unknown> | undefined;
+  /** The number of a connection's running session. */
+  sessionOf(key: ConnectionKey): number | undefined;
   request(
     server: string,
     params: Record<string, unknown>,
     options: ServerRequestOptions,
   ): Promise<JsonRpcAnswer | RawAnswer>;
+  /** Any other request. */
+  ask(
+    server: string,
+    method: string,
+    params: Record<string, unknown>,
+    options: ServerRequestOptions,
+  ): Promise<JsonRpcAnswer>;
+  /** The tasks that calls became. */
+  readonly tasks: TaskRecords;
+  /** The connection over which a task was made. */
+  taskKey(task: { server: string; shared: boolean }): ConnectionKey;
+  /** Keeps a connection in use. Returns how to end that. */
+  hold(key: ConnectionKey): () => void;
+  /** What this caller has under a handle. */
+  readResult: ReadResult;
   /** Does it again after a login where one was missing. */
   signedIn<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>;
-}
-
-/** The tool that a call means; there at once when its list is known. */
-export function findForCall(
-  id: string,
-  signal: AbortSignal | undefined,
-  { catalog, scope, signedIn }: CallContext,
-): ToolEntry | Promise<ToolEntry> {
-  return catalog.known(id, scope) ?? signedIn(signal, () => catalog.toCall(id, scope, signal));
 }
 
 export interface Prepared {
   args: Record<string, unknown>;
   /** What was repaired in them. */
   notes: readonly string[];
-  /** Somebody is being asked. */
+  /** Somebody is being asked; the call may be sent when it has settled. */
   approval: Promise<void> | undefined;
   options: ServerRequestOptions;
 }
 
-/** The first half of a call up to its sending: available, arguments, approval. */
+/**
+ * The first half of a call up to its sending: available, arguments, approval. `isOwn` if nobody else holds the arguments;
+ * others could change them while somebody is asked about them.
+ */
 export function prepare(
   tool: ToolEntry,
-  args: Record<string, unknown>,
+  given: Record<string, unknown>,
   call: Call,
   options: SendOptions,
   context: CallContext,
+  isOwn = false,
 ): Prepared {
   assertAvailable(tool);
+  assertSerializable(tool, given);
   const { signal, onProgress: heard } = options;
-  const { fitted, notes } = fitArguments(tool, args, context.validators);
-  const approval = approve(tool, fitted, call, {
-    config: context.configOf(tool.server),
-    settings: context.settings,
-    otherwise: options.approval ?? "approve",
-    context,
-    signal,
-  });
+  const config = context.configOf(tool.server);
+  const { fitted, notes } = fitArguments(tool, given, config, context.validators);
+  const rules = { config, settings: context.settings, otherwise: options.approval ?? "approve" };
+  const isFree = modeOf(tool, rules) === "approve";
+  const args = isOwn || isFree || Object.keys(fitted).length === 0 ? fitted : asSent(fitted);
+  const clearance = new Clearance(tool, given, args, call, options, context);
+  const approval = isFree ? undefined : clearance.approve();
   const onProgress =
     heard || call.trace.isMeasured
       ? (step: Progress) => {
@@ -107,7 +154,7 @@ export function prepare(
         }
       : undefined;
   return {
-    args: fitted,
+    args,
     notes,
     approval,
     options: {
@@ -115,33 +162,18 @@ export function prepare(
       onProgress,
       onQuestion: options.onQuestion,
       onNotification: options.onNotification,
+      exclusive: options.exclusive,
       timeoutMs: options.timeoutMs,
       maxTimeoutMs: options.maxTimeoutMs,
       capabilities: options.capabilities,
+      logLevel: options.logLevel,
+      headers: options.headers,
       trace: call.trace,
       call,
       key: call.key,
+      check: clearance,
     },
   };
-}
-
-/**
- * Somebody took their time to approve. What holds by now counts: a tool that is gone, hidden, denied or takes other
- * arguments is not called.
- */
-export async function approved(
-  id: string,
-  tool: ToolEntry,
-  { args, approval }: Prepared,
-  options: SendOptions,
-  context: CallContext,
-): Promise<void> {
-  await approval;
-  const now = await findForCall(id, options.signal, context);
-  if (now === tool) return;
-  assertAvailable(now);
-  fitArguments(now, args, context.validators);
-  assertNotDenied(now, context.configOf(now.server), context.settings);
 }
 
 /** Ends a call that failed; the error knows its tool, and whether repeating it would do harm. */
@@ -149,14 +181,6 @@ export function failCall(error: unknown, tool: ToolEntry, call: Call): unknown {
   const failure = forTool(error, tool);
   call.end(isPlugboardError(failure, "call-cancelled") ? "cancelled" : "failed", failure);
   return failure;
-}
-
-function assertAvailable({ status, because, id, server, name }: ToolEntry): void {
-  if (status === "available") return;
-  throw new PlugboardError("tool-hidden", `The tool ${name} of "${server}" cannot be called: ${because}.`, {
-    server,
-    tool: id,
-  });
 }
 
 function forTool(error: unknown, { id, annotations }: ToolEntry): unknown {

@@ -1,12 +1,14 @@
 import { describeKey } from "../servers/connection-key.ts";
 import type { ConnectionKey, Use } from "../servers/connection-key.ts";
 import type { CatalogSettings } from "./settings.ts";
+import { asideReason } from "./deep-entry.ts";
 import { KeepFresh } from "./keep-fresh.ts";
 import { listKinds } from "./known-list.ts";
 import type { ListKind } from "./known-list.ts";
 import { listSource } from "./list-source.ts";
 import type { Rules } from "./tool-index.ts";
 import type { ServerList } from "./server-list.ts";
+import type { SavedLists } from "./snapshot.ts";
 import { ServerLists } from "./server-lists.ts";
 
 const mostKept = 1_000;
@@ -34,11 +36,13 @@ export class AllLists {
   for(key: ConnectionKey, use?: Use): ServerLists {
     const known = this.peek(key);
     if (known) return known;
+    const source = listSource(key, use, this.#settings);
     const lists = new ServerLists({
-      ...listSource(key, use, this.#settings),
+      ...source,
+      load: async () => newest(await source.load(), this.#shared(key)),
       rules: () => this.#rules(key.server),
       onRead: (list, differs) => {
-        if (differs) this.#tell(key, list.kind);
+        if (differs) this.#tell(key, list);
         this.#keepFresh?.look(list);
       },
       onUnread: (list) => this.#keepFresh?.look(list),
@@ -46,6 +50,19 @@ export class AllLists {
     this.#byKey.set(key.text, { key, lists });
     if (this.#byKey.size > mostKept) this.#dropOldest();
     return lists;
+  }
+
+  /** What a caller saw while it shared a connection is good enough to look at until its own is read. */
+  #shared(key: ConnectionKey): SavedLists {
+    const { servers } = this.#settings;
+    const { server, caller, account, project } = key;
+    if (caller === undefined || servers.entry(server).config?.isolation === "caller") return {};
+    const shared = this.peek(servers.key(server, { account, project }));
+    const known = listKinds.flatMap((kind) => {
+      const list = shared?.list(kind).known;
+      return list ? [[kind, { ...list, isSnapshot: true, session: undefined, changes: 0 }] as const] : [];
+    });
+    return Object.fromEntries(known);
   }
 
   /** Lists of callers who only looked have no connection whose end would take them along. */
@@ -94,13 +111,30 @@ export class AllLists {
     await Promise.all([...this.#byKey.values()].map(({ lists }) => lists.close()));
   }
 
-  #tell(key: ConnectionKey, listed: ListKind): void {
+  #tell(key: ConnectionKey, { kind: listed, known }: ServerList): void {
     const { emit, now } = this.#settings;
+    const about = { server: key.server, ...describeKey(key), at: now() };
     const kind = listed === "resourceTemplates" ? "resources" : listed;
-    emit({ type: "catalog-changed", server: key.server, ...describeKey(key), kind, at: now() });
+    emit({ type: "catalog-changed", ...about, kind });
+    // A tool says itself that it is set aside.
+    if (listed === "tools") return;
+    for (const entry of known?.entries ?? []) {
+      const reason = asideReason(entry);
+      if (reason === undefined) continue;
+      const message = `"${String(entry["name"] ?? entry["uri"]).slice(0, 100)}" in the list of ${kind} is set aside: ${reason}`;
+      emit({ type: "server-log", ...about, level: "warning", source: "transport", message });
+    }
   }
 
   *#every(): Iterable<ServerList> {
     for (const { lists } of this.#byKey.values()) for (const kind of listKinds) yield lists.list(kind);
   }
+}
+
+function newest(one: SavedLists, other: SavedLists): SavedLists {
+  const lists = listKinds.flatMap((kind) => {
+    const list = (one[kind]?.at ?? 0) > (other[kind]?.at ?? 0) ? one[kind] : (other[kind] ?? one[kind]);
+    return list ? [[kind, list] as const] : [];
+  });
+  return Object.fromEntries(lists);
 }

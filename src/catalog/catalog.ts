@@ -3,6 +3,7 @@ import type { LoadedConfig } from "../config/model.ts";
 import { waitCancelled } from "../lib/abortable.ts";
 import type { ConnectionKey } from "../servers/connection-key.ts";
 import { AllLists } from "./all-lists.ts";
+import { usableEntries } from "./deep-entry.ts";
 import { digestOf } from "./digest.ts";
 import type { DigestKind } from "./digest.ts";
 import type { Scope } from "./filter.ts";
@@ -60,7 +61,7 @@ export class Catalog {
     const perServer = await Promise.all(
       this.#view(scope).names.map(async (server) => {
         const list = await this.list(server, kind, scope, options).catch(leftOut);
-        return (list?.entries ?? []).map((raw) => ({ server, raw }));
+        return usableEntries(list?.entries ?? []).map((raw) => ({ server, raw }));
       }),
     );
     return perServer.flat();
@@ -86,6 +87,22 @@ export class Catalog {
       if (entry && view.isVisible(server)) return view.shown(entry);
     }
     return undefined;
+  }
+
+  /** A tool as the server lists it now; undefined if it cannot be asked. Throws if it no longer has the tool. */
+  async reread(
+    { id, server }: ToolEntry,
+    scope: Scope,
+    signal?: AbortSignal,
+  ): Promise<ToolEntry | undefined> {
+    const lists = this.#lists.of(server, scope.use);
+    const list = await lists.tools.refresh(signal).catch(leftOut);
+    if (!list) return undefined;
+    const entry = (await lists.index(list)).byId.get(id);
+    const place = this.#place(scope, signal);
+    const shown = entry && place.view.isVisible(server) ? place.view.shown(entry) : undefined;
+    if (shown) return shown;
+    throw await unknownTool(id, [{ server }], place);
   }
 
   /** A server's tool by the server's own name, if the list of that key is known. */
@@ -238,9 +255,9 @@ export class Catalog {
     return list && this.#lists.of(server, scope.use).index(list);
   }
 
-  async #prompts(server: string, scope: Scope, options: ListOptions): Promise<PromptCommand[]> {
+  async #prompts(server: string, scope: Scope, options: ListOptions): Promise<PromptCommand[] | undefined> {
     const list = await this.list(server, "prompts", scope, options);
-    return promptCommands(server, list?.entries ?? [], this.naming);
+    return list && promptCommands(server, usableEntries(list.entries), this.naming);
   }
 
   async #confirmed(server: string, place: ToolsPlace, { use }: Scope): Promise<ToolIndex | undefined> {

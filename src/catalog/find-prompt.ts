@@ -1,10 +1,11 @@
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import { nearest } from "../lib/suggest.ts";
+import { uncertain } from "./find-tool.ts";
 import type { Meant } from "./meant.ts";
 import type { PromptCommand } from "./prompts.ts";
 
-/** Lists a server's prompts, from the server or from what is known. Throws the server's error. */
-export type ListPrompts = (server: string) => Promise<readonly PromptCommand[]>;
+/** Lists a server's prompts, from the server or from what is known, if anything is. Throws the server's error. */
+export type ListPrompts = (server: string) => Promise<readonly PromptCommand[] | undefined>;
 
 /**
  * Finds a prompt by its id, `server.prompt`, `server/prompt`, or a bare name that only one server has. Asks only the
@@ -21,7 +22,7 @@ export async function findPrompt(
   let failure: PlugboardError | undefined;
   for (const { server, name } of meant) {
     try {
-      const prompts = await list(server);
+      const prompts = (await list(server)) ?? [];
       const found = prompts.find((one) => (name === undefined ? one.id === query : one.name === name));
       if (found) return found;
       asked.push(...prompts);
@@ -39,17 +40,19 @@ async function findByName(
   list: ListPrompts,
 ): Promise<PromptCommand> {
   const prompts = await Promise.all(servers.map((server) => list(server).catch(ignoreFailure)));
-  const all = prompts.flat();
+  const all = prompts.flatMap((listed) => listed ?? []);
   const named = all.filter(({ name }) => name === query);
-  const [only] = named;
-  if (only && named.length === 1) return only;
+  const [only] = named.length === 1 ? named : [];
+  const silent = servers.filter((_, at) => prompts[at] === undefined);
+  if (only && silent.length > 0) throw uncertain("prompt", query, only.id, silent);
+  if (only) return only;
   throw unknownPrompt(query, all);
 }
 
-/** A server that fails counts as having no prompts; a cancelled search still throws. */
-function ignoreFailure(error: unknown): [] {
+/** The prompts of a server that fails are not known; a cancelled search still throws. */
+function ignoreFailure(error: unknown): undefined {
   if (!isPlugboardError(error) || isPlugboardError(error, "call-cancelled")) throw error;
-  return [];
+  return undefined;
 }
 
 function unknownPrompt(query: string, known: readonly PromptCommand[]): PlugboardError {

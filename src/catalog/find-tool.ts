@@ -55,8 +55,27 @@ export async function findByName(query: string, place: ToolsPlace, mayAsk: boole
   const named = toolsNamed(query, indexes, place);
   const available = named.filter(({ status }) => status === "available");
   const [only] = available.length === 1 ? available : named.length === 1 ? named : [];
+  const silent = place.view.names.filter((_, at) => indexes[at] === undefined);
+  if (only && silent.length > 0) throw uncertain("tool", query, only.id, silent);
   if (only) return only;
   throw await unknownTool(query, [], place);
+}
+
+/** A name that one server has may be another's, too: it is not guessed while the lists of others are unknown. */
+export function uncertain(
+  what: "tool" | "prompt",
+  query: string,
+  id: string,
+  silent: readonly string[],
+): PlugboardError {
+  const some = silent.slice(0, 5).map((server) => `"${server}"`);
+  const others = silent.length > 5 ? ` and ${silent.length - 5} more servers` : "";
+  const message = `It is not certain which ${what} "${query}" means: the ${what}s of ${some.join(", ")}${others} are not known.`;
+  return new PlugboardError("tool-unknown", message, {
+    ...(what === "tool" && { tool: query }),
+    data: { near: [id], unknown: silent.slice(0, 50) },
+    hint: `Say which: ${id}.`,
+  });
 }
 
 function look(

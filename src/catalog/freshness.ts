@@ -23,17 +23,18 @@ export interface Moment {
 export type Freshness =
   /** Read in the running session, not expired, and not said to have changed: calls are checked against it. */
   | "confirmed"
-  /** Not expired and not said to have changed, but from an earlier run or session: good enough to look at. */
+  /** Not expired and not said to have changed, but nobody is connected who could say so, or it is from an earlier run:
+   * good enough to look at. */
   | "unconfirmed"
-  /** The server said that it changed. */
+  /** The server said that it changed, or may have said so in vain: the list is from an earlier session of this run. */
   | "changed"
   | "expired";
 
 export function freshness(list: ListAge, { now, session, changes }: Moment): Freshness {
   if (now - list.at >= list.ttlMs) return "expired";
   if (list.changes < changes) return "changed";
-  const isCurrent = !list.isSnapshot && session !== undefined && list.session === session;
-  return isCurrent ? "confirmed" : "unconfirmed";
+  if (list.isSnapshot || session === undefined) return "unconfirmed";
+  return list.session === session ? "confirmed" : "changed";
 }
 
 const firstPauseMs = 1_000;

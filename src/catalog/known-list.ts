@@ -1,6 +1,6 @@
 import type { ListAge } from "./freshness.ts";
 import { hashAll } from "./hashes.ts";
-import type { ReadList } from "./pages.ts";
+import type { PageLimit, ReadList } from "./pages.ts";
 
 export type ListKind = "tools" | "resources" | "resourceTemplates" | "prompts";
 export type RawEntry = Record<string, unknown>;
@@ -17,6 +17,8 @@ export interface KnownList extends ListAge {
   hash: string;
   /** The size as JSON. */
   size: number;
+  /** The limit that cut it short. */
+  cutBy?: PageLimit;
 }
 
 /**
@@ -24,9 +26,13 @@ export interface KnownList extends ListAge {
  * cached.
  */
 export function knownList(read: ReadList, age: ListAge, before: KnownList | undefined): KnownList {
-  const { entries, hashes, size } = read;
-  if (before && isSame(hashes, before.hashes)) return { ...before, ...age };
-  return { entries: keepSame(entries, hashes, before), hashes, hash: hashAll(hashes), size, ...age };
+  const { entries, hashes, size, cutBy } = read;
+  const cut = cutBy && { cutBy };
+  if (before && isSame(hashes, before.hashes)) {
+    const { cutBy: _, ...same } = before;
+    return { ...same, ...age, ...cut };
+  }
+  return { entries: keepSame(entries, hashes, before), hashes, hash: hashAll(hashes), size, ...age, ...cut };
 }
 
 function isSame(hashes: readonly string[], others: readonly string[]): boolean {

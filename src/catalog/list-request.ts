@@ -1,5 +1,6 @@
 import { isPlugboardError } from "../errors.ts";
 import type { PlugboardError } from "../errors.ts";
+import { isRecord } from "../lib/record.ts";
 import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
 import type { ListKind } from "./known-list.ts";
 import { readPages } from "./pages.ts";
@@ -29,10 +30,10 @@ const methods: Record<ListKind, { method: string; capability: string }> = {
   prompts: { method: "prompts/list", capability: "prompts" },
 };
 
-const none: ReadList = { entries: [], hashes: [], size: 0 };
+const none: ReadList & { tellsChanges: boolean } = { entries: [], hashes: [], size: 0, tellsChanges: true };
 
 /**
- * Reads a list page by page. Calls `onAsked` before each attempt. Reading has no side effects, so it is repeated once
+ * Reads a list page by page, and says whether the server tells of its changes. Calls `onAsked` before each attempt. Reading has no side effects, so it is repeated once
  * if the connection breaks.
  */
 export async function requestList(
@@ -40,15 +41,18 @@ export async function requestList(
   source: ListSource,
   signal: AbortSignal,
   onAsked: () => void,
-): Promise<ReadList> {
+): Promise<ReadList & { tellsChanges: boolean }> {
   const { method, capability } = methods[kind];
   for (let attempt = 0; ; attempt++) {
     const capabilities = await source.capabilities(signal);
     signal.throwIfAborted();
     onAsked();
-    if (!capabilities[capability]) return none;
+    const offered = capabilities[capability];
+    if (!offered) return none;
+    const tellsChanges = isRecord(offered) && offered["listChanged"] === true;
     try {
-      return await readPages(source.server, kind, (params) => source.ask(method, params, signal));
+      const read = await readPages(source.server, kind, (params) => source.ask(method, params, signal));
+      return { ...read, tellsChanges };
     } catch (error) {
       // Servers with resources need not support templates.
       if (kind === "resourceTemplates" && isPlugboardError(error, "protocol-error")) return none;

@@ -2,10 +2,12 @@ import { defaultProfile } from "../auth/oauth/record.ts";
 import type { PlugboardError } from "../errors.ts";
 import { canonicalJson, sha256 } from "../lib/canonical.ts";
 import type { Connection } from "../servers/connection.ts";
+import { describeKey } from "../servers/connection-key.ts";
 import type { ConnectionKey, Use } from "../servers/connection-key.ts";
 import { entryFingerprint } from "../servers/server-memory.ts";
 import type { ServerSet } from "../servers/server-set.ts";
 import type { CatalogSettings } from "./settings.ts";
+import { cutWords } from "./pages.ts";
 import type { ListsSettings } from "./server-lists.ts";
 
 const defaultTtlMs = 3_600_000;
@@ -18,6 +20,7 @@ export function listSource(key: ConnectionKey, use: Use | undefined, settings: C
   const { connections } = servers;
   const { server, caller } = key;
   const fingerprint = fingerprintOf(key, servers);
+  const isApart = servers.entry(server).config?.isolation === "caller";
   return {
     server,
     ttlMs: servers.entry(server).config?.cacheTtlMs ?? defaultTtlMs,
@@ -25,19 +28,29 @@ export function listSource(key: ConnectionKey, use: Use | undefined, settings: C
     // Lists are read over a persistent connection, even if every call gets its own.
     capabilities: async (signal) => (await connections.get(key, use).ready(signal)).greeting.capabilities,
     ask: (method, params, signal) => ask(key, method, params, signal),
-    session: () => sessionOf(connections.peek(key)),
+    session: () => connections.peek(key)?.sessionNumber,
     trouble: () => troubleOf(connections.peek(key)),
     isAnew: (failedSession) => isAnew(connections.peek(key), failedSession),
-    load: () => snapshots.load(fingerprint, caller),
+    load: async () => {
+      const own = await snapshots.load(fingerprint, caller);
+      if (caller === undefined || isApart || Object.keys(own).length > 0) return own;
+      // It has a connection of its own only because the server asks questions; what it offers is the same.
+      return snapshots.load(fingerprint, undefined);
+    },
     save: (lists) => snapshots.save(fingerprint, caller, lists),
-    onFailed: (error) => connections.peek(key)?.listFailed(error),
-    onRecovered: () => connections.peek(key)?.listRefreshed(),
+    onFailed: (kind, error) => connections.peek(key)?.listFailed(kind, error),
+    onRecovered: (kind) => connections.peek(key)?.listRefreshed(kind),
+    onCut: (kind, cutBy) =>
+      settings.emit({
+        type: "server-log",
+        server,
+        ...describeKey(key),
+        level: "warning",
+        source: "transport",
+        message: `"${server}" ${cutWords(kind, cutBy)}.`,
+        at: now(),
+      }),
   };
-}
-
-/** Every session has exactly one start, so the number of starts identifies it. */
-function sessionOf(connection: Connection | undefined): number | undefined {
-  return connection?.session && connection.counts.starts;
 }
 
 /** A server that has never connected will probably fail again, so do not wait for it. One that was up may return. */
@@ -56,7 +69,7 @@ function isAnew(connection: Connection | undefined, failedSession: number | unde
       return false;
     case "connected":
     case "degraded":
-      return sessionOf(connection) !== failedSession;
+      return connection.sessionNumber !== failedSession;
     // It was reset, or it reports immediately what is missing.
     default:
       return true;

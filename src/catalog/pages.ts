@@ -1,6 +1,7 @@
 import { PlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
 import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
+import { deepField, flattened } from "./deep-entry.ts";
 import { hashEntry } from "./hashes.ts";
 import { Slices } from "./slices.ts";
 
@@ -10,6 +11,8 @@ export interface PageLimits {
   bytes: number;
   ms: number;
 }
+
+export type PageLimit = keyof PageLimits;
 
 export const defaultPageLimits: PageLimits = {
   pages: 1_000,
@@ -28,7 +31,23 @@ export interface ReadList {
   /** How long the list stays valid, according to the server. */
   ttlMs?: number;
   /** The limit that cut the list short. */
-  cutBy?: keyof PageLimits;
+  cutBy?: PageLimit;
+}
+
+export function isPageLimit(value: unknown): value is PageLimit {
+  return typeof value === "string" && Object.hasOwn(defaultPageLimits, value);
+}
+
+/** What a person is told about a list that was cut short. */
+export function cutWords(kind: string, cutBy: PageLimit): string {
+  const { pages, entries, bytes, ms } = defaultPageLimits;
+  const limits = {
+    pages: `${pages} pages`,
+    entries: `${entries} entries`,
+    bytes: `${bytes / 1_000_000} MB`,
+    ms: `${ms / 1000} s`,
+  };
+  return `lists more ${kind} than Plugboard reads; reading stopped after ${limits[cutBy]}`;
 }
 
 /** Reads a paginated list. An empty cursor is a valid cursor; a repeated one is a loop. */
@@ -46,9 +65,9 @@ export async function readPages(
   let size = 0;
   let cursor: string | undefined;
   let ttlMs: number | undefined;
-  const done = (cutBy?: keyof PageLimits): ReadList => ({
+  const done = (cutBy?: PageLimit): ReadList => ({
     entries: entries.length > limits.entries ? entries.slice(0, limits.entries) : entries,
-    hashes,
+    hashes: hashes.length > limits.entries ? hashes.slice(0, limits.entries) : hashes,
     size,
     ...(ttlMs !== undefined && { ttlMs }),
     ...(cutBy && { cutBy }),
@@ -59,8 +78,10 @@ export async function readPages(
     for (const entry of list) {
       if (!isRecord(entry)) continue;
       if (slices.isOver()) await slices.next();
-      const hashed = hashEntry(entry);
-      entries.push(entry);
+      const fault = deepField(entry);
+      const usable = fault === undefined ? entry : flattened(entry, fault);
+      const hashed = hashEntry(usable);
+      entries.push(usable);
       hashes.push(hashed.hash);
       size += hashed.size;
     }

@@ -1,7 +1,7 @@
 import { isRecord } from "../lib/record.ts";
 
 /** A parameter that a modern HTTP server also requires as a header (`x-mcp-header`). */
-interface ParamHeader {
+export interface ParamHeader {
   path: string[];
   header: string;
 }
@@ -11,7 +11,7 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const primitives = new Set(["string", "integer", "boolean"]);
 
 /** The header declarations of a tool. Only parameters with a fixed path can be headers. */
-function paramHeaders(schema: unknown): ParamHeader[] {
+export function paramHeaders(schema: unknown): ParamHeader[] {
   return scan(schema, []).flatMap((found) => ("header" in found ? [found] : []));
 }
 
@@ -72,10 +72,17 @@ function misplaced(schema: Record<string, unknown>): Found[] {
 export function paramHeaderValues(schema: unknown, args: unknown): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const { path, header } of paramHeaders(schema)) {
-    let value: unknown = args;
-    for (const step of path) value = isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
-      headers[`Mcp-Param-${header}`] = String(value);
+    const value = paramValue(args, path);
+    if (value !== undefined) headers[`Mcp-Param-${header}`] = String(value);
   }
   return headers;
+}
+
+/** The value of such a parameter in the arguments of a call; undefined if it is absent or null. */
+export function paramValue(args: unknown, path: readonly string[]): string | number | boolean | undefined {
+  let value: unknown = args;
+  for (const step of path) value = isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? value
+    : undefined;
 }

@@ -1,8 +1,9 @@
-import type { LoadedConfig } from "../config/model.ts";
+import type { BundleEntry, LoadedConfig } from "../config/model.ts";
 import { PlugboardError } from "../errors.ts";
+import { nearest } from "../lib/suggest.ts";
 import { matchesTools } from "./filter.ts";
 import type { Filter } from "./filter.ts";
-import { inBundle } from "./tool-entry.ts";
+import { judgeFor } from "./tool-entry.ts";
 import type { ToolEntry } from "./tool-entry.ts";
 import type { ToolIndex } from "./tool-index.ts";
 
@@ -31,8 +32,8 @@ export class ScopeView {
     this.config = config;
     this.#filter = filter;
     this.#toolFilter = toolFilter;
-    const { servers, exclude = [], bundle, tools, alsoTools = [] } = filter;
-    if (bundle !== undefined || tools || alsoTools.length > 0 || toolFilter)
+    const { servers, exclude = [], bundle, tools, alsoTools = [], for: audience } = filter;
+    if (bundle !== undefined || tools || alsoTools.length > 0 || toolFilter || audience === "app")
       this.#verdicts = { tools: new WeakMap(), indexes: new WeakMap() };
     if (bundle !== undefined || servers || exclude.length > 0) this.#visible = new Map();
   }
@@ -85,10 +86,12 @@ export class ScopeView {
   }
 
   #judge(entry: ToolEntry): ToolEntry | null {
-    const { bundle } = this.#filter;
+    const { bundle, for: audience = "model" } = this.#filter;
     if (!matchesTools(this.#filter, entry.id, entry.name)) return null;
     const config = this.config.servers.get(entry.server)?.config ?? {};
-    const judged = bundle === undefined ? entry : inBundle(entry, config, bundleOf(bundle, this.config));
+    const isPlain = bundle === undefined && audience === "model";
+    const rules = { audience, bundle: bundle === undefined ? undefined : bundleOf(bundle, this.config) };
+    const judged = isPlain ? entry : judgeFor(entry, config, rules);
     if (judged.status !== "available" || !this.#toolFilter || this.#toolFilter(judged)) return judged;
     return { ...judged, status: "hidden", because: "the host program's filter excludes it" };
   }
@@ -104,9 +107,23 @@ function isServerVisible(
 }
 
 function bundleOf(name: string, { bundles }: LoadedConfig) {
-  const { config } = bundles.get(name) ?? {};
-  if (config) return config;
+  const bundle = bundles.get(name);
+  if (bundle?.config) return bundle.config;
+  if (bundle) throw bundleMistakes(bundle);
+  const near = nearest(name, bundles.keys());
   throw new PlugboardError("server-unknown", `There is no bundle "${name}".`, {
-    hint: "`plugboard config show` lists the bundles.",
+    data: { known: [...bundles.keys()] },
+    hint: near === undefined ? "`plugboard config show` lists the bundles." : `Did you mean "${near}"?`,
+  });
+}
+
+function bundleMistakes({ name, diagnostics }: BundleEntry): PlugboardError {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const list = errors.map(({ file, line, path, message }) => {
+    const place = [file, line].filter((part) => part !== undefined).join(":");
+    return `${path}: ${message}${place === "" ? "" : ` (${place})`}`;
+  });
+  return new PlugboardError("config-invalid", `The bundle "${name}" has mistakes: ${list.join("; ")}.`, {
+    data: { bundle: name, findings: errors },
   });
 }

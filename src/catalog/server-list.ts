@@ -1,5 +1,4 @@
-import { isPlugboardError } from "../errors.ts";
-import type { PlugboardError } from "../errors.ts";
+import { isPlugboardError, PlugboardError } from "../errors.ts";
 import { waitCancelled } from "../lib/abortable.ts";
 import { Pace, freshness } from "./freshness.ts";
 import type { Freshness } from "./freshness.ts";
@@ -69,6 +68,9 @@ export class ServerList {
   /** The server said that it changed. Only marks: it may say so a thousand times a second. */
   invalidate(): void {
     this.#changes++;
+    // A server that tells of changes is worth another try.
+    const { now } = this.#source;
+    if (this.#failure) this.#failure.retryAt = Math.min(this.#failure.retryAt, now() + firstRetryMs);
   }
 
   /**
@@ -124,10 +126,10 @@ export class ServerList {
     if (this.#reading || this.#source.session() === undefined) return Infinity;
     const trouble = this.#trouble();
     if (trouble) return trouble.retryAt;
-    const state = this.#freshness();
-    if (state === "changed") return this.#pace.nextAt;
     const isUnread = !this.#known || this.#known.isSnapshot || this.#known.session !== this.#source.session();
-    return !this.#known || isUnread ? -Infinity : this.#known.at + Math.max(this.#known.ttlMs, shortestTtlMs);
+    if (!this.#known || isUnread) return -Infinity;
+    if (this.#freshness() === "changed") return this.#pace.nextAt;
+    return this.#known.at + Math.max(this.#known.ttlMs, shortestTtlMs);
   }
 
   #freshness(): Freshness | undefined {
@@ -162,8 +164,9 @@ export class ServerList {
         if (isCurrent()) this.#take(list);
         return list;
       } catch (error) {
-        if (isCurrent() && isPlugboardError(error)) this.#fail(error);
-        throw error;
+        const failure = signal.aborted || isPlugboardError(error) ? error : this.#unreadable(error);
+        if (isCurrent() && isPlugboardError(failure)) this.#fail(failure);
+        throw failure;
       } finally {
         if (this.#reading === reading) this.#reading = undefined;
       }
@@ -178,10 +181,18 @@ export class ServerList {
       session = this.#source.session();
       reading.changes = this.#changes;
     });
-    // Many servers say 0 for want of an opinion; changes are told by notifications, so that means our own default.
-    const ttlMs = read.ttlMs || ownTtlMs;
+    // Many servers say 0 for want of an opinion. Where changes are told, that means our own default; otherwise it counts.
+    const isStaleAtOnce = read.ttlMs === 0 && !read.tellsChanges;
+    const ttlMs = isStaleAtOnce ? 0 : read.ttlMs || ownTtlMs;
     const age = { at: now(), ttlMs, isSnapshot: false, session, changes: reading.changes };
     return knownList(read, age, this.#known);
+  }
+
+  /** Whatever goes wrong while a list is judged is that list's mistake. */
+  #unreadable(cause: unknown): PlugboardError {
+    const { server } = this.#source;
+    const message = `"${server}" sent a list of ${this.kind} that cannot be read.`;
+    return new PlugboardError("protocol-error", message, { server, cause });
   }
 
   #take(list: KnownList): void {

@@ -3,6 +3,7 @@ import type { PlugboardError } from "../errors.ts";
 import { listKinds } from "./known-list.ts";
 import type { KnownList, ListKind, RawEntry } from "./known-list.ts";
 import type { ListSource } from "./list-request.ts";
+import type { PageLimit } from "./pages.ts";
 import { ServerList } from "./server-list.ts";
 import type { SavedLists } from "./snapshot.ts";
 import { indexTools } from "./tool-index.ts";
@@ -15,9 +16,11 @@ export interface ListsSettings extends ListSource {
   save(lists: SavedLists): Promise<void>;
   onRead(list: ServerList, differs: boolean): void;
   onUnread(list: ServerList): void;
-  /** The server's answer was not a list, or all lists that were not are good again. */
-  onFailed(error: PlugboardError): void;
-  onRecovered(): void;
+  /** A list could not be read, or is good again. */
+  onFailed(kind: ListKind, error: PlugboardError): void;
+  onRecovered(kind: ListKind): void;
+  /** A list is longer than what is read of it. */
+  onCut(kind: ListKind, cutBy: PageLimit): void;
 }
 
 /** What one server offers over one connection: its four lists, and the index of its tools. */
@@ -27,8 +30,6 @@ export class ServerLists {
   /** By the entries that they were made from. */
   readonly #indexes = new WeakMap<readonly RawEntry[], ToolIndex>();
   readonly #building = new WeakMap<readonly RawEntry[], Promise<ToolIndex>>();
-  /** Lists whose last answer was not one. */
-  readonly #faulty = new Set<ListKind>();
   #recalled: Promise<void> | undefined;
   #saving: Promise<void> | undefined;
   readonly #savedAt = new Map<ListKind, number>();
@@ -116,8 +117,9 @@ export class ServerLists {
 
   #read(kind: ListKind, differs: boolean): void {
     if (this.#isClosed) return;
-    if (this.#faulty.delete(kind) && this.#faulty.size === 0) this.#settings.onRecovered();
-    const { at, ttlMs } = this.#lists[kind].known ?? { at: 0, ttlMs: 0 };
+    this.#settings.onRecovered(kind);
+    const { at, ttlMs, cutBy } = this.#lists[kind].known ?? { at: 0, ttlMs: 0 };
+    if (cutBy && differs) this.#settings.onCut(kind, cutBy);
     // What did not change is written again only so often that it does not look expired to the next run.
     if (differs || at - (this.#savedAt.get(kind) ?? -Infinity) > ttlMs / 2) this.#save(kind, at);
     this.#settings.onRead(this.#lists[kind], differs);
@@ -125,10 +127,7 @@ export class ServerLists {
 
   #failed(kind: ListKind, error: PlugboardError): void {
     if (this.#isClosed) return;
-    if (isPlugboardError(error, "protocol-error")) {
-      this.#faulty.add(kind);
-      this.#settings.onFailed(error);
-    }
+    if (!isPlugboardError(error, "call-cancelled")) this.#settings.onFailed(kind, error);
     this.#settings.onUnread(this.#lists[kind]);
   }
 

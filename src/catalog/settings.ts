@@ -2,6 +2,7 @@ import type { Emit } from "../events.ts";
 import type { ConnectionKey } from "../servers/connection-key.ts";
 import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
 import type { ServerSet } from "../servers/server-set.ts";
+import type { Audience } from "./audience.ts";
 import type { RawEntry } from "./known-list.ts";
 import type { ToolFilter } from "./scope-view.ts";
 import type { Snapshots } from "./snapshot.ts";
@@ -16,6 +17,11 @@ export interface ListOptions {
   wait?: boolean | undefined;
   /** Ends the wait. If it is already aborted, no server is started. */
   signal?: AbortSignal | undefined;
+}
+
+export interface ToolListOptions extends ListOptions {
+  /** `app` lists what the user interface of an MCP App may call, instead of what a model may. */
+  for?: Audience | undefined;
 }
 
 export interface CatalogSettings {

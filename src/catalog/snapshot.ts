@@ -3,10 +3,11 @@ import type { Store } from "../store/store.ts";
 import { hashAll, hashEntry } from "./hashes.ts";
 import { listKinds } from "./known-list.ts";
 import type { KnownList, ListKind } from "./known-list.ts";
+import { isPageLimit } from "./pages.ts";
 import { Slices } from "./slices.ts";
 
 export type SavedLists = Partial<Record<ListKind, KnownList>>;
-type Written = Pick<KnownList, "entries" | "at" | "ttlMs">;
+type Written = Pick<KnownList, "entries" | "at" | "ttlMs" | "cutBy">;
 
 const keepMs = 30 * 86_400_000;
 /** Larger lists are not saved, because writing them would block the event loop for too long. */
@@ -51,10 +52,15 @@ export class Snapshots {
 }
 
 function written(lists: [string, KnownList][]): Record<string, Written> {
-  return Object.fromEntries(lists.map(([kind, { entries, at, ttlMs }]) => [kind, { entries, at, ttlMs }]));
+  return Object.fromEntries(
+    lists.map(([kind, { entries, at, ttlMs, cutBy }]) => [
+      kind,
+      { entries, at, ttlMs, ...(cutBy && { cutBy }) },
+    ]),
+  );
 }
 
-async function recall({ entries, at, ttlMs }: Written): Promise<KnownList> {
+async function recall({ entries, at, ttlMs, cutBy }: Written): Promise<KnownList> {
   const hashes: string[] = [];
   const slices = new Slices();
   let size = 0;
@@ -65,7 +71,7 @@ async function recall({ entries, at, ttlMs }: Written): Promise<KnownList> {
     size += hashed.size;
   }
   const age = { at, ttlMs, isSnapshot: true, session: undefined, changes: 0 };
-  return { entries, hashes, hash: hashAll(hashes), size, ...age };
+  return { entries, hashes, hash: hashAll(hashes), size, ...age, ...(cutBy && { cutBy }) };
 }
 
 function key(fingerprint: string, caller: string | undefined): string {
@@ -78,6 +84,7 @@ function isWritten(value: unknown): value is Written {
     Array.isArray(value["entries"]) &&
     value["entries"].every(isRecord) &&
     typeof value["at"] === "number" &&
-    typeof value["ttlMs"] === "number"
+    typeof value["ttlMs"] === "number" &&
+    (value["cutBy"] === undefined || isPageLimit(value["cutBy"]))
   );
 }

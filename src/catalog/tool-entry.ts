@@ -2,7 +2,11 @@ import type { ServerConfig } from "../config/server-schema.ts";
 import { toolVerdict } from "../config/tool-rules.ts";
 import type { BundleConfig } from "../config/schema.ts";
 import { matchesGlob } from "../lib/glob.ts";
-import { isRecord } from "../lib/record.ts";
+import { isRecord, own } from "../lib/record.ts";
+import { argumentRules, visibleSchema } from "./argument-rules.ts";
+import { offeredTo } from "./audience.ts";
+import type { Audience } from "./audience.ts";
+import { asideReason } from "./deep-entry.ts";
 import { toolId } from "./names.ts";
 import type { Naming } from "./names.ts";
 import { paramHeaderProblem } from "./param-headers.ts";
@@ -19,21 +23,23 @@ export interface ToolEntry {
   /** The name from config, if the tool is renamed; the id is built from it. */
   renamedTo?: string;
   title?: string;
+  /** From config, if it has one for this tool. */
   description?: string;
+  /** Without the arguments that config hides. */
   inputSchema: Record<string, unknown>;
   outputSchema?: Record<string, unknown>;
   /** Includes the overrides from config; empty for an `untrusted` server. */
   annotations: Record<string, unknown>;
   /** The entry as the server sent it. */
   raw: RawEntry;
-  /** `hidden` by a rule in your configuration, `set-aside` because the tool is invalid. */
+  /** `hidden` by a rule in your configuration or because it is only for apps, `set-aside` because the tool is invalid. */
   status: "available" | "hidden" | "set-aside";
   because?: string;
 }
 
 const maxDescription = 32_000;
 
-/** Gives a tool that a server sent its id and status. */
+/** Gives a tool that a server sent its id, and its status for a model. */
 export function judgeTool(
   server: string,
   config: ServerConfig,
@@ -41,10 +47,12 @@ export function judgeTool(
   raw: RawEntry,
   naming: Naming,
 ): ToolEntry {
-  const renamed = config.tools?.rename?.[name];
-  const { title, description, inputSchema, outputSchema } = raw;
-  const schema = isRecord(inputSchema) ? inputSchema : { type: "object" };
-  return {
+  const renamed = own(config.tools?.rename, name);
+  const { title, outputSchema } = raw;
+  const description = own(config.tools?.describe, name) ?? raw["description"];
+  const status = statusOf(name, raw, config);
+  const { schema, problem } = shownSchema(name, raw, config, status);
+  return offeredTo("model", {
     id: toolId(server, renamed ?? name, naming),
     server,
     name,
@@ -58,26 +66,47 @@ export function judgeTool(
     ...(isRecord(outputSchema) && { outputSchema }),
     annotations: annotationsOf(name, raw, config),
     raw,
-    ...statusOf(name, raw, config),
-  };
+    ...(problem === undefined ? status : { status: "set-aside" as const, because: problem }),
+  });
 }
 
-/** Applies a bundle's rules in addition. */
-export function inBundle(entry: ToolEntry, config: ServerConfig, bundle: BundleConfig): ToolEntry {
+/** The schema that arguments are checked against: the server's own, with what the configuration hides. */
+export function callSchema({ inputSchema }: RawEntry): Record<string, unknown> {
+  return isRecord(inputSchema) ? inputSchema : anyObject;
+}
+
+const anyObject = { type: "object" };
+
+/** What whoever calls sees of the schema. A schema that is set aside is not looked into. */
+function shownSchema(
+  name: string,
+  raw: RawEntry,
+  config: ServerConfig,
+  { status }: Pick<ToolEntry, "status">,
+): { schema: Record<string, unknown>; problem?: string } {
+  const schema = callSchema(raw);
+  const rules = status === "set-aside" ? undefined : argumentRules(name, schema, config);
+  const shown = rules ? visibleSchema(schema, rules) : { schema };
+  return "problem" in shown ? { schema, problem: shown.problem } : shown;
+}
+
+/** Judges a tool anew for another audience, or with a bundle's rules in addition. */
+export function judgeFor(
+  entry: ToolEntry,
+  config: ServerConfig,
+  { audience, bundle }: { audience: Audience; bundle: BundleConfig | undefined },
+): ToolEntry {
   if (entry.status === "set-aside") return entry;
   const verdict = toolVerdict(config, entry.name, bundle);
-  if (verdict.offered && entry.status === "available") return entry;
-  const { because: _, ...rest } = entry;
-  return verdict.offered
-    ? { ...rest, status: "available" }
-    : { ...rest, status: "hidden", because: verdict.because };
+  const { because: _, status, ...rest } = entry;
+  if (!verdict.offered) return { ...rest, status: "hidden", because: verdict.because };
+  return offeredTo(audience, status === "available" ? entry : { ...rest, status: "available" });
 }
 
-function statusOf(
-  name: string,
-  { inputSchema }: RawEntry,
-  config: ServerConfig,
-): Pick<ToolEntry, "status" | "because"> {
+function statusOf(name: string, raw: RawEntry, config: ServerConfig): Pick<ToolEntry, "status" | "because"> {
+  const { inputSchema } = raw;
+  const aside = asideReason(raw);
+  if (aside !== undefined) return { status: "set-aside", because: aside };
   const guarded = guardSchema(inputSchema);
   if (!guarded.ok) {
     const where = guarded.path === "" ? "its input schema" : `its input schema at ${guarded.path}`;

@@ -1,4 +1,5 @@
 import type { ServerConfig } from "../config/server-schema.ts";
+import { flattened } from "./deep-entry.ts";
 import { hashText } from "./hashes.ts";
 import { toolId } from "./names.ts";
 import type { Naming } from "./names.ts";
@@ -34,17 +35,12 @@ export class ToolIndex {
   }
 
   add(entry: ToolEntry, hash: string): void {
-    const { id, name, annotations, raw } = entry;
+    const { id, name } = entry;
     this.byId.set(id, entry);
     if (entry.status === "available") this.available++;
     if (!this.byName.has(name)) this.byName.set(name, entry);
     this.near.add(entry.renamedTo ?? name, entry);
-    const { untrusted, tools } = this.rules.config;
-    const isCorrected = untrusted === true || tools?.annotations !== undefined;
-    this.#hashes.set(
-      id,
-      isCorrected && raw["annotations"] !== annotations ? `${hash}${JSON.stringify(annotations)}` : hash,
-    );
+    this.#hashes.set(id, `${hash}${corrections(entry)}`);
   }
 
   seal(): void {
@@ -68,6 +64,21 @@ export class ToolIndex {
   }
 }
 
+/** What the configuration changed in a definition; empty if nothing. */
+function corrections({ annotations, description, inputSchema, raw }: ToolEntry): string {
+  const changed = [
+    raw["annotations"] !== annotations && !isEmpty(raw["annotations"], annotations) && { annotations },
+    raw["description"] !== description && { description },
+    raw["inputSchema"] !== inputSchema && { inputSchema },
+  ].filter((one) => one !== false);
+  return changed.length === 0 ? "" : JSON.stringify(changed);
+}
+
+/** A server that sends no annotations has none. */
+function isEmpty(sent: unknown, annotations: object): boolean {
+  return sent === undefined && Object.keys(annotations).length === 0;
+}
+
 /** Judges a list in time slices. Reuses the verdicts of the previous index if the rules are the same. */
 export async function indexTools(
   server: string,
@@ -83,7 +94,7 @@ export async function indexTools(
     const { name } = raw;
     if (typeof name !== "string" || name === "") continue;
     const kept = before?.rules === rules ? before.judged.get(raw) : undefined;
-    const entry = kept ?? judgeTool(server, config, name, raw, naming);
+    const entry = kept ?? judgeAlone(server, config, name, raw, naming);
     index.judged.set(raw, entry);
     const isTwin = index.byId.has(entry.id);
     index.add(isTwin ? asDuplicate(entry, index.byId.size, naming) : entry, list.hashes[at] ?? "");
@@ -91,6 +102,16 @@ export async function indexTools(
   if (slices.isOver()) await slices.next();
   index.seal();
   return index;
+}
+
+/** Whatever goes wrong while one tool is judged is that tool's mistake; the others go on. */
+function judgeAlone(...[server, config, name, raw, naming]: Parameters<typeof judgeTool>): ToolEntry {
+  try {
+    return judgeTool(server, config, name, raw, naming);
+  } catch (error) {
+    const reason = `it cannot be checked (${error instanceof Error ? error.name : "unknown error"})`;
+    return judgeTool(server, {}, name, flattened(raw, reason), naming);
+  }
 }
 
 /** Sets aside a tool whose name is taken, with an id of its own. The first tool with a name keeps it. */

@@ -25,7 +25,7 @@ export async function nameCandidates(
       withHub(terminal, { config, tolerant: true }, workspace, work);
     const tools = () => fromHub((hub) => hub.tools({ wait: false }));
     if (verb === "prompt" && isFirst)
-      return (await fromHub((hub) => hub.commands({ wait: false }))).map(({ id }) => id);
+      return (await fromHub((hub) => hub.commands({ wait: false }))).map(({ id }) => id).filter(isPlain);
     if (isFirst && (verb === "tools" || verb === "explain")) return [...servers, ...toolNames(await tools())];
     if (verb !== "call") return [];
     const known = await tools();

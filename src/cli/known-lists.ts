@@ -18,7 +18,7 @@ export interface ListUse {
 
 export interface ListOutcome {
   states: ListState[];
-  /** Servers that returned no list, and why. */
+  /** Servers that returned no list, or not all of it, and why. */
   failures: Finding[];
   /** True if the list covers all servers, so unusable ones are mentioned. */
   isWhole: boolean;
@@ -44,7 +44,13 @@ export async function prepareLists(hub: Hub, use: ListUse, terminal: Terminal): 
   const states = (await Promise.all(kinds.map((kind) => view.listStates(kind)))).flat();
   const isFailed = ({ at, isSnapshot }: ListState) => at === undefined || (refresh && isSnapshot);
   const failed = new Set(states.filter(isFailed).map((state) => state.server));
-  return { states, failures: await failuresOf(hub, [...failed]), isWhole: server === undefined };
+  const failures = [...(await failuresOf(hub, [...failed])), ...states.flatMap(cutOf)];
+  return { states, failures, isWhole: server === undefined };
+}
+
+/** What was left out of a list is said: a tool that is missing should not look as if it did not exist. */
+function cutOf({ server, cut }: ListState): Finding[] {
+  return cut ? [{ level: "note", about: server, message: cut.message }] : [];
 }
 
 /** Why servers returned no list; a problem with the server itself comes first. */
@@ -52,8 +58,9 @@ async function failuresOf(hub: Hub, names: readonly string[]): Promise<Finding[]
   if (names.length === 0) return [];
   const { problemOf } = await import("./views/connection-findings.ts");
   const { transportOf } = await import("./views/server.ts");
+  const reports = new Map(hub.status().map((report) => [report.name, report]));
   return names.map((name) => {
-    const report = hub.status().find((one) => one.name === name);
+    const report = reports.get(name);
     const entry = hub.config.servers.get(name);
     const problem = report && entry && problemOf({ ...report, via: transportOf(entry) }, entry);
     return problem ?? { level: "problem", about: name, message: "did not return its list" };

@@ -1,4 +1,4 @@
-import { isPlugboardError } from "../index.ts";
+import { errorTable, isPlugboardError } from "../index.ts";
 import type { Hub, View } from "../index.ts";
 import { knownServer } from "./find.ts";
 import { prepareLists, reportLists } from "./known-lists.ts";
@@ -33,12 +33,15 @@ export interface Listing {
 
 /** Runs a verb that lists what servers offer. Uses remembered lists, and reports their age and any failures. */
 export function runList(listing: Listing, terminal: Terminal): Promise<void> {
-  return withServers(listing.options, terminal, (hub) => showList(hub, listing, terminal));
+  return withServers(listing, terminal, (hub) => showList(hub, listing, terminal));
 }
 
-/** Runs `work` with the configured servers without starting them. If there are none, explains how to add one. */
+/**
+ * Runs `work` with the configured servers without starting them. If there are none and none was named, explains how to
+ * add one.
+ */
 export function withServers(
-  options: ListOptions,
+  { options, server }: Pick<Listing, "options" | "server">,
   terminal: Terminal,
   work: (hub: Hub) => Promise<void>,
 ): Promise<void> {
@@ -46,7 +49,7 @@ export function withServers(
   return withWorkspace(terminal, options, async (workspace) => {
     const config = await workspace.load();
     if (!asJson) reportDiagnostics(config.diagnostics, terminal);
-    if (config.servers.size === 0 && !asJson) return terminal.out(noServersText);
+    if (config.servers.size === 0 && server === undefined && !asJson) return terminal.out(noServersText);
     const interact = asJson ? {} : loginAnswers(terminal);
     await withHub(terminal, { config, tolerant: true, interact, profile }, workspace, work);
   });
@@ -68,7 +71,8 @@ export async function showList(hub: Hub, listing: Listing, terminal: Terminal): 
   const outcome = hasLoggedIn ? await prepareLists(hub, use, terminal) : first;
   const { states, failures } = outcome;
   const { value, text } = await listing.show(server === undefined ? hub : hub.view({ servers: [server] }));
-  if (failures.some(({ level }) => level === "problem")) terminal.exitCode = 5;
+  const problem = failures.find(({ level }) => level === "problem");
+  if (problem) terminal.exitCode = errorTable[problem.code ?? "not-responding"].exitCode;
   if (options.json) return terminal.out(json({ ...value, servers: states, failures }));
   terminal.out(text);
   reportLists(hub, outcome, terminal);

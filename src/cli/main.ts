@@ -29,6 +29,6 @@ if (isTooOld) {
  */
 function cacheCompiledCode(): void {
   const home = process.env["HOME"];
-  if (!home || !existsSync(home) || process.platform === "win32") return;
+  if (!home?.startsWith("/") || !existsSync(home) || process.platform === "win32") return;
   nodeModule.enableCompileCache(`${home}/.cache/plugboard/compile`);
 }

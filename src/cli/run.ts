@@ -51,17 +51,29 @@ async function runVerb(name: string, args: string[], terminal: Terminal): Promis
       getOutHelpWidth: () => Math.min(terminal.columns, 100),
     });
   }
-  await configured.parseAsync(args, { from: "user" });
+  try {
+    await configured.parseAsync(args, { from: "user" });
+  } catch (error) {
+    // Thrown without a subcommand; the help itself went to `writeErr`.
+    if (!(error instanceof CommanderError) || error.code !== "commander.help") throw error;
+    const names = configured.commands.map((one) => one.name()).join(", ");
+    throw new PlugboardError("usage-invalid", `\`plugboard ${name}\` needs one of: ${names}.`, {
+      hint: `Run \`plugboard ${name} --help\` to see what they do.`,
+    });
+  }
   return terminal.exitCode;
 }
 
 function commanderExit(error: CommanderError, terminal: Terminal, asJson: boolean): number {
   if (error.exitCode === 0) return 0;
-  const message = error.message.replace(/^error: /, "").replace(/^\w/, (letter) => letter.toUpperCase());
+  // Commander adds a suggestion in a second line, in parentheses.
+  const [first = "", suggestion] = error.message.split("\n");
+  const message = first.replace(/^error: /, "").replace(/^\w/, (letter) => letter.toUpperCase());
   const isOption = error.code === "commander.unknownOption";
-  const hint = isOption
+  const general = isOption
     ? "Run the command with --help. Put a server's command and its options after `--`."
     : undefined;
+  const hint = suggestion?.replace(/^\((.*)\)$/, "$1") ?? general;
   const sentence = message.endsWith(".") ? message : `${message}.`;
   return reportError(new PlugboardError("usage-invalid", sentence, { hint }), terminal, asJson);
 }

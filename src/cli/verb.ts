@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { Workspace } from "../index.ts";
-import { painter } from "./terminal/print.ts";
+import { painter, safe } from "./terminal/print.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 export interface CommonOptions {
@@ -21,6 +21,11 @@ export function scopeOption(description: string): Option {
   return new Option("-s, --scope <scope>", description).choices(["local", "project", "user"]);
 }
 
+/** Other clients have no local scope. */
+export function clientScopeOption(description: string): Option {
+  return new Option("-s, --scope <scope>", description).choices(["user", "project"]);
+}
+
 /** For repeatable options. */
 export function collect(value: string, list: string[] | undefined): string[] {
   return [...(list ?? []), value];
@@ -38,7 +43,7 @@ export async function withWorkspace<T>(
     env: terminal.env,
     path: options.config,
     folders: terminal.folders,
-    onWarning: (message) => terminal.err(`${paint("yellow", "warning:")} ${message}\n`),
+    onWarning: (message) => terminal.err(`${paint("yellow", "warning:")} ${safe(message)}\n`),
   });
   return await work(workspace);
 }

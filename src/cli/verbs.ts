@@ -49,6 +49,12 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./commands/export.ts"),
   },
   {
+    name: "sync",
+    summary: "compare with other clients' files, and repair them",
+    group: "Configure",
+    load: () => import("./commands/sync.ts"),
+  },
+  {
     name: "trust",
     summary: "review a project's servers and allow them",
     group: "Configure",

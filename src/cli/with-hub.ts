@@ -1,5 +1,5 @@
 import { createHub } from "../index.ts";
-import type { Hub, Interact, LoadedConfig, ServerEntry, Workspace } from "../index.ts";
+import type { Hub, Interact, IssuerChosen, LoadedConfig, ServerEntry, Workspace } from "../index.ts";
 import { painter, safe } from "./terminal/print.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -35,12 +35,15 @@ export async function withHub<T>(
   const hub = await createHub(config, {
     ...(await workspace.hubOptions(config)),
     start: false,
+    lastingHandles: true,
     profile: use.profile,
     eager: use.eager ?? false,
     ...(use.interact && { interact: use.interact }),
   });
   const warnings = new Set<string>();
   hub.on("server-log", ({ server, message }) => server === "" && warnings.add(message));
+  // Printed right away, because the secret is about to be sent.
+  hub.on("issuer-chosen", (event) => terminal.err(`${safe(issuerWords(event))}\n`));
   let notice: NodeJS.Timeout | undefined;
   const onAbort = () => {
     const words = "Stopping the servers. Press Ctrl-C again to exit now.\n";
@@ -65,6 +68,13 @@ export async function withHub<T>(
     const paint = painter(terminal, "err");
     for (const message of warnings) terminal.err(`${paint("yellow", "warning:")} ${safe(message)}\n`);
   }
+}
+
+function issuerWords({ server, issuer, endpoints, sends }: IssuerChosen): string {
+  const elsewhere = endpoints.filter((origin) => origin !== URL.parse(issuer)?.origin);
+  const where = elsewhere.length > 0 ? `${issuer} (at ${elsewhere.join(", ")})` : issuer;
+  const what = `The ${sends.join(" and the ")} for ${server} will be sent to ${where}`;
+  return `note: ${what}, which the server named; it is not configured. From now on it is sent nowhere else. To choose it yourself, set \`oauth.issuer\`.`;
 }
 
 /** Limits a configuration to the named servers, or to all if none is named, with connections that can be observed. */

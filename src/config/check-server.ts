@@ -1,11 +1,12 @@
-import { isRecord } from "../lib/record.ts";
+import { isRecord, own } from "../lib/record.ts";
 import { nearest } from "../lib/suggest.ts";
 import { check } from "./diagnose.ts";
 import type { Finding } from "./diagnose.ts";
 import type { Path } from "./documents/document.ts";
 import { serverSchema } from "./server-schema.ts";
 import type { ServerConfig } from "./server-schema.ts";
-import { referencesIn } from "./template.ts";
+import { shownArgs, shownWord } from "./show/references.ts";
+import { isNestedTooDeeply, maxNesting, referencesIn } from "./template.ts";
 
 /** Checks one server entry as written: first each field against the schema, then how the fields fit together. */
 export function checkServer(written: unknown, path: Path): { config?: ServerConfig; findings: Finding[] } {
@@ -18,6 +19,7 @@ export function checkServer(written: unknown, path: Path): { config?: ServerConf
     ...findings,
     ...checkTransport(entry, path, findings),
     ...checkFieldValues(entry, path),
+    ...(data ? checkNesting(entry, path) : []),
   ];
   return all.some((finding) => finding.severity === "error") || !data
     ? { findings: all }
@@ -43,12 +45,17 @@ const foreignFields = new Set([
   "version",
 ]);
 
+/** Other clients' spellings of our fields. */
+export const fieldAliases: ReadonlyMap<string, string> = new Map([
+  ["disabled", "enabled"],
+  ["timeout", "callTimeoutMs"],
+  ["request_timeout_ms", "callTimeoutMs"],
+]);
+
 /** The schema does not know other clients' spellings, so a typo of one of those gets its suggestion here. */
 function suggestAlias(finding: Finding): Finding {
   const key = String(finding.path.at(-1));
-  const near = finding.suggestion?.startsWith("remove it")
-    ? nearest(key, ["timeout", "disabled"])
-    : undefined;
+  const near = finding.suggestion?.startsWith("remove it") ? nearest(key, fieldAliases.keys()) : undefined;
   return near === undefined ? finding : { ...finding, suggestion: `did you mean \`${near}\`?` };
 }
 
@@ -66,7 +73,7 @@ function normalise(
       // In clients that have `timeout`, it is a hard limit that progress does not extend.
       entry["callTimeoutMs"] ??= value;
       entry["maxCallTimeoutMs"] ??= value;
-    } else if (key === "type" && typeof value === "string") entry["type"] = typeNames[value] ?? value;
+    } else if (key === "type" && typeof value === "string") entry["type"] = own(typeNames, value) ?? value;
     else if (key === "env" && isRecord(value)) entry["env"] = textValues(value);
     else if (foreignFields.has(key)) {
       findings.push({
@@ -152,7 +159,7 @@ function checkFieldValues(entry: Record<string, unknown>, path: Path): Finding[]
       "error",
       ["command"],
       "`command` takes only the program; its arguments go in `args`",
-      `write "command": "${program}", "args": ${JSON.stringify(rest)}`,
+      `write "command": "${shownWord(program)}", "args": ${JSON.stringify(shownArgs(rest))}`,
     );
   }
   if (typeof url === "string") checkUrl(url, report);
@@ -178,6 +185,16 @@ function checkFieldValues(entry: Record<string, unknown>, path: Path): Finding[]
     }
   }
   return findings;
+}
+
+/** References in each other's defaults are read one level at a time, so there is a limit to them. */
+function checkNesting(value: unknown, path: Path): Finding[] {
+  if (typeof value === "string")
+    return isNestedTooDeeply(value)
+      ? [{ severity: "error", path, message: `\`\${…}\` stands in more than ${maxNesting} others` }]
+      : [];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) => checkNesting(member, [...path, key]));
 }
 
 type Report = (severity: Finding["severity"], at: string[], message: string, suggestion?: string) => void;

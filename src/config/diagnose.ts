@@ -2,7 +2,7 @@ import { globalRegistry } from "zod/mini";
 import type * as z from "zod/mini";
 import { nearest } from "../lib/suggest.ts";
 import type { Path } from "./documents/document.ts";
-import { valueAt } from "./documents/document.ts";
+import { sizeFault, tooDeep, valueAt } from "./documents/document.ts";
 
 /** A mistake at a path in the document; the file and line are added later. */
 export interface Finding {
@@ -18,10 +18,41 @@ export function check<T extends z.ZodMiniType>(
   value: unknown,
   base: Path,
 ): { data?: z.output<T>; findings: Finding[] } {
+  const fault = sizeFault(value);
+  if (fault) return { findings: [{ severity: "error", path: base, message: faultWords[fault] }] };
   const result = schema.safeParse(value);
   if (result.success) return { data: result.data, findings: [] };
   const findings = result.error.issues.flatMap((issue) => explain(issue, schema, value, base));
   return { findings };
+}
+
+const faultWords = { deep: tooDeep, large: "too large" };
+
+/** More findings than this about one part of a file are only counted. */
+const maxFindings = 50;
+
+/** Mistakes come first, so that warnings do not crowd them out. */
+export function countedFindings(findings: readonly Finding[], path: Path): Finding[] {
+  if (findings.length <= maxFindings) return [...findings];
+  const { error = [], warning = [] } = Object.groupBy(findings, ({ severity }) => severity);
+  const message = `there are ${(findings.length - maxFindings).toLocaleString("en")} more mistakes here`;
+  return [...[...error, ...warning].slice(0, maxFindings), { severity: "error", path, message }];
+}
+
+/** Whatever goes wrong while one part of a file is checked is a mistake of that part; the others go on. */
+export function ownMistake<T extends { findings: Finding[] }>(
+  path: Path,
+  examine: () => T,
+): Partial<T> & Pick<T, "findings"> {
+  try {
+    return examine();
+  } catch (error) {
+    return { findings: [{ severity: "error", path, message: cannotCheck(error) }] } as Partial<T> & T;
+  }
+}
+
+export function cannotCheck(error: unknown): string {
+  return `this cannot be checked (${error instanceof Error ? error.name : "unknown error"})`;
 }
 
 function explain(issue: z.core.$ZodIssue, schema: z.ZodMiniType, root: unknown, base: Path): Finding[] {
@@ -51,6 +82,8 @@ function explain(issue: z.core.$ZodIssue, schema: z.ZodMiniType, root: unknown, 
       const isNumber = issue.origin === "number" || issue.origin === "int";
       return error(isNumber ? `must be at least ${issue.minimum}` : "must not be empty", example);
     }
+    case "invalid_key":
+      return error(issue.issues[0]?.message ?? issue.message, example);
     case "too_big":
       return error(`must be at most ${issue.maximum}`, example);
     default:

@@ -37,6 +37,11 @@ function changedFields(before: ServerEntry, after: ServerEntry): string[] {
 }
 
 /** What else affects a server besides the fields in its entry. */
-function entryContext({ status, baseDir, variables }: ServerEntry) {
-  return { "(status)": status, "(folder)": baseDir, "(variables)": variables };
+function entryContext({ status, baseDir, variables, trustedScripts }: ServerEntry) {
+  return {
+    "(status)": status,
+    "(folder)": baseDir,
+    "(variables)": variables,
+    "(scripts)": trustedScripts,
+  };
 }

@@ -1,40 +1,60 @@
-import { realpath } from "node:fs/promises";
+import { lstat, realpath } from "node:fs/promises";
 import { PlugboardError } from "../errors.ts";
 import { writeFileAtomic } from "../lib/atomic-file.ts";
 import { canonicalJson } from "../lib/canonical.ts";
 import { readBoundedFile } from "../lib/bounded-file.ts";
+import type { Held } from "../lib/held.ts";
 import { isRecord } from "../lib/record.ts";
 import { bareObject, notation, parseDocument, positionAt, syntaxOf, valueAt } from "./documents/document.ts";
 import type { Path, SyntaxName } from "./documents/document.ts";
 import { maxConfigBytes } from "./sources.ts";
 
 /** Runs `work` while holding an exclusive lock for `key`. */
-export type Lock = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+export type Lock = <T>(key: string, work: (held: Held) => Promise<T>) => Promise<T>;
 
 export type Change = { path: Path; value: unknown } | { path: Path; remove: true };
 
+export interface Editing {
+  lock: Lock;
+  newFileMode: number;
+  /** Our own limit unless it is another client's file, which may hold much more than servers. */
+  maxBytes?: number;
+  /** The members that must be objects; other clients have their own names for them. */
+  containers?: readonly string[];
+}
+
 /**
- * Changes one place in a configuration file and keeps every other byte: comments, order, unknown keys. The file is
+ * Changes single places in a configuration file and keeps every other byte: comments, order, unknown keys. The file is
  * replaced atomically, keeps its mode, and a symbolic link stays a link. `decide` gets the current content while
  * the lock is held, so concurrent writers do not lose each other's changes.
  */
 export async function editFile(
   file: string,
-  { lock, newFileMode }: { lock: Lock; newFileMode: number },
-  decide: (value: Record<string, unknown>) => Change | undefined,
+  { lock, newFileMode, maxBytes = maxConfigBytes, containers = ["mcpServers", "servers"] }: Editing,
+  decide: (value: Record<string, unknown>) => Change | readonly Change[] | undefined,
 ): Promise<void> {
   const target = await realpath(file).catch(() => file);
-  await lock(`config:${target}`, async () => {
+  // Writing would replace the link; following it could create a file anywhere.
+  if (target === file && (await isLink(file)))
+    throw unreadable(file, "is a symbolic link to a file that does not exist");
+  await lock(`config:${target}`, async (held) => {
     const syntax = syntaxOf(target) ?? syntaxOf(file);
     if (!syntax) throw unreadable(file, "has an unknown file extension; use .json, .jsonc, .toml or .yaml");
-    const read = await readBoundedFile(target, maxConfigBytes);
+    const read = await readBoundedFile(target, maxBytes);
     if (read.kind === "refused") throw unreadable(file, read.reason);
     const before = read.kind === "text" ? read.text : "";
     const current = await parseOrThrow(before, syntax, file);
-    const change = decide(current);
-    if (!change) return;
-    const after = await applyChange(before, syntax, current, change, file);
-    await write(target, after, read.kind === "text" ? read.mode : newFileMode);
+    for (const key of containers) {
+      if (valueAt(current, [key]) !== undefined && !isRecord(current[key]))
+        throw unreadable(file, `\`${key}\` is not an object`);
+    }
+    const changes = [decide(current) ?? []].flat();
+    if (changes.length === 0) return;
+    const after = await applyChanges({ text: before, value: current }, syntax, changes, file);
+    await write(target, read.kind === "text" ? read.mark + after : after, {
+      mode: read.kind === "text" ? read.mode : newFileMode,
+      held,
+    });
   });
 }
 
@@ -48,20 +68,37 @@ export function serverPath(value: Record<string, unknown>, name: string): Path {
   return [container, name];
 }
 
-async function applyChange(
-  text: string,
+/** The text with all changes, compared once with what it must say: other clients' files can be large. */
+async function applyChanges(
+  { text, value }: { text: string; value: Record<string, unknown> },
   syntax: SyntaxName,
-  current: unknown,
-  change: Change,
+  changes: readonly Change[],
   file: string,
 ): Promise<string> {
   const { set, remove } = await notation(syntax);
   const hasWindowsLines = text.includes("\r\n") && !/[^\r]\n/.test(text);
-  const lines = hasWindowsLines ? text.replaceAll("\r\n", "\n") : text;
-  const spliced = "remove" in change ? remove(lines, change.path) : set(lines, change.path, change.value);
-  const after = hasWindowsLines ? spliced.replaceAll("\n", "\r\n") : spliced;
-  const expected = structuredClone(current) as Record<string, unknown>;
-  const container = containerAt(expected, change.path.slice(0, -1), !("remove" in change));
+  const expected = structuredClone(value);
+  const why = "cannot be edited without changing other parts of it; please edit it by hand";
+  let lines = hasWindowsLines ? text.replaceAll("\r\n", "\n") : text;
+  for (const change of changes) {
+    applyTo(expected, change);
+    try {
+      lines = "remove" in change ? remove(lines, change.path) : set(lines, change.path, change.value);
+    } catch (error) {
+      // The parser of the notation, which cannot read what the change before it wrote.
+      throw unreadable(file, why, error);
+    }
+  }
+  const after = hasWindowsLines ? lines.replaceAll("\n", "\r\n") : lines;
+  const reparsed = await parseDocument(after, syntax);
+  const isFaithful =
+    reparsed.problems.length === 0 && canonicalJson(reparsed.value) === canonicalJson(expected);
+  if (!isFaithful) throw unreadable(file, why);
+  return after;
+}
+
+function applyTo(value: Record<string, unknown>, change: Change): void {
+  const container = containerAt(value, change.path.slice(0, -1), !("remove" in change));
   const key = String(change.path.at(-1));
   if ("remove" in change) delete container[key];
   else
@@ -71,20 +108,13 @@ async function applyChange(
       configurable: true,
       writable: true,
     });
-  const reparsed = await parseDocument(after, syntax);
-  const isFaithful =
-    reparsed.problems.length === 0 && canonicalJson(reparsed.value) === canonicalJson(expected);
-  if (!isFaithful) {
-    throw unreadable(file, "cannot be edited without changing other parts of it; please edit it by hand");
-  }
-  return after;
 }
 
 function containerAt(value: Record<string, unknown>, path: Path, create: boolean): Record<string, unknown> {
   let here = value;
   for (const step of path) {
     const next = Object.hasOwn(here, step) ? here[step] : undefined;
-    if (isRecord(next)) here = next;
+    if (typeof next === "object" && next !== null) here = next as Record<string, unknown>;
     else if (create) here = here[step] = bareObject();
     else return bareObject();
   }
@@ -103,25 +133,30 @@ async function parseOrThrow(
     throw unreadable(`${file}:${line}:${column}`, `cannot be edited: ${problem.message}`);
   }
   if (!isRecord(value)) throw unreadable(file, "does not contain an object");
-  for (const key of ["mcpServers", "servers"]) {
-    if (valueAt(value, [key]) !== undefined && !isRecord(value[key]))
-      throw unreadable(file, `\`${key}\` is not an object`);
-  }
   return value;
 }
 
-async function write(target: string, text: string, mode: number): Promise<void> {
+async function isLink(file: string): Promise<boolean> {
+  return lstat(file).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  );
+}
+
+async function write(target: string, text: string, how: { mode: number; held: Held }): Promise<void> {
   try {
-    await writeFileAtomic(target, text, mode);
+    await writeFileAtomic(target, text, how);
   } catch (error) {
+    if (error instanceof PlugboardError) throw error;
     const { code = "unknown error" } = error as NodeJS.ErrnoException;
     throw new PlugboardError("config-unreadable", `${target} cannot be written (${code}).`, {
       cause: error,
       data: { file: target },
+      hint: "Check the permissions and the free space of its folder; nothing was changed.",
     });
   }
 }
 
-function unreadable(file: string, why: string): PlugboardError {
-  return new PlugboardError("config-unreadable", `${file} ${why}.`, { data: { file } });
+function unreadable(file: string, why: string, cause?: unknown): PlugboardError {
+  return new PlugboardError("config-unreadable", `${file} ${why}.`, { data: { file }, cause });
 }

@@ -3,9 +3,12 @@ import { PlugboardError } from "../errors.ts";
 import { splitArgv } from "../lib/argv.ts";
 import { readBoundedFile } from "../lib/bounded-file.ts";
 import type { Environment } from "../lib/folders.ts";
+import { defined, own } from "../lib/record.ts";
+import { isPublicVariable } from "../lib/secret-words.ts";
 import type { ServerEntry } from "./model.ts";
 import type { ServerConfig } from "./server-schema.ts";
-import { parseTemplate, referencesIn, showReference } from "./template.ts";
+import { shownReference } from "./show/references.ts";
+import { parseTemplate, referencesIn } from "./template.ts";
 import type { Reference, Template } from "./template.ts";
 
 /** Looks up a secret by name. */
@@ -32,9 +35,15 @@ export interface MissingValue {
 
 /**
  * Replaces references with their values, in memory, just before the server is used. If a value is missing, it
- * throws an error that names the reference, the field and the file, and never shows the other values.
+ * throws an error that names the reference, the field and the file, and never shows the other values. `judge` gets the
+ * fields that say what is run or contacted as soon as they are known, and throws if that is not allowed; no other value
+ * is looked up before.
  */
-export async function expandServer(entry: ServerEntry, sources: ValueSources): Promise<Expanded> {
+export async function expandServer(
+  entry: ServerEntry,
+  sources: ValueSources,
+  judge?: (config: ServerConfig) => void,
+): Promise<Expanded> {
   const { config, name } = entry;
   if (!config)
     throw new PlugboardError("config-invalid", `The configuration of server "${name}" has mistakes.`, {
@@ -48,24 +57,42 @@ export async function expandServer(entry: ServerEntry, sources: ValueSources): P
       return await render(parseTemplate(text), lookUp);
     } catch (error) {
       if (!(error instanceof MissingReference)) throw error;
-      missing.push({ reference: showReference(error.reference), field });
+      missing.push({ reference: shownReference(error.reference), field });
       return "";
     }
   };
-  const expanded: ServerConfig = { ...config };
-  for (const [field, value] of expandedFields(config)) {
-    Object.assign(expanded, { [field]: await mapTexts(value, field, fill) });
-  }
+  const expandFields = async (fields: ServerConfig): Promise<ServerConfig> => {
+    const expanded: ServerConfig = {};
+    for (const [field, value] of expandedFields(fields))
+      Object.assign(expanded, { [field]: await mapTexts(value, field, fill) });
+    return expanded;
+  };
+  const identity = await expandFields(identityOf(config));
+  if (identity.cwd !== undefined) identity.cwd = resolvePath(identity.cwd, entry.baseDir, sources.home);
+  if (missing.length > 0) throw missingValues(entry, [...missing, ...missingVariables(entry, sources.env)]);
+  judge?.({ ...config, ...identity, env: { ...config.env, ...identity.env } });
+  const rest = await expandFields(withoutIdentity(config));
   if (missing.length > 0) throw missingValues(entry, missing);
-  if (expanded.cwd !== undefined) expanded.cwd = resolvePath(expanded.cwd, entry.baseDir, sources.home);
+  if (rest.network)
+    rest.network = withPaths(rest.network, (path) => resolvePath(path, entry.baseDir, sources.home));
+  const env = config.env && { env: { ...rest.env, ...identity.env } };
+  const expanded: ServerConfig = { ...config, ...rest, ...identity, ...env };
   return { config: expanded, sensitive: sensitive.filter((value) => value.length >= 4) };
 }
+
+/** The files of `network` are relative to the configuration, like `cwd`. */
+function withPaths({ proxy, ...files }: Network, toPath: (path: string) => string): Network {
+  const paths = Object.entries(files).map(([name, path]) => [name, path && toPath(path)]);
+  return { ...defined({ proxy }), ...(Object.fromEntries(paths) as Omit<Network, "proxy">) };
+}
+
+type Network = NonNullable<ServerConfig["network"]>;
 
 /** Finds variables that are not set and have no default, without looking up secrets, running commands or reading files. */
 export function missingVariables(entry: ServerEntry, env: Environment): MissingValue[] {
   const known = (name: string) =>
-    env[name] !== undefined ||
-    entry.variables[name] !== undefined ||
+    own(env, name) !== undefined ||
+    own(entry.variables, name) !== undefined ||
     // Set when a connection is made for a project.
     (name === "PROJECT_ROOT" && entry.config?.isolation === "project");
   return expandedFields(entry.config ?? {})
@@ -79,7 +106,7 @@ export function missingVariables(entry: ServerEntry, env: Environment): MissingV
             part.fallback === undefined &&
             !known(part.name),
         )
-        .map((part) => ({ reference: showReference(part as Reference), field })),
+        .map((part) => ({ reference: shownReference(part as Reference), field })),
     );
 }
 
@@ -91,15 +118,30 @@ function textsIn(value: unknown, field: string): [string, string][] {
 
 export function missingValues(entry: ServerEntry, missing: readonly MissingValue[]): PlugboardError {
   const place = entry.origin.file ? ` (${entry.origin.file}:${entry.origin.line ?? 1})` : "";
-  const list = missing.map(({ reference, field }) => `${reference} in ${field}`).join(", ");
+  const list = [...new Set(missing.map(({ reference, field }) => `${reference} in ${field}`))].join(", ");
   const message = `Server "${entry.name}" needs ${list}${place}.`;
   return new PlugboardError("value-missing", message, { server: entry.name, data: { missing } });
 }
 
 /** True if any string in the value contains a reference. */
 export function hasReferences(value: unknown): boolean {
-  if (typeof value === "string") return referencesIn(value).length > 0;
-  return typeof value === "object" && value !== null && Object.values(value).some(hasReferences);
+  return referenceKinds(value).size > 0;
+}
+
+export function referenceKinds(value: unknown): Set<Reference["kind"]> {
+  return new Set(textsIn(value, "").flatMap(([, text]) => referencesIn(text).map(({ kind }) => kind)));
+}
+
+/** The fields that say what is run or contacted. */
+export function identityOf({ command, args, url, cwd, env }: ServerConfig): ServerConfig {
+  const path = own(env, "PATH");
+  return defined({ command, args, url, cwd, env: path === undefined ? undefined : { PATH: path } });
+}
+
+function withoutIdentity(config: ServerConfig): ServerConfig {
+  const { command: _c, args: _a, url: _u, cwd: _w, env, ...rest } = config;
+  const { PATH: _p, ...others } = env ?? {};
+  return { ...rest, ...(env && { env: others }) };
 }
 
 function expandedFields(config: ServerConfig): [string, unknown][] {
@@ -152,9 +194,10 @@ async function render(template: Template, lookUp: LookUp): Promise<string> {
 
 function createLookUp(entry: ServerEntry, sources: ValueSources, sensitive: string[]): LookUp {
   return async (reference) => {
-    const own = reference.kind === "env" ? entry.variables[reference.name] : undefined;
-    const value = own ?? (await valueOf(reference, entry, sources));
-    if (own === undefined && value !== undefined) sensitive.push(value);
+    const ours = reference.kind === "env" ? own(entry.variables, reference.name) : undefined;
+    const value = ours ?? (await valueOf(reference, entry, sources));
+    const isPublic = reference.kind === "env" && isPublicVariable(reference.name);
+    if (ours === undefined && value !== undefined && !isPublic) sensitive.push(value);
     return value;
   };
 }
@@ -162,7 +205,7 @@ function createLookUp(entry: ServerEntry, sources: ValueSources, sensitive: stri
 async function valueOf({ kind, name }: Reference, entry: ServerEntry, sources: ValueSources) {
   switch (kind) {
     case "env":
-      return sources.env[name];
+      return own(sources.env, name);
     case "secret":
       return sources.secrets(name);
     case "file":
@@ -187,10 +230,14 @@ async function commandValue(
 ): Promise<string> {
   const [command, ...args] = splitArgv(line);
   const failed = (why: string) =>
-    new PlugboardError("value-missing", `Server "${entry.name}": \${cmd:${line}} ${why}.`, {
-      server: entry.name,
-      hint: "Run the command by hand to see what it prints.",
-    });
+    new PlugboardError(
+      "value-missing",
+      `Server "${entry.name}": ${shownReference({ kind: "cmd", name: line })} ${why}.`,
+      {
+        server: entry.name,
+        hint: "Run the command by hand to see what it prints.",
+      },
+    );
   if (!command) throw failed("does not name a command");
   // Loaded lazily: most runs of the command line never need it, and all of them have to start fast.
   const { execFile } = await import("node:child_process");

@@ -5,6 +5,8 @@ export interface ServerExplanation {
   name: string;
   origin: Origin;
   status: ServerStatus;
+  /** The line that switches the server off. */
+  decidedBy?: { rule: string; origin: Origin };
   fields: Record<string, Origin>;
   shadowed: Origin[];
   bundles: { name: string; origin: Origin }[];
@@ -21,6 +23,7 @@ export function explainServer(config: LoadedConfig, name: string): ServerExplana
     name,
     origin: entry.origin,
     status: entry.status,
+    ...decidedBy(entry),
     fields: entry.fields,
     shadowed: entry.shadowed.map(({ origin }) => origin),
     bundles: bundles.map((bundle) => ({ name: bundle.name, origin: bundle.origin })),
@@ -28,6 +31,13 @@ export function explainServer(config: LoadedConfig, name: string): ServerExplana
     policy: policyOf(entry, config),
     diagnostics: entry.diagnostics,
   };
+}
+
+function decidedBy({ status, fields }: ServerEntry): Pick<ServerExplanation, "decidedBy"> {
+  if (status.kind !== "disabled" || status.reason !== "config") return {};
+  const rule = ["enabled", "disabled"].find((field) => Object.hasOwn(fields, field));
+  const origin = rule === undefined ? undefined : fields[rule];
+  return rule !== undefined && origin ? { decidedBy: { rule, origin } } : {};
 }
 
 function trustOf({ needsTrust, status }: ServerEntry): ServerExplanation["trust"] {

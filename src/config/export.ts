@@ -9,7 +9,10 @@ export interface Exported {
   notes: WrittenFile["notes"];
 }
 
-/** Writes servers in another client's format, with notes on what that format cannot express. */
+/**
+ * Writes servers in another client's format, with notes on what that format cannot express. A disabled server that
+ * would be enabled there is left out.
+ */
 export async function exportServers(format: Format, servers: readonly NamedServer[]): Promise<Exported> {
   if (!format.write) {
     const exportable = formats.filter(({ write }) => write).map(({ id }) => id);
@@ -21,9 +24,21 @@ export async function exportServers(format: Format, servers: readonly NamedServe
       },
     );
   }
-  const { value, notes } = format.write(servers);
+  const { write } = format;
+  const hasNoSwitch = (server: NamedServer) =>
+    server.config.enabled === false &&
+    write([server]).notes.some(({ kind, field }) => kind === "lost" && field === "enabled");
+  const left = servers.filter(hasNoSwitch);
+  const { value, notes } = write(servers.filter((server) => !left.includes(server)));
   const { stringify } = await notation(format.syntax === "jsonc" ? "json" : format.syntax);
-  return { text: stringify(value), notes };
+  const message = `it is disabled, and ${format.title} has no switch for that, so it is left out`;
+  const leftOut = left.map(({ name }) => ({
+    server: name,
+    kind: "lost" as const,
+    field: "enabled",
+    message,
+  }));
+  return { text: stringify(value), notes: [...notes, ...leftOut] };
 }
 
 export function formatById(id: string): Format {

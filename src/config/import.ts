@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { canonicalJson } from "../lib/canonical.ts";
 import { readBoundedFile } from "../lib/bounded-file.ts";
+import { cannotCheck } from "./diagnose.ts";
 import { parseDocument, positionAt, syntaxOf } from "./documents/document.ts";
 import { formats } from "./formats/index.ts";
 import type { Format, FormatFile, ImportedFile, ImportedServer, Machine, Note } from "./formats/format.ts";
@@ -20,15 +21,19 @@ export interface ForeignFile {
 }
 
 /** Larger than our own limit: some clients keep much more than servers in their file. */
-const maxForeignBytes = 20_000_000;
+export const maxForeignBytes = 20_000_000;
 
 /** Finds and reads the configuration files of other clients. */
 export async function findForeignFiles(machine: Machine, ids?: readonly string[]): Promise<ForeignFile[]> {
   const chosen = formats.filter((format) => !ids || ids.includes(format.id));
   const found = await Promise.all(
     chosen.map(async (format) => {
-      const files = await Promise.all(format.files(machine).map(listFolder));
-      const read = await Promise.all(files.flat().map((file) => readForeignFile(format, file, machine)));
+      const listed = (await Promise.all(format.files(machine).map(listFolder))).flat();
+      // In the home folder, a client's file for the project is the one for the user.
+      const files = listed.filter(
+        ({ path }, index) => listed.findIndex((one) => one.path === path) === index,
+      );
+      const read = await Promise.all(files.map((file) => readForeignFile(format, file, machine)));
       return read.filter((file) => file !== undefined);
     }),
   );
@@ -59,7 +64,12 @@ export async function readForeignFile(
     const { line, column } = positionAt(read.text, problem.offset);
     return { ...nothing, problem: `${problem.message} (line ${line}, column ${column})` };
   }
-  return { ...nothing, imported: format.read(document.value, { projectRoot, home, scope, file: path }) };
+  try {
+    return { ...nothing, imported: format.read(document.value, { projectRoot, home, scope, file: path }) };
+  } catch (error) {
+    // One file that nobody foresaw must not keep the others from being imported.
+    return { ...nothing, problem: cannotCheck(error) };
+  }
 }
 
 export interface PlannedServer {
@@ -79,48 +89,65 @@ export function planImport(
   config: LoadedConfig,
   scope?: WritableScope,
 ): PlannedServer[] {
-  const planned: PlannedServer[] = [];
-  for (const file of files) {
-    for (const server of file.imported.servers)
-      planned.push(planServer(server, file, config, planned, scope));
-  }
-  return planned;
+  const configured = new Set([...config.servers.keys()].map((name) => name.toLowerCase()));
+  const added: Added = { contents: new Set(), names: new Set(), configured };
+  return files.flatMap((file) =>
+    file.imported.servers.map((server) => {
+      const plan = planServer(server, file, config, added, scope);
+      if (plan.action === "add") {
+        added.contents.add(canonicalJson(plan.config));
+        added.names.add(plan.name.toLowerCase());
+      }
+      return plan;
+    }),
+  );
+}
+
+/** What the import adds so far. */
+interface Added {
+  contents: Set<string>;
+  /** In lower case: names must differ in more than that. */
+  names: Set<string>;
+  /** The names that are configured already, in lower case. */
+  configured: ReadonlySet<string>;
 }
 
 function planServer(
   { name: original, config, notes: given, local }: ImportedServer,
   { format, file, scope: fileScope }: ForeignFile,
   existing: LoadedConfig,
-  planned: readonly PlannedServer[],
+  added: Added,
   scope: WritableScope | undefined,
 ): PlannedServer {
   const notes = [...given];
   let name = validName(original);
   if (name !== original)
     notes.push({ kind: "translated", field: "name", message: `"${original}" is renamed to "${name}"` });
-  const same = (other: ServerConfig | undefined) =>
-    other !== undefined && canonicalJson(other) === canonicalJson(config);
-  const ours = existing.servers.get(name);
-  const isSame = same(ours?.config) || planned.some((other) => other.action === "add" && same(other.config));
-  const clash = planned.some(
-    (other) => other.action === "add" && other.name.toLowerCase() === name.toLowerCase(),
-  );
-  if (!isSame && clash) {
+  const content = canonicalJson(config);
+  const ours = existing.servers.get(name)?.config;
+  const isSame = (ours !== undefined && canonicalJson(ours) === content) || added.contents.has(content);
+  if (!isSame && added.names.has(name.toLowerCase())) {
     notes.push({
       kind: "translated",
       field: "name",
-      message: `another client has a different server called "${name}"`,
+      message: `another server that is imported is called "${name}"`,
     });
-    name = `${name}-${format.id}`;
+    name = freeName(`${name.slice(0, 40)}-${format.id}`, added.names);
   }
   const target = scope ?? (local ? "local" : fileScope);
-  const action = isSame ? "same" : existing.servers.has(name) ? "taken" : "add";
+  const action = isSame ? "same" : added.configured.has(name.toLowerCase()) ? "taken" : "add";
   const from = { client: format.id, title: format.title, file, name: original, scope: fileScope };
   return { name, config, scope: target, from, action, notes };
 }
 
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(name.toLowerCase())) return name;
+  return freeName(`${name}-${taken.size}`, taken);
+}
+
 function validName(name: string): string {
   const valid = name
+    .slice(0, 200)
     .normalize("NFKD")
     .replaceAll(/[^A-Za-z0-9_.-]+/g, "-")
     .replaceAll(/^[^A-Za-z0-9]+|-+$/g, "")

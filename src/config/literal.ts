@@ -1,11 +1,16 @@
 import type { Environment } from "../lib/folders.ts";
+import { homeFolder } from "../lib/folders.ts";
 import { isRecord } from "../lib/record.ts";
+import { bareObject } from "./documents/document.ts";
 import { checkBundles, mergeServers, refuseUntrustedWithoutAllowList } from "./merge.ts";
 import type { LoadedConfig, ServerEntry } from "./model.ts";
 import { checkConfig } from "./parse.ts";
-import { noPolicy } from "./policy.ts";
+import { noPolicy } from "./policy/policy.ts";
+import type { ManagedPolicy } from "./policy/policy.ts";
+import { nothingKnown } from "./policy/rules.ts";
 import type { BundleConfig, Settings } from "./schema.ts";
 import type { ServerConfig } from "./server-schema.ts";
+import { withAbsolutePaths } from "./secret-files.ts";
 import { judgeServer } from "./usability.ts";
 
 /** A server that runs in this process: any object that can connect to a transport, plus the usual server options. */
@@ -22,9 +27,10 @@ export interface ConfigLiteral extends Settings {
 export function fromLiteral<T extends { connect(transport: never): Promise<void> }>(
   { servers, ...rest }: ConfigLiteral,
   env: Environment,
+  policy: ManagedPolicy,
 ): { loaded: LoadedConfig; inProcess: Map<string, T> } {
   const inProcess = new Map<string, T>();
-  const written: Record<string, unknown> = {};
+  const written = bareObject();
   for (const [name, server] of Object.entries(servers)) {
     if (!isInProcess(server)) {
       written[name] = server;
@@ -43,25 +49,36 @@ export function fromLiteral<T extends { connect(transport: never): Promise<void>
     baseDir: process.cwd(),
     needsTrust: false,
   };
+  // The program decides which servers it has; the policy only takes some of them away.
   const merged = mergeServers([source], noPolicy);
   const { bundles, diagnostics } = checkBundles(
     [source],
     new Map(merged.map((entry) => [entry.name, entry])),
   );
   refuseUntrustedWithoutAllowList(merged, [source]);
+  const known = nothingKnown();
   const entries = merged.map((entry): [string, ServerEntry] => [
     entry.name,
-    judgeServer(entry, { policy: noPolicy, env, isTrusted: true }),
+    judgeServer(entry, {
+      policy,
+      env,
+      trust: { isTrusted: true, scripts: {} },
+      isInProcess: inProcess.has(entry.name),
+      known,
+    }),
   ]);
   return {
     inProcess,
     loaded: {
       servers: new Map(entries),
       bundles,
-      settings: parsed.settings,
+      settings: parsed.settings.secrets
+        ? withAbsolutePaths(parsed.settings, source.baseDir, homeFolder(env))
+        : parsed.settings,
       settingOrigins: parsed.settingOrigins,
-      policy: noPolicy,
-      diagnostics: [...parsed.diagnostics, ...diagnostics],
+      settingRules: parsed.settingRules,
+      policy,
+      diagnostics: [...(policy.warnings ?? []), ...parsed.diagnostics, ...diagnostics],
       sources: [{ scope: "override", state: "used" }],
       projectRoot: process.cwd(),
     },

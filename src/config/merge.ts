@@ -1,8 +1,10 @@
+import { nearest } from "../lib/suggest.ts";
+import { formatPath } from "./documents/document.ts";
 import { positionOf } from "./model.ts";
 import type { BundleEntry, Diagnostic, Origin, ServerEntry } from "./model.ts";
 import { checkConfig } from "./parse.ts";
 import type { ParsedServer } from "./parse.ts";
-import type { ManagedPolicy } from "./policy.ts";
+import type { ManagedPolicy } from "./policy/policy.ts";
 import type { Settings } from "./schema.ts";
 import type { ReadSource } from "./sources.ts";
 
@@ -63,10 +65,10 @@ export function refuseUntrustedWithoutAllowList(
   sources: readonly ReadSource[],
 ): void {
   const bundles = sources.flatMap((source) => source.parsed.bundles.map(({ config }) => config));
+  const listed = new Set(bundles.flatMap((bundle) => (bundle?.tools?.allow ? bundle.servers : [])));
   for (const entry of entries) {
     if (!entry.config?.untrusted || entry.config.tools?.allow) continue;
-    const isListed = bundles.some((bundle) => bundle?.tools?.allow && bundle.servers.includes(entry.name));
-    if (!isListed)
+    if (!listed.has(entry.name))
       refuse(entry, "an untrusted server needs an allow list", 'add "tools": { "allow": ["…"] }');
   }
 }
@@ -81,6 +83,7 @@ function refuse(entry: ServerEntry, message: string, suggestion: string): void {
 export function mergeSettings(sources: readonly ReadSource[]): {
   settings: Settings;
   settingOrigins: Record<string, Origin>;
+  settingRules: Record<string, Origin>;
 } {
   const settings: Settings = {};
   const settingOrigins: Record<string, Origin> = {};
@@ -88,7 +91,9 @@ export function mergeSettings(sources: readonly ReadSource[]): {
     Object.assign(settings, parsed.settings);
     Object.assign(settingOrigins, parsed.settingOrigins);
   }
-  return { settings, settingOrigins };
+  const { settingRules = {} } =
+    sources.find(({ parsed }) => parsed.settings.approval !== undefined)?.parsed ?? {};
+  return { settings, settingOrigins, settingRules };
 }
 
 /** Merges bundles like servers, as whole entries, and checks them against the servers they name. */
@@ -111,19 +116,23 @@ export function checkBundles(sources: readonly ReadSource[], servers: ReadonlyMa
 }
 
 function bundleProblems(
-  { name, config, origin }: BundleEntry,
+  { name, config, origin, rules }: BundleEntry,
   servers: ReadonlyMap<string, ServerEntry>,
 ): Diagnostic[] {
-  const base = { path: `bundles.${name}`, bundle: name, ...positionOf(origin) };
-  return (config?.servers ?? []).flatMap((server): Diagnostic[] => {
+  const base = { path: formatPath(["bundles", name]), bundle: name, ...positionOf(origin) };
+  return (config?.servers ?? []).flatMap((server, index): Diagnostic[] => {
     const entry = servers.get(server);
     if (!entry) {
+      const inside = server === config?.serverId ? "serverId" : `servers[${index}]`;
+      const near = nearest(server, servers.keys());
       return [
         {
           ...base,
+          path: `${base.path}.${inside}`,
+          ...positionOf(rules[inside] ?? origin),
           severity: "warning",
           message: `there is no server "${server}"`,
-          suggestion: "add it, or remove it from the bundle",
+          suggestion: near === undefined ? "add it, or remove it from the bundle" : `did you mean "${near}"?`,
         },
       ];
     }

@@ -2,7 +2,7 @@ import type { DisabledReason } from "../events.ts";
 import { defined } from "../lib/record.ts";
 import type { BundleConfig, Settings } from "./schema.ts";
 import type { ServerConfig } from "./server-schema.ts";
-import type { ManagedPolicy } from "./policy.ts";
+import type { ManagedPolicy } from "./policy/policy.ts";
 
 /** Where a value was configured, from the highest precedence to the lowest. */
 export type Scope = "managed" | "override" | "inline" | "explicit" | "local" | "project" | "user" | "plugin";
@@ -48,12 +48,16 @@ export interface ServerEntry {
   origin: Origin;
   /** The line of each field that was written, by field name. */
   fields: Record<string, Origin>;
+  /** The line of each rule about tools, by its path in the entry: `tools.deny[0]`. */
+  rules: Record<string, Origin>;
   /** The folder that relative paths in this entry start from. */
   baseDir: string;
   /** Variables that exist only for this entry, such as PLUGIN_ROOT. */
   variables: Record<string, string>;
   /** True for entries from a project: they are not used until their exact content is trusted. */
   needsTrust: boolean;
+  /** The scripts of the project that this entry runs, with the hashes that were trusted; checked again at every start. */
+  trustedScripts?: Readonly<Record<string, string>>;
   status: ServerStatus;
   diagnostics: Diagnostic[];
   /** Entries of the same name that this one takes precedence over, highest first. */
@@ -70,6 +74,8 @@ export interface BundleEntry {
   /** `serverId` is merged into `servers`; absent when the bundle has mistakes. */
   config?: BundleConfig & { servers: string[] };
   origin: Origin;
+  /** The line of each rule, by its path in the entry: `tools.deny[0]`. */
+  rules: Record<string, Origin>;
   diagnostics: Diagnostic[];
 }
 
@@ -80,8 +86,12 @@ export interface Source {
   state: "used" | "missing" | "refused" | "untrusted-settings";
   /** Why it was refused. */
   reason?: string;
+  /** It exists, but it cannot be read or parsed, so nothing in it is used. */
+  isBroken?: true;
   /** A project's settings and bundles that are not trusted yet. */
   untrustedSettings?: Record<string, unknown>;
+  /** The fingerprint under which its settings are trusted. */
+  settingsMark?: string;
 }
 
 export interface LoadedConfig {
@@ -89,6 +99,8 @@ export interface LoadedConfig {
   bundles: ReadonlyMap<string, BundleEntry>;
   settings: Settings;
   settingOrigins: Readonly<Record<string, Origin>>;
+  /** The line of each rule in `approval`, by its path: `approval.tools["delete_*"]`. */
+  settingRules: Readonly<Record<string, Origin>>;
   policy: ManagedPolicy;
   diagnostics: readonly Diagnostic[];
   sources: readonly Source[];

@@ -1,8 +1,8 @@
 import { isRecord } from "../lib/record.ts";
 import { checkServer, isNote } from "./check-server.ts";
-import { check, unknownKey } from "./diagnose.ts";
+import { check, countedFindings, ownMistake, unknownKey } from "./diagnose.ts";
 import type { Finding } from "./diagnose.ts";
-import { formatPath, parseDocument, positionAt } from "./documents/document.ts";
+import { findSpan, formatPath, parseDocument, positionsIn } from "./documents/document.ts";
 import type { ConfigDocument, Path, SyntaxName } from "./documents/document.ts";
 import { positionOf } from "./model.ts";
 import type { BundleEntry, Diagnostic, Origin, Scope } from "./model.ts";
@@ -16,6 +16,7 @@ export interface ParsedConfig {
   bundles: BundleEntry[];
   settings: Settings;
   settingOrigins: Record<string, Origin>;
+  settingRules: Record<string, Origin>;
   /** All diagnostics, including those of the servers and bundles. */
   diagnostics: Diagnostic[];
   /** False if the text is not a configuration at all. */
@@ -28,6 +29,7 @@ export interface ParsedServer {
   written: unknown;
   origin: Origin;
   fields: Record<string, Origin>;
+  rules: Record<string, Origin>;
   diagnostics: Diagnostic[];
 }
 
@@ -47,7 +49,7 @@ export async function parseConfig(input: unknown, options: ParseOptions = {}): P
 
 /** The same as `parseConfig`, for a value that is already parsed. */
 export function checkConfig(value: unknown, options: ParseOptions = {}): ParsedConfig {
-  return interpret({ value, problems: [], find: () => undefined }, "", options);
+  return interpret({ value, problems: [] }, "", options);
 }
 
 function interpret(document: ConfigDocument, text: string, options: ParseOptions): ParsedConfig {
@@ -57,7 +59,14 @@ function interpret(document: ConfigDocument, text: string, options: ParseOptions
   );
   const root = document.value;
   const fatal = document.problems.some(({ path }) => path === undefined || !isInsideServer(path));
-  const empty = { servers: [], bundles: [], settings: {}, settingOrigins: {}, readable: false };
+  const empty = {
+    servers: [],
+    bundles: [],
+    settings: {},
+    settingOrigins: {},
+    settingRules: {},
+    readable: false,
+  };
   if (fatal) return { ...empty, diagnostics: problems };
   if (!isRecord(root)) {
     return {
@@ -73,10 +82,14 @@ function interpret(document: ConfigDocument, text: string, options: ParseOptions
     place.diagnostic({ severity: "error", path: [key], message: "expected an object" }),
   );
   const bundles = readBundles(root["bundles"], place);
-  const { settings, settingOrigins, findings } = readSettings(root, place);
+  const { findings, ...ofSettings } = readSettings(root, place);
   const own = [...servers, ...bundles.entries].flatMap((entry) => entry.diagnostics);
-  const diagnostics = [...misshapen, ...own, ...[...bundles.findings, ...findings].map(place.diagnostic)];
-  return { servers, bundles: bundles.entries, settings, settingOrigins, diagnostics, readable: true };
+  const diagnostics = [
+    ...misshapen,
+    ...own,
+    ...[...bundles.findings, ...countedFindings(findings, [])].map(place.diagnostic),
+  ];
+  return { servers, bundles: bundles.entries, ...ofSettings, diagnostics, readable: true };
 }
 
 function isInsideServer(path: Path): boolean {
@@ -91,10 +104,11 @@ type Place = ReturnType<typeof createPlace>;
 
 /** Maps paths in the document to file, line and column. */
 function createPlace(document: ConfigDocument, text: string, { scope = "override", file }: ParseOptions) {
+  const positionAt = positionsIn(text);
   const origin = (path: Path): Origin => {
     for (let depth = path.length; depth >= 0; depth--) {
-      const span = document.find(path.slice(0, depth));
-      if (span) return { ...base, ...positionAt(text, span.start) };
+      const span = findSpan(document, path.slice(0, depth));
+      if (span) return { ...base, ...positionAt(span.start) };
     }
     return base;
   };
@@ -112,7 +126,7 @@ function createPlace(document: ConfigDocument, text: string, { scope = "override
     path: formatPath(path),
     ...about(path),
     ...(file === undefined ? {} : { file }),
-    ...positionAt(text, offset),
+    ...positionAt(offset),
   });
   return { origin, diagnostic, problem };
 }
@@ -124,14 +138,15 @@ function readServers(
   place: Place,
 ): ParsedServer[] {
   if (!isRecord(value)) return [];
+  const problemsOf = Map.groupBy(problems, ({ server }) => server);
   return Object.entries(value)
     .filter(([name]) => !isNote(name))
     .map(([name, written]) => {
       const path = [container, name];
-      const { config, findings } = checkServer(written, path);
+      const { config, findings } = ownMistake(path, () => checkServer(written, path));
       const badName = checkName(name, path);
-      const duplicates = problems.filter((problem) => problem.server === name);
-      const diagnostics = [...duplicates, ...[...badName, ...findings].map(place.diagnostic)];
+      const duplicates = problemsOf.get(name) ?? [];
+      const all = countedFindings([...badName, ...findings], path);
       const isGood = config !== undefined && duplicates.length === 0 && badName.length === 0;
       const fields = isRecord(written)
         ? Object.keys(written).map((key) => [key, place.origin([...path, key])] as const)
@@ -142,7 +157,8 @@ function readServers(
         written,
         origin,
         fields: Object.fromEntries(fields),
-        diagnostics,
+        rules: isGood ? ruleOrigins(written, path, ["tools", "approval", "untrusted"], place) : {},
+        diagnostics: [...duplicates, ...all.map(place.diagnostic)],
         ...(isGood ? { config } : {}),
       };
     });
@@ -174,7 +190,7 @@ function readBundles(value: unknown, place: Place): { entries: BundleEntry[]; fi
   }
   const entries = Object.entries(value).map(([name, written]) => {
     const path = ["bundles", name];
-    const { data, findings } = check(bundleSchema, written, path);
+    const { data, findings } = ownMistake(path, () => check(bundleSchema, written, path));
     if (data && !data.servers && data.serverId === undefined) {
       findings.push({
         severity: "error",
@@ -192,12 +208,13 @@ function readBundles(value: unknown, place: Place): { entries: BundleEntry[]; fi
       });
     }
     const origin = place.origin(path);
-    const diagnostics = findings.map(place.diagnostic);
-    if (!data || findings.length > 0) return { name, origin, diagnostics };
+    const diagnostics = countedFindings(findings, path).map(place.diagnostic);
+    const rules = data ? ruleOrigins(written, path, ["tools", "servers", "serverId"], place) : {};
+    if (!data || findings.length > 0) return { name, origin, rules, diagnostics };
     const servers = [
       ...new Set([...(data.servers ?? []), ...(data.serverId === undefined ? [] : [data.serverId])]),
     ];
-    return { name, origin, diagnostics, config: { ...data, servers } };
+    return { name, origin, rules, diagnostics, config: { ...data, servers } };
   });
   return { entries, findings: [] };
 }
@@ -216,11 +233,30 @@ function readSettings(root: Record<string, unknown>, place: Place) {
       findings.push(unknownKey(key, [key], Object.keys(configSchema.shape)));
       continue;
     }
-    const { data, findings: wrong } = check(schema, value, [key]);
+    const { data, findings: wrong } = ownMistake([key], () => check(schema, value, [key]));
     findings.push(...wrong);
     if (wrong.length > 0) continue;
     settings[key] = data;
     settingOrigins[key] = place.origin([key]);
   }
-  return { settings: settings as Settings, settingOrigins, findings };
+  const settingRules = Object.hasOwn(settings, "approval") ? ruleOrigins(root, [], ["approval"], place) : {};
+  return { settings: settings as Settings, settingOrigins, settingRules, findings };
+}
+
+/** Where each rule of an entry that passed its checks is written: of the given fields and everything inside them. */
+function ruleOrigins(
+  entry: unknown,
+  path: Path,
+  fields: readonly string[],
+  place: Place,
+): Record<string, Origin> {
+  const origins: Record<string, Origin> = {};
+  const visit = (value: unknown, inside: Path): void => {
+    origins[formatPath(inside)] = place.origin([...path, ...inside]);
+    if (Array.isArray(value)) for (const [index, item] of value.entries()) visit(item, [...inside, index]);
+    else if (isRecord(value)) for (const key of Object.keys(value)) visit(value[key], [...inside, key]);
+  };
+  for (const field of fields)
+    if (isRecord(entry) && Object.hasOwn(entry, field)) visit(entry[field], [field]);
+  return origins;
 }

@@ -61,6 +61,11 @@ export function onlyPlace(entry: ServerEntry, scope: Scope | undefined): Origin 
   );
 }
 
+/** Servers of a project or plugin run in its folder; user servers run in the current folder. */
+export function workingFolder({ origin, baseDir }: Pick<ServerEntry, "origin" | "baseDir">): string {
+  return ["local", "project", "plugin"].includes(origin.scope) ? baseDir : process.cwd();
+}
+
 const scopeWords: Partial<Record<Scope, string>> = {
   override: "the calling program",
   inline: "PLUGBOARD_CONFIG_JSON",

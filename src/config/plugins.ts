@@ -53,7 +53,14 @@ async function readManifest(
     scope: "plugin",
     file,
     state: "used",
-    parsed: { ...parsed, settings: {}, settingOrigins: {}, bundles: [], diagnostics: aboutServers },
+    parsed: {
+      ...parsed,
+      settings: {},
+      settingOrigins: {},
+      settingRules: {},
+      bundles: [],
+      diagnostics: aboutServers,
+    },
     baseDir: root,
     needsTrust,
   };
@@ -61,7 +68,10 @@ async function readManifest(
 
 /** A plugin may add servers, but not change settings or bundles. */
 function onlyServers(source: ReadSource): ReadSource {
-  return { ...source, parsed: { ...source.parsed, settings: {}, settingOrigins: {}, bundles: [] } };
+  return {
+    ...source,
+    parsed: { ...source.parsed, settings: {}, settingOrigins: {}, settingRules: {}, bundles: [] },
+  };
 }
 
 function empty(root: string, needsTrust: boolean, diagnostics: Diagnostic[]): ReadSource {

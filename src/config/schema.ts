@@ -1,11 +1,15 @@
 import * as z from "zod/mini";
+import { gateway } from "./gateway-schema.ts";
 import { approval, elicitationMode, field, output, retry, serverSchema } from "./server-schema.ts";
 
 export const bundleSchema = z.strictObject({
-  servers: field(z.array(z.string()).check(z.minLength(1)), "The servers whose tools the bundle contains.", [
-    "files",
-  ]),
-  serverId: field(z.string(), "The same for a single server.", "files"),
+  servers: field(
+    z.array(z.string()).check(z.minLength(1)),
+    "The servers whose tools the bundle contains.",
+    ["files"],
+    "text",
+  ),
+  serverId: field(z.string(), "The same for a single server.", "files", "text"),
   mode: field(
     z.enum(["direct", "meta"]),
     "`direct` offers the tools themselves. `meta` offers tools to search, describe and call them instead.",
@@ -17,20 +21,31 @@ export const bundleSchema = z.strictObject({
         z.array(z.string()),
         "Only these tools. `*` and `?` are wildcards. An empty list is an error.",
         ["read_*"],
+        "text",
       ),
-      deny: field(z.array(z.string()), "Never these tools, even if `allow` lists them.", ["read_secret"]),
+      deny: field(
+        z.array(z.string()),
+        "Never these tools, even if `allow` lists them.",
+        ["read_secret"],
+        "text",
+      ),
     }),
     "Narrows down the tools. A tool must pass both the server's rules and the bundle's.",
     { allow: ["read_*"] },
   ),
-  description: field(z.string(), "What the bundle is for.", "Reading the notes"),
+  description: field(z.string(), "What the bundle is for.", "Reading the notes", "text"),
 });
 
 export type BundleConfig = z.output<typeof bundleSchema>;
 
 /** Top-level keys other than servers and bundles. */
 export const settingsSchema = z.strictObject({
-  plugins: field(z.array(z.string()), "Folders of plugins that define servers.", ["./plugins/search"]),
+  plugins: field(
+    z.array(z.string()),
+    "Folders of plugins that define servers.",
+    ["./plugins/search"],
+    "word",
+  ),
   naming: field(
     z.strictObject({
       style: field(z.enum(["mcp", "server"]), "`mcp__server__tool` or `server__tool`.", "mcp"),
@@ -45,6 +60,7 @@ export const settingsSchema = z.strictObject({
     }),
     "When to replace tool definitions with a search tool.",
     "auto",
+    "text",
   ),
   contextTokens: field(
     z.int().check(z.minimum(1000)),
@@ -55,6 +71,7 @@ export const settingsSchema = z.strictObject({
     z.record(z.string(), z.string().check(z.minLength(1))),
     "Which account to use, by server. Overrides the server's own `oauth.profile`, even if the server is configured in another file.",
     { issues: "work" },
+    "text",
   ),
   output: field(output, "How large results may be, for all servers.", { maxTokens: 25_000 }),
   approval: field(approval, "The default for servers that do not set it.", "auto"),
@@ -65,24 +82,29 @@ export const settingsSchema = z.strictObject({
     z.string().check(z.minLength(1)),
     "Where to store state: `memory`, the path of a SQLite file, or a `redis://` URL.",
     "memory",
+    "word",
   ),
-  gateway: field(
+  secrets: field(
     z.strictObject({
-      host: field(z.string(), "The address to listen on.", "127.0.0.1"),
-      port: field(z.int().check(z.minimum(0), z.maximum(65_535)), "The port to listen on.", 7420),
-      auth: field(z.string(), "How clients authenticate.", "token"),
-      keys: field(z.record(z.string(), z.unknown()), "API keys by caller.", {}),
-      limits: field(z.record(z.string(), z.unknown()), "Rate limits.", {}),
-      audit: field(z.union([z.boolean(), z.record(z.string(), z.unknown())]), "The audit trail.", true),
-      headers: field(z.record(z.string(), z.unknown()), "Headers to pass on to servers.", {}),
-      names: field(z.record(z.string(), z.unknown()), "How the gateway names tools.", {}),
+      envFiles: field(
+        z.array(z.string().check(z.minLength(1))),
+        "`.env` files for `${secret:NAME}`, after the vault and the environment. Only in your own configuration, never in a project's.",
+        ["~/.config/plugboard/tokens.env"],
+        "word",
+      ),
     }),
-    "Settings for `plugboard serve`.",
-    { host: "127.0.0.1", port: 7420 },
+    "Where else to look for secrets.",
+    { envFiles: ["~/.config/plugboard/tokens.env"] },
   ),
-  chat: field(z.record(z.string(), z.unknown()), "Settings for `plugboard chat`.", {
-    model: "gpt-5",
-  }),
+  gateway: field(gateway, "Settings for `plugboard serve`.", { port: 7420, names: { maxLength: 48 } }),
+  chat: field(
+    z.record(z.string(), z.unknown()),
+    "Settings for `plugboard chat`.",
+    {
+      model: "gpt-5",
+    },
+    "names",
+  ),
 });
 
 export type Settings = z.output<typeof settingsSchema>;

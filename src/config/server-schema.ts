@@ -1,14 +1,33 @@
 import * as z from "zod/mini";
 
-/** An optional field with the description and example that the reference and editors show. */
+/**
+ * How the strings of a field are shown: `text` as written, `word`, `url` and `arguments` as far as their shape is
+ * harmless, and of `names` only the keys. Strings of any other field are hidden. Numbers, switches and fixed words are
+ * shown by themselves.
+ */
+export type Showing = "text" | "word" | "url" | "arguments" | "names";
+
+/** Which fields are shown, and how. */
+export const showings = z.registry<{ as: Showing }>();
+
+/**
+ * An optional field with the description and example that the reference and editors show. Its strings are hidden
+ * unless `shown` declares that they are never secret.
+ */
 export function field<T extends z.core.$ZodType>(
   schema: T,
   description: string,
   example: unknown,
+  shown?: Showing,
 ): z.ZodMiniOptional<T> {
   const optional = z.optional(schema);
   z.globalRegistry.add(optional, { description, examples: [example] });
-  return optional;
+  return shown === undefined ? optional : shownAs(optional, shown);
+}
+
+function shownAs<T extends z.core.$ZodType>(schema: T, as: Showing): T {
+  showings.add(schema, { as });
+  return schema;
 }
 
 const text = z.string();
@@ -21,7 +40,10 @@ export const elicitationMode = z.enum(["ask", "decline"]);
 export const approval = z.union(
   [
     approvalMode,
-    z.strictObject({ default: z.optional(approvalMode), tools: z.optional(z.record(text, approvalMode)) }),
+    z.strictObject({
+      default: z.optional(approvalMode),
+      tools: shownAs(z.optional(z.record(text, approvalMode)), "text"),
+    }),
   ],
   { error: "expected `approve`, `auto`, `prompt`, `deny`, or `{ default, tools }`" },
 );
@@ -56,34 +78,65 @@ export const output = z.strictObject({
     "What to do if a structured result does not match the server's own output schema: add a warning (the default), fail, or nothing.",
     "error",
   ),
-  tools: field(z.record(text, z.strictObject(outputLimits)), "Limits by tool. Names may contain `*`.", {
-    "read_*": { maxTokens: 50_000 },
-  }),
+  tools: field(
+    z.record(text, z.strictObject(outputLimits)),
+    "Limits by tool. Names may contain `*`.",
+    {
+      "read_*": { maxTokens: 50_000 },
+    },
+    "text",
+  ),
 });
 
 const toolRules = z.strictObject({
-  allow: field(texts, "Offer only these tools. `*` and `?` are wildcards. An empty list is an error.", [
-    "search_*",
-  ]),
-  deny: field(texts, "Never offer these tools, even if `allow` lists them.", ["delete_*"]),
-  rename: field(z.record(text, text), "New names for tools, by the name the server uses.", {
-    search_issues: "search",
-  }),
+  allow: field(
+    texts,
+    "Offer only these tools. `*` and `?` are wildcards. An empty list is an error.",
+    ["search_*"],
+    "text",
+  ),
+  deny: field(texts, "Never offer these tools, even if `allow` lists them.", ["delete_*"], "text"),
+  rename: field(
+    z.record(text, text),
+    "New names for tools, by the name the server uses.",
+    {
+      search_issues: "search",
+    },
+    "text",
+  ),
   annotations: field(
     z.record(text, z.record(text, z.unknown())),
     "Overrides for the server's tool annotations. Names may contain `*`.",
     { "get_*": { readOnlyHint: true } },
+    "text",
+  ),
+  describe: field(
+    z.record(text, text),
+    "Descriptions to show instead of the server's, by the name the server uses.",
+    { search_issues: "Searches the issues of our team." },
+    "text",
+  ),
+  defaults: field(
+    z.record(text, z.record(text, z.unknown())),
+    "Values for arguments that a call does not give, by tool. Names of tools may contain `*`. The values are passed on as written.",
+    { "search_*": { project: "web" } },
+  ),
+  hideArguments: field(
+    z.record(text, texts),
+    "Arguments that are neither shown to the model nor accepted from it, by tool. Names of tools may contain `*`. A required one needs a default.",
+    { "search_*": ["project"] },
+    "text",
   ),
 });
 
 const identityProvider = z.strictObject({
-  issuer: z.string().check(z.minLength(1)),
-  clientId: z.string().check(z.minLength(1)),
+  issuer: shownAs(z.string().check(z.minLength(1)), "url"),
+  clientId: shownAs(z.string().check(z.minLength(1)), "text"),
   clientSecret: field(text, "The client's secret at the identity provider.", "${secret:IDP_CLIENT}"),
 });
 
 const oauth = z.strictObject({
-  clientId: field(text, "The ID of a pre-registered client.", "plugboard-dev"),
+  clientId: field(text, "The ID of a pre-registered client.", "plugboard-dev", "text"),
   clientSecret: field(
     text,
     "The client's secret. Use a reference, not the secret itself.",
@@ -118,6 +171,7 @@ const oauth = z.strictObject({
     text,
     "The URL of a client ID metadata document.",
     "https://me.example/client.json",
+    "url",
   ),
   scopes: field(
     z.union(
@@ -134,22 +188,29 @@ const oauth = z.strictObject({
     ),
     "The scopes to request if the server does not specify any.",
     ["issues:read"],
+    "text",
   ),
   callbackPort: field(
     z.int().check(z.minimum(1), z.maximum(65_535)),
     "A fixed port for the login callback.",
     8765,
   ),
-  issuer: field(text, "The only authorization server to accept.", "https://login.example"),
-  profile: field(text, "The account to use, if there are several.", "work"),
+  issuer: field(text, "The only authorization server to accept.", "https://login.example", "url"),
+  resource: field(
+    z.union([z.string().check(z.minLength(1)), z.literal(false)], { error: "expected a name, or false" }),
+    "The resource that tokens are requested for (RFC 8707), or `false` to leave it out. Default: what the server's metadata says.",
+    "api://issues",
+    "url",
+  ),
+  profile: field(text, "The account to use, if there are several.", "work", "text"),
 });
 
 const sandboxProfile = z.strictObject({
   kind: z.literal("bwrap"),
-  read: field(texts, "Folders the server may read.", ["/usr", "${HOME}/notes"]),
-  write: field(texts, "Folders the server may write to.", ["./data"]),
+  read: field(texts, "Folders the server may read.", ["/usr", "${HOME}/notes"], "word"),
+  write: field(texts, "Folders the server may write to.", ["./data"], "word"),
   network: field(z.boolean(), "Whether the server may use the network.", false),
-  env: field(texts, "Environment variables the server may see.", ["PATH"]),
+  env: field(texts, "Environment variables the server may see.", ["PATH"], "word"),
 });
 
 const network = z.strictObject({
@@ -157,10 +218,16 @@ const network = z.strictObject({
     text,
     "A proxy for this server. `none` ignores the proxy environment variables.",
     "http://127.0.0.1:3128",
+    "url",
   ),
-  ca: field(text, "A file with CA certificates to trust in addition to the system's.", "./company-ca.pem"),
-  cert: field(text, "A client certificate.", "./client.pem"),
-  key: field(text, "The client certificate's key.", "./client.key"),
+  ca: field(
+    text,
+    "A file with CA certificates to trust in addition to the system's.",
+    "./company-ca.pem",
+    "word",
+  ),
+  cert: field(text, "A client certificate.", "./client.pem", "word"),
+  key: field(text, "The client certificate's key.", "./client.key", "word"),
 });
 
 export const serverSchema = z.strictObject({
@@ -168,44 +235,70 @@ export const serverSchema = z.strictObject({
     z.enum(["stdio", "http", "sse"]),
     "The transport. Inferred from `command` or `url` if absent. `streamable-http`, `local` and `remote` are also accepted.",
     "http",
+    "word",
   ),
   command: field(
     text.check(z.minLength(1)),
     "The program of a stdio server. It is not run in a shell.",
     "npx",
+    "word",
   ),
-  args: field(texts, "The program's arguments.", [
-    "-y",
-    "@modelcontextprotocol/server-filesystem",
-    "${HOME}/notes",
-  ]),
+  args: field(
+    texts,
+    "The program's arguments.",
+    ["-y", "@modelcontextprotocol/server-filesystem", "${HOME}/notes"],
+    "arguments",
+  ),
   cwd: field(
     text,
     "The program's working folder, relative to the configuration file. Default: the project folder for the project and local scopes, otherwise the current folder.",
     "./server",
+    "word",
   ),
-  env: field(z.record(text, text), "Environment variables for the server, added to a minimal environment.", {
-    LOG_LEVEL: "info",
-  }),
+  env: field(
+    z.record(text, text),
+    "Environment variables for the server, added to a minimal environment.",
+    {
+      LOG_LEVEL: "info",
+    },
+    "names",
+  ),
   inheritEnv: field(
     texts,
     "Environment variables to pass on from Plugboard's own environment. `*` is a wildcard.",
     ["AWS_*"],
+    "word",
   ),
-  url: field(text.check(z.minLength(1)), "The URL of a remote server.", "https://issues.example/mcp"),
-  headers: field(z.record(text, text), "Headers to send with every request.", {
-    Authorization: "Bearer ${secret:ISSUES_TOKEN}",
-  }),
-  headersFromEnv: field(z.record(text, text), "Headers whose values come from environment variables.", {
-    "X-Api-Key": "ISSUES_KEY",
-  }),
-  bearerTokenEnv: field(text, "The environment variable that contains a bearer token.", "ISSUES_TOKEN"),
+  url: field(text.check(z.minLength(1)), "The URL of a remote server.", "https://issues.example/mcp", "url"),
+  headers: field(
+    z.record(text, text),
+    "Headers to send with every request.",
+    {
+      Authorization: "Bearer ${secret:ISSUES_TOKEN}",
+    },
+    "names",
+  ),
+  headersFromEnv: field(
+    z.record(text, text),
+    "Headers whose values come from environment variables.",
+    {
+      "X-Api-Key": "ISSUES_KEY",
+    },
+    "word",
+  ),
+  bearerTokenEnv: field(
+    text,
+    "The environment variable that contains a bearer token.",
+    "ISSUES_TOKEN",
+    "word",
+  ),
   headersHelper: field(
     z.union([texts.check(z.minLength(1)), text.check(z.minLength(1))], {
       error: "expected a command as a list of words",
     }),
-    "A command that prints headers as JSON or `Name: value` lines. Plugboard runs it again after a 401.",
+    "A command that prints headers as JSON or `Name: value` lines: a list of words, or one string that is split at spaces, without a shell. Plugboard runs it again after a 401.",
     ["./get-headers", "--json"],
+    "arguments",
   ),
   enabled: field(z.boolean(), "`false` disables the server.", true),
   required: field(z.boolean(), "Startup fails if this server does not start. Implies an eager start.", false),
@@ -226,7 +319,12 @@ export const serverSchema = z.strictObject({
   elicitation: field(elicitationMode, "Whether to ask the server's questions or decline them.", "ask"),
   retry: field(retry, "What to retry after a failure.", { attempts: 2 }),
   oauth: field(oauth, "How to log in.", { clientId: "plugboard-dev", scopes: ["issues:read"] }),
-  auth: field(text, "`oauth`, `none`, or the ID of a provider that the host program supplies.", "oauth"),
+  auth: field(
+    text,
+    "`oauth`, `none`, or the ID of a provider that the host program supplies.",
+    "oauth",
+    "word",
+  ),
   protocol: field(z.enum(["auto", "modern", "legacy"]), "Pins the protocol era.", "auto"),
   isolation: field(
     z.enum(["shared", "caller", "call", "project"]),
@@ -263,6 +361,7 @@ export const serverSchema = z.strictObject({
     z.union([z.boolean(), texts], { error: "expected true, false or a list of tools" }),
     "Always offer these tools in full, never through tool search.",
     true,
+    "text",
   ),
 });
 

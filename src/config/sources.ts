@@ -1,9 +1,8 @@
-import { realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { PlugboardError } from "../errors.ts";
 import { readBoundedFile } from "../lib/bounded-file.ts";
 import type { Environment, Folders } from "../lib/folders.ts";
-import { isInside } from "../lib/folders.ts";
+import { isOfProject } from "../lib/folders.ts";
 import { printable } from "../lib/printable.ts";
 import { candidateFiles, leavesProject } from "./discover.ts";
 import { syntaxOf } from "./documents/document.ts";
@@ -30,20 +29,31 @@ export interface SourceOptions {
   folders: Folders;
   projectRoot: string;
   path?: string | undefined;
+  allowMissing?: boolean | undefined;
   overrides?: unknown;
 }
 
 /** Reads all sources, highest precedence first. */
 export async function readSources(options: SourceOptions): Promise<ReadSource[]> {
-  const { cwd, env, path } = options;
+  const { cwd, env } = options;
   const sources: ReadSource[] = [];
   if (options.overrides !== undefined) sources.push(await readValue("override", options.overrides, cwd));
   const inline = env["PLUGBOARD_CONFIG_JSON"];
   if (inline) sources.push(await readValue("inline", inline, cwd));
-  if (path !== undefined) sources.push(await readExplicit(resolve(cwd, path), false));
-  else if (env["PLUGBOARD_CONFIG"]) sources.push(await readVariable(env["PLUGBOARD_CONFIG"], options));
-  else sources.push(...(await readDiscovered(options)));
+  const named = namedFile(options);
+  if (named === undefined) sources.push(...(await readDiscovered(options)));
+  else sources.push(await readExplicit(named, options));
   return sources;
+}
+
+/** The one file to read and to write, if the caller or the environment names one. */
+export function namedFile({
+  path,
+  env,
+  cwd,
+}: Pick<SourceOptions, "path" | "env" | "cwd">): string | undefined {
+  const named = path ?? (env["PLUGBOARD_CONFIG"] || undefined);
+  return named === undefined ? undefined : resolve(cwd, named);
 }
 
 async function readValue(scope: Scope, value: unknown, baseDir: string): Promise<ReadSource> {
@@ -52,25 +62,24 @@ async function readValue(scope: Scope, value: unknown, baseDir: string): Promise
   return { scope, ...file, state: "used", parsed, baseDir, needsTrust: false };
 }
 
-/** A file that was named explicitly must exist and be readable; a typo must not silently mean "no servers". */
-async function readExplicit(file: string, needsTrust: boolean): Promise<ReadSource> {
+/**
+ * A file that was named explicitly must exist and be readable; a typo must not silently mean "no servers". The project
+ * may have set the variable (an editor setting, direnv), so a file inside the project that it names still needs trust.
+ */
+async function readExplicit(
+  file: string,
+  { path, projectRoot, folders, allowMissing = false }: SourceOptions,
+): Promise<ReadSource> {
+  const needsTrust = path === undefined && isOfProject(projectRoot, folders.home, file);
   const source = await readFileSource("explicit", file, needsTrust);
   const shown = printable(file, { oneLine: true });
-  if (source.state === "missing") {
+  if (source.state === "missing" && !allowMissing) {
     throw new PlugboardError("config-unreadable", `File not found: ${shown}.`, { data: { file } });
   }
   if (source.state === "refused") {
     throw new PlugboardError("config-unreadable", `${shown} ${source.reason}.`, { data: { file } });
   }
   return source;
-}
-
-/** The project may have set the variable (an editor setting, direnv), so a file inside the project still needs trust. */
-async function readVariable(path: string, { cwd, projectRoot }: SourceOptions): Promise<ReadSource> {
-  const file = resolve(cwd, path);
-  const real = await realpath(file).catch(() => file);
-  const root = await realpath(projectRoot).catch(() => projectRoot);
-  return readExplicit(file, isInside(projectRoot, file) || isInside(root, real));
 }
 
 async function readDiscovered({ cwd, projectRoot, folders }: SourceOptions): Promise<ReadSource[]> {

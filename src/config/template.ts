@@ -9,53 +9,94 @@ export interface Reference {
 
 export type Template = (string | Reference)[];
 
+/** How deep references may stand in the defaults of others. Real files nest one or two. */
+export const maxNesting = 16;
+
 /**
  * `${VAR}`, `${VAR:-default}`, `${secret:NAME}`, `${file:path}` and `${cmd:…}`; `$${` stands for a literal `${`.
- * Braces nest, so a default may contain a reference. Anything that is not a reference is plain text.
+ * Braces nest, so a default may contain a reference. Anything that is not a reference is plain text, and so is one that
+ * is nested too deeply. Takes time in proportion to the text, whatever it says.
  */
 export function parseTemplate(text: string): Template {
   const parts: Template = [];
+  const ends = referenceEnds(text);
   let plain = "";
   let at = 0;
-  while (at < text.length) {
-    if (text.startsWith("$${", at)) {
-      plain += "${";
-      at += 3;
-      continue;
+  for (let dollar = text.indexOf("${"); dollar !== -1; dollar = text.indexOf("${", at)) {
+    const isEscaped = dollar > at && text[dollar - 1] === "$";
+    plain += text.slice(at, isEscaped ? dollar - 1 : dollar);
+    const found = isEscaped ? undefined : ends.get(dollar);
+    const isTooDeep = found !== undefined && found.nesting > maxNesting;
+    const reference = found && !isTooDeep ? parseReference(text, dollar + 2, found.end) : undefined;
+    at = found && (reference || isTooDeep) ? found.end + 1 : dollar + 2;
+    if (!reference) plain += text.slice(dollar, at);
+    else {
+      if (plain) parts.push(plain);
+      plain = "";
+      parts.push(reference);
     }
-    const end = text.startsWith("${", at) ? closingBrace(text, at + 2) : -1;
-    const reference = end === -1 ? undefined : parseReference(text.slice(at + 2, end));
-    if (!reference) {
-      plain += text[at++];
-      continue;
-    }
-    if (plain) parts.push(plain);
-    plain = "";
-    parts.push(reference);
-    at = end + 1;
   }
+  plain += text.slice(at);
   if (plain) parts.push(plain);
   return parts;
 }
 
-function closingBrace(text: string, from: number): number {
-  let depth = 1;
-  for (let at = from; at < text.length; at++) {
-    if (text[at] === "{") depth++;
-    else if (text[at] === "}" && --depth === 0) return at;
-  }
-  return -1;
+/** True for a text whose references stand too deep in the defaults of others to be read. */
+export function isNestedTooDeeply(text: string): boolean {
+  return referenceEnds(text)
+    .values()
+    .some(({ nesting }) => nesting > maxNesting);
 }
 
-function parseReference(body: string): Reference | undefined {
-  const special = /^(secret|file|cmd):([\s\S]+)$/.exec(body);
-  if (special) {
-    const [, kind, rest = ""] = special;
+interface ReferenceEnd {
+  /** The offset of the closing brace. */
+  end: number;
+  /** How many references stand in each other here, this one included. */
+  nesting: number;
+}
+
+/** Finds the closing brace of every `${` in one pass, by the offset of its `$`. */
+function referenceEnds(text: string): Map<number, ReferenceEnd> {
+  const ends = new Map<number, ReferenceEnd>();
+  if (!text.includes("${")) return ends;
+  const open: { at: number; inside: number }[] = [];
+  const brace = /[{}]/g;
+  for (let found = brace.exec(text); found; found = brace.exec(text)) {
+    const at = found.index;
+    if (found[0] === "{") {
+      open.push({ at, inside: 0 });
+      continue;
+    }
+    const closed = open.pop();
+    if (!closed) continue;
+    const isReference = text[closed.at - 1] === "$";
+    const nesting = closed.inside + (isReference ? 1 : 0);
+    if (isReference) ends.set(closed.at - 1, { end: at, nesting });
+    const outer = open.at(-1);
+    if (outer) outer.inside = Math.max(outer.inside, nesting);
+  }
+  return ends;
+}
+
+/** Decides by the first characters, so that a long text that is no reference costs nothing. */
+function parseReference(text: string, start: number, end: number): Reference | undefined {
+  const special = /(secret|file|cmd):/y;
+  special.lastIndex = start;
+  const kind = special.exec(text)?.[1];
+  if (kind !== undefined && special.lastIndex < end) {
+    const rest = text.slice(special.lastIndex, end);
     if (kind === "cmd") return { kind: "cmd", name: rest.trim() };
     return withFallback(kind as "secret" | "file", ...splitFallback(rest));
   }
-  const [name, fallback] = splitFallback(body);
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? withFallback("env", name, fallback) : undefined;
+  const variable = /[A-Za-z_][A-Za-z0-9_]*/y;
+  variable.lastIndex = start;
+  const name = variable.exec(text)?.[0];
+  if (name === undefined) return undefined;
+  const after = start + name.length;
+  if (after === end) return { kind: "env", name };
+  return text.startsWith(":-", after) && after + 2 <= end
+    ? { kind: "env", name, fallback: text.slice(after + 2, end) }
+    : undefined;
 }
 
 function withFallback(kind: Reference["kind"], name: string, fallback: string | undefined): Reference {
@@ -65,11 +106,6 @@ function withFallback(kind: Reference["kind"], name: string, fallback: string | 
 function splitFallback(body: string): [string, string?] {
   const at = body.indexOf(":-");
   return at === -1 ? [body] : [body.slice(0, at), body.slice(at + 2)];
-}
-
-/** The reference as it is shown: with its name, never with its value or default. */
-export function showReference({ kind, name }: Reference): string {
-  return kind === "env" ? `\${${name}}` : `\${${kind}:${name}}`;
 }
 
 /** All references in a text, including those inside defaults. */
@@ -82,4 +118,9 @@ export function referencesIn(text: string): Reference[] {
 /** Escapes a text so that nothing in it is read as a reference. */
 export function escapeTemplate(text: string): string {
   return text.replaceAll("${", () => "$${");
+}
+
+export function printReference({ kind, name, fallback }: Reference): string {
+  const prefix = kind === "env" ? "" : `${kind}:`;
+  return `\${${prefix}${name}${fallback === undefined ? "" : `:-${fallback}`}}`;
 }

@@ -1,8 +1,15 @@
-import { matchesAny } from "../lib/glob.ts";
+import { matchesAny, matchesGlob } from "../lib/glob.ts";
+import type { Path } from "./documents/document.ts";
 import type { BundleConfig } from "./schema.ts";
 import type { ServerConfig } from "./server-schema.ts";
 
-export type ToolVerdict = { offered: true } | { offered: false; because: string };
+export type ToolVerdict = { offered: true } | { offered: false; because: string; rule: DecidingRule };
+
+/** The rule that decides, as a path in the entry of the server or bundle. */
+export interface DecidingRule {
+  owner: "server" | "bundle";
+  path: Path;
+}
 
 /**
  * Decides whether a server's tool is offered, with or without a bundle. A tool must pass both the server's rules and
@@ -12,20 +19,23 @@ export function toolVerdict(server: ServerConfig, tool: string, bundle?: BundleC
   const lists = [
     { owner: "server", rules: server.tools },
     { owner: "bundle", rules: bundle?.tools },
-  ];
+  ] as const;
   for (const { owner, rules } of lists) {
-    if (rules?.deny && matchesAny(rules.deny, tool)) return notOffered(`it is on the ${owner}'s deny list`);
+    const denied = rules?.deny?.findIndex((glob) => matchesGlob(glob, tool)) ?? -1;
+    if (denied >= 0)
+      return notOffered(`it is on the ${owner}'s deny list`, { owner, path: ["tools", "deny", denied] });
   }
   for (const { owner, rules } of lists) {
     if (rules?.allow && !matchesAny(rules.allow, tool))
-      return notOffered(`it is not on the ${owner}'s allow list`);
+      return notOffered(`it is not on the ${owner}'s allow list`, { owner, path: ["tools", "allow"] });
   }
   if (server.untrusted && !server.tools?.allow && !bundle?.tools?.allow) {
-    return notOffered("the server is untrusted and no allow list names the tool");
+    const because = "the server is untrusted and no allow list names the tool";
+    return notOffered(because, { owner: "server", path: ["untrusted"] });
   }
   return { offered: true };
 }
 
-function notOffered(because: string): ToolVerdict {
-  return { offered: false, because };
+function notOffered(because: string, rule: DecidingRule): ToolVerdict {
+  return { offered: false, because, rule };
 }

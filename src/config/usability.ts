@@ -1,8 +1,11 @@
 import type { Environment } from "../lib/folders.ts";
-import { hasReferences, missingValues, missingVariables } from "./expand.ts";
-import type { ServerEntry, ServerStatus } from "./model.ts";
-import { policyRefusal } from "./policy.ts";
-import type { ManagedPolicy } from "./policy.ts";
+import { cannotCheck } from "./diagnose.ts";
+import { missingValues, missingVariables } from "./expand.ts";
+import { positionOf } from "./model.ts";
+import type { Diagnostic, ServerEntry, ServerStatus } from "./model.ts";
+import { policyRefusal } from "./policy/policy.ts";
+import type { Judged, ManagedPolicy } from "./policy/policy.ts";
+import type { TrustVerdict } from "./trust/judge.ts";
 import { hintFor } from "../errors.ts";
 import { shellWord } from "../lib/argv.ts";
 
@@ -10,31 +13,43 @@ export interface JudgeContext {
   policy: ManagedPolicy;
   env: Environment;
   /** Whether this user has trusted the entry; only matters for entries that need trust. */
-  isTrusted: boolean;
+  trust: TrustVerdict;
+  /** The server is an object of this program. */
+  isInProcess?: boolean;
+  known?: Judged["known"];
 }
 
 /** Decides whether an entry may be used. Reports the strongest reason only: policy, mistakes, trust, disabled, missing values. */
 export function judgeServer(entry: ServerEntry, context: JudgeContext): ServerEntry {
-  return { ...entry, status: statusOf(entry, context) };
+  try {
+    const { trust } = context;
+    const covered = entry.needsTrust && trust.isTrusted && { trustedScripts: trust.scripts };
+    return { ...entry, ...covered, status: statusOf(entry, context) };
+  } catch (error) {
+    return unjudged(entry, error);
+  }
 }
 
-function statusOf(entry: ServerEntry, { policy, env, isTrusted }: JudgeContext): ServerStatus {
+/** What goes wrong with one entry is a mistake of that entry. It is not used, and the others go on. */
+function unjudged(judged: ServerEntry, error: unknown): ServerEntry {
+  const { config: _, ...entry } = judged;
+  const { name, origin } = entry;
+  const message = cannotCheck(error);
+  const about = { path: `mcpServers.${name}`, server: name, ...positionOf(origin) };
+  const diagnostics: Diagnostic[] = [...entry.diagnostics, { severity: "error", message, ...about }];
+  return { ...entry, diagnostics, status: invalid(name, diagnostics) };
+}
+
+function statusOf(entry: ServerEntry, context: JudgeContext): ServerStatus {
+  const { policy, env, trust, isInProcess, known } = context;
   const { name, config } = entry;
-  const { command, args, url } = config ?? {};
-  const refusal = policyRefusal(policy, name, config ?? {}, !config || hasReferences([command, args, url]));
+  const refusal = policyRefusal(policy, { entry, env, isInProcess, known });
   if (refusal) return disabled("policy", refusal, hintFor("policy-denied", { server: name }));
-  if (!config) {
-    const count = entry.diagnostics.filter(({ severity }) => severity === "error").length;
-    return disabled(
-      "invalid",
-      count === 1 ? "it has a mistake" : `it has ${count} mistakes`,
-      hintFor("config-invalid", { server: name }),
-    );
-  }
-  if (entry.needsTrust && !isTrusted) {
+  if (!config) return invalid(name, entry.diagnostics);
+  if (entry.needsTrust && !trust.isTrusted) {
     return disabled(
       "untrusted",
-      "this project's entry is not trusted yet",
+      trust.why,
       `Look at it and allow it with \`plugboard trust ${shellWord(name)}\`.`,
     );
   }
@@ -50,6 +65,12 @@ function statusOf(entry: ServerEntry, { policy, env, isTrusted }: JudgeContext):
     );
   }
   return { kind: "ready" };
+}
+
+function invalid(server: string, diagnostics: readonly Diagnostic[]): ServerStatus {
+  const count = diagnostics.filter(({ severity }) => severity === "error").length;
+  const message = count === 1 ? "it has a mistake" : `it has ${count} mistakes`;
+  return disabled("invalid", message, hintFor("config-invalid", { server }));
 }
 
 function disabled(

@@ -4,17 +4,23 @@ import { ResourceSubscriptions } from "../calls/subscriptions.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import type { Scope } from "../catalog/filter.ts";
 import { paramHeaderValues } from "../catalog/param-headers.ts";
+import { firstMistake } from "../catalog/schema/validate.ts";
 import { Snapshots } from "../catalog/snapshot.ts";
+import { chainVariable } from "../config/loops.ts";
 import type { LoadedConfig } from "../config/model.ts";
+import { secretFromFiles } from "../config/secret-files.ts";
+import { PlugboardError } from "../errors.ts";
 import type { PlugboardEvent } from "../events.ts";
 import { createAnswers } from "../interact/answers.ts";
 import type { AnswerServer } from "../interact/answers.ts";
+import { ElicitationCompletions } from "../interact/completions.ts";
 import { interactCapabilities } from "../interact/interact.ts";
 import { Questions } from "../interact/questions.ts";
 import { EventStream } from "../lib/event-stream.ts";
 import { homeFolder } from "../lib/folders.ts";
 import type { Environment } from "../lib/folders.ts";
-import type { Listener } from "../servers/rpc/inbound.ts";
+import { own } from "../lib/record.ts";
+import type { Otherwise } from "../servers/rpc/inbound.ts";
 import type { ConnectionKey, Use } from "../servers/connection-key.ts";
 import type { ProcessTree } from "../servers/process/process-tree.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
@@ -25,6 +31,8 @@ import type { InProcessServer } from "../servers/transports/memory.ts";
 import { createMemoryStore } from "../store/memory.ts";
 import { LoginOnDemand } from "./login-on-demand.ts";
 import type { HubOptions } from "./options.ts";
+import { toNotification } from "./server-notification.ts";
+import type { ServerNotification } from "./server-notification.ts";
 import { ServerRequests } from "./server-requests.ts";
 import { SignIn } from "./sign-in.ts";
 import { ToolCalls } from "./tool-calls.ts";
@@ -37,7 +45,9 @@ export class Engine {
   readonly env: Environment;
   readonly now: () => number;
   readonly events = new EventStream<PlugboardEvent>();
+  readonly notifications = new EventStream<ServerNotification>();
   readonly questions: Questions;
+  readonly completions = new ElicitationCompletions();
   readonly answers: AnswerServer;
   readonly log: CallLog;
   readonly servers: ServerSet;
@@ -53,6 +63,7 @@ export class Engine {
   inProcess: Map<string, InProcessServer>;
   /** What legacy servers are told that somebody here can do. */
   #declared: Capabilities;
+  #isOpen = true;
   /** Opened with the first program. */
   #processes: Promise<ProcessTree> | undefined;
 
@@ -71,13 +82,18 @@ export class Engine {
     const log = (this.log = new CallLog(this.events, now));
     const answers = (this.answers = createAnswers({
       questions,
-      elicitationMode: (server) => this.#mode(server),
+      completions: this.completions,
+      elicitationMode: (server) => this.elicitationMode(server),
+      mistakeIn: firstMistake,
     }));
     const servers = (this.servers = new ServerSet(config, {
       env,
       home: homeFolder(env),
-      secrets: options.secrets ?? (async (name) => env[name]),
-      processes: () => (this.#processes ??= this.#openProcesses(options.stateFolder)),
+      secrets: async (name) =>
+        (await (options.secrets?.(name) ?? own(env, name))) ??
+        (await secretFromFiles(this.servers.config.settings, name)),
+      trust: options.trust,
+      processes: () => (this.#processes ??= this.#openProcesses(options)),
       gate: new StartGate(config.settings.startConcurrency ?? 8),
       memory: new ServerMemory(async () => store),
       capabilities: (key, use) =>
@@ -98,15 +114,22 @@ export class Engine {
         void this.subscriptions.reopen(key);
         this.catalog.onConnected(key);
       },
+      onMissed: (key) => this.subscriptions.missed(key),
       onEnded: (key) => this.catalog.forgetKey(key),
       onParted: (name) => this.catalog.forget(name),
     }));
     const target = (server: string, signal?: AbortSignal) => servers.target(servers.key(server), signal);
     const signIn = (this.signIn = new SignIn({ credentials, authProviders, env, target, now, emit }));
     const onDemand = (this.onDemand = new LoginOnDemand({ questions, servers, signIn, now }));
-    const requests = (this.requests = new ServerRequests({ servers, answers, onDemand }));
+    const requests = (this.requests = new ServerRequests({
+      servers,
+      answers,
+      completions: this.completions,
+      onDemand,
+    }));
     const connection = (key: ConnectionKey, use?: Use) => servers.connections.get(key, use);
-    this.subscriptions = new ResourceSubscriptions({ connection, random });
+    const keyOf = (server: string, use: Use) => servers.key(server, use);
+    this.subscriptions = new ResourceSubscriptions({ key: keyOf, connection, random });
     const catalog = (this.catalog = new Catalog({
       servers,
       snapshots: new Snapshots(store),
@@ -118,12 +141,14 @@ export class Engine {
           signal,
           // Lists that the hub reads by itself must not keep a server up that nobody uses.
           isUpkeep: options.keepFresh,
+          judgesDepth: true,
         }),
       toolFilter,
       keepFresh: options.keepFresh,
     }));
     const parts = { servers, catalog, requests, questions, onDemand, log };
-    this.calls = new ToolCalls({ ...parts, store, env, now });
+    const lastingHandles = options.lastingHandles ?? false;
+    this.calls = new ToolCalls({ ...parts, store, lastingHandles, env, now });
   }
 
   /** Somebody else may answer from now on, so servers that connect later are told what that one can do. */
@@ -131,7 +156,24 @@ export class Engine {
     this.#declared = { ...this.#declared, ...capabilities };
   }
 
+  /** A server was switched off or on, and what it offers is gone or back. */
+  tellSwitched(server: string): void {
+    for (const kind of ["tools", "resources", "prompts"] as const)
+      this.events.emit({ type: "catalog-changed", server, kind, at: this.now() });
+  }
+
+  /** Everything that is used through a view or the hub asks this first. */
+  assertOpen(): void {
+    if (this.#isOpen) return;
+    throw new PlugboardError("connection-lost", "The hub is closed.", {
+      executed: "no",
+      data: { reason: "closed" },
+      hint: "Create another hub with `createHub`.",
+    });
+  }
+
   async close(): Promise<void> {
+    this.#isOpen = false;
     this.questions.close();
     this.onDemand.close();
     this.subscriptions.close();
@@ -139,6 +181,7 @@ export class Engine {
     const processes = await this.#processes;
     await Promise.all([closing, processes?.close(), this.signIn.close(), this.catalog.close()]);
     this.events.close();
+    this.notifications.close();
   }
 
   /** All that a hub shows when it is printed: neither the environment nor what is configured. */
@@ -150,18 +193,19 @@ export class Engine {
     return this.toJSON();
   }
 
-  #mode(server: string): "ask" | "decline" {
+  /** Whether people are asked what a server wants to know. */
+  elicitationMode(server: string): "ask" | "decline" {
     const { config, entry } = { config: this.servers.config, entry: this.servers.entry(server) };
     return entry.config?.elicitation ?? config.settings.elicitation ?? "ask";
   }
 
   #paramHeaders(key: ConnectionKey, params: Record<string, unknown>): Record<string, string> {
     const tool = this.catalog.byName(key, String(params["name"]));
-    return tool ? paramHeaderValues(tool.inputSchema, params["arguments"]) : {};
+    return tool ? paramHeaderValues(tool.raw["inputSchema"], params["arguments"]) : {};
   }
 
   /** What a connection hears and is asked while no request is under way. */
-  #listener(key: ConnectionKey, use: () => Use | undefined): Listener {
+  #listener(key: ConnectionKey, use: () => Use | undefined): Otherwise {
     const { server, caller, account } = key;
     const asking = { server, caller, account };
     const interact = () => ((caller === undefined ? undefined : use()) ?? this.root.use).interact ?? {};
@@ -171,18 +215,25 @@ export class Engine {
         return interact();
       },
       onQuestion: (question) => this.answers({ ...question, asking, interact: interact() }),
-      onNotification: (method, params) => {
+      onNotification: (method, params, heard) => {
+        if (heard && this.notifications.hasListeners) {
+          const isOfCall = this.servers.config.servers.get(server)?.config?.isolation === "call";
+          const told = toNotification(key, method, heard, isOfCall ? use()?.caller : undefined);
+          if (told) this.notifications.emit(told);
+        }
         const changed = /^notifications\/(tools|resources|prompts)\/list_changed$/.exec(method)?.[1];
         if (changed) this.catalog.invalidate(key, changed as "tools" | "resources" | "prompts");
         if (method === "notifications/resources/updated") this.subscriptions.hear(key, params);
+        if (method === "notifications/elicitation/complete") this.completions.hear(server, params);
       },
     };
   }
 
-  async #openProcesses(stateFolder: string | undefined): Promise<ProcessTree> {
+  async #openProcesses({ stateFolder, chain }: HubOptions): Promise<ProcessTree> {
     const { ProcessTree } = await import("../servers/process/process-tree.ts");
     const warning = { type: "server-log", server: "", level: "warning", source: "transport" } as const;
     const onProblem = (message: string) => this.events.emit({ ...warning, message, at: this.now() });
-    return new ProcessTree({ env: this.env, stateFolder, onProblem });
+    const marks = chain === undefined ? undefined : { [chainVariable]: chain };
+    return new ProcessTree({ env: this.env, stateFolder, onProblem, marks });
   }
 }

@@ -4,14 +4,18 @@ import type { LogoutResult } from "../auth/oauth/logout.ts";
 import { fromLiteral } from "../config/literal.ts";
 import type { ConfigLiteral } from "../config/literal.ts";
 import type { LoadedConfig } from "../config/model.ts";
+import { assertAllowed, hasNoPolicy, loadPolicy, noPolicy } from "../config/policy/policy.ts";
+import type { ManagedPolicy } from "../config/policy/policy.ts";
 import { Engine } from "./engine.ts";
 import type { HubOptions } from "./options.ts";
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { CallRecord } from "../calls/call-log.ts";
-import type { PlugboardEvent } from "../events.ts";
+import type { LogLevel, PlugboardEvent } from "../events.ts";
 import type { OpenQuestion } from "../interact/questions.ts";
+import type { Introduction } from "../servers/server-memory.ts";
 import type { ServerReport } from "../servers/server-report.ts";
 import type { InProcessServer } from "../servers/transports/memory.ts";
+import { managedFolder } from "../lib/folders.ts";
 import { View } from "./view.ts";
 
 /**
@@ -25,7 +29,8 @@ export async function createHub(
   const home = "home" in config ? config.home : undefined;
   const workspace = await home?.open();
   const known: HubOptions | undefined = await workspace?.hubOptions(config as LoadedConfig);
-  const hub = new Hub(config, { ...known, ...options }, () => workspace?.[Symbol.asyncDispose]());
+  const policy = "projectRoot" in config ? config.policy : await loadPolicy(managedFolderOf(options));
+  const hub = new Hub(config, policy, { ...known, ...options }, () => workspace?.[Symbol.asyncDispose]());
   try {
     if (options.start !== false) await hub.start();
     return hub;
@@ -53,17 +58,21 @@ export class Hub extends View {
   #closing: Promise<void> | undefined;
 
   readonly #onClosed: () => PromiseLike<void> | undefined;
+  /** The folder of the machine's policy. */
+  readonly #managed: string;
 
   /** Use `createHub`. */
   constructor(
     config: LoadedConfig | ConfigLiteral,
+    policy: ManagedPolicy,
     options: HubOptions,
     onClosed: () => PromiseLike<void> | undefined,
   ) {
-    const { loaded, inProcess } = normalizeConfig(config, options.env ?? process.env);
+    const { loaded, inProcess } = normalizeConfig(config, options.env ?? process.env, policy);
     const engine = new Engine(loaded, inProcess, options);
     super(engine, engine.root);
     this.#onClosed = onClosed;
+    this.#managed = managedFolderOf(options);
   }
 
   /** Starts the eager servers in parallel. Waits only for the `required` ones; the others report through events. */
@@ -84,7 +93,8 @@ export class Hub extends View {
         (error: unknown) => ({ name, error }),
       ),
     );
-    void Promise.all(starts).then((results) => this.#reportStartup(results));
+    const { engine } = this;
+    void Promise.all(starts).then((results) => reportStartup(engine, results));
     const needed = starts.filter((_, index) => servers.get(names[index] ?? "")?.config?.required);
     const check = async (start: (typeof starts)[number]) => {
       const { error } = await start;
@@ -102,6 +112,11 @@ export class Hub extends View {
       const account = signIn.account(name, servers.chosenAccount(servers.key(name, use)));
       return account ? { ...report, account } : report;
     });
+  }
+
+  /** What servers say about themselves: now, or when they were last connected. Does not connect. */
+  async introductions(): Promise<Map<string, Introduction>> {
+    return this.engine.servers.introductions();
   }
 
   get config(): LoadedConfig {
@@ -139,7 +154,7 @@ export class Hub extends View {
     const { servers, signIn } = this.engine;
     const key = servers.key(name, { account: options.profile });
     const profile = servers.chosenAccount(key);
-    const result = await signIn.logout(name, await servers.target(key), { profile });
+    const result = await servers.withTarget(key, (target) => signIn.logout(name, target, { profile }));
     await servers.disconnectAccount(key);
     return result;
   }
@@ -148,7 +163,8 @@ export class Hub extends View {
   async account(name: string, options: AccountChoice = {}): Promise<Account | undefined> {
     const { servers, signIn } = this.engine;
     const key = servers.key(name, { account: options.profile });
-    return signIn.stored(name, await servers.target(key), { profile: servers.chosenAccount(key) });
+    const profile = servers.chosenAccount(key);
+    return servers.withTarget(key, (target) => signIn.stored(name, target, { profile }));
   }
 
   /** The open questions of all callers. */
@@ -188,13 +204,14 @@ export class Hub extends View {
   /** Applies a new configuration. Unchanged servers and their calls are not affected. */
   async reload(config: LoadedConfig | ConfigLiteral): Promise<void> {
     if (!("projectRoot" in config)) {
-      const { loaded, inProcess } = fromLiteral<InProcessServer>(config, this.engine.env);
+      // Without a policy the new configuration applies at once, before anything else can happen.
+      const policy = hasNoPolicy(this.#managed) ? noPolicy : await loadPolicy(this.#managed);
+      const { loaded, inProcess } = fromLiteral<InProcessServer>(config, this.engine.env, policy);
       return this.#take(loaded, inProcess);
     }
     // An in-process server belongs to its own entry, not to a different entry with the same name.
-    const kept = [...this.engine.inProcess].filter(
-      ([name]) => config.servers.get(name) === this.config.servers.get(name),
-    );
+    const { inProcess, servers } = this.engine;
+    const kept = [...inProcess].filter(([name]) => servers.isLoaded(name, config));
     return this.#take(config, new Map(kept));
   }
 
@@ -202,6 +219,7 @@ export class Hub extends View {
     const { loaded, inProcess } = fromLiteral<InProcessServer>(
       { servers: { [name]: config } },
       this.engine.env,
+      this.config.policy,
     );
     const entry = loaded.servers.get(name);
     const [mistake] = loaded.diagnostics.filter(({ severity }) => severity === "error");
@@ -209,6 +227,8 @@ export class Hub extends View {
       const message = `Server "${name}": ${mistake?.message ?? "cannot be used"}.`;
       throw new PlugboardError("config-invalid", message, { server: name });
     }
+    const { env } = this.engine;
+    assertAllowed(this.config.policy, { entry, env, isInProcess: inProcess.has(name) });
     const others = [...this.engine.inProcess].filter(([other]) => other !== name);
     const servers = new Map([...this.config.servers, [name, entry]]);
     await this.#take({ ...this.config, servers }, new Map([...others, ...inProcess]));
@@ -220,22 +240,32 @@ export class Hub extends View {
     await this.reload({ ...this.config, servers: new Map(rest) });
   }
 
+  /** Switches a server off: its programs end, and nothing that it offers is listed or can be used. */
   async disable(name: string): Promise<void> {
-    await this.engine.servers.disable(name, "switched off", "Switch it on with `hub.enable`.");
+    const { engine } = this;
+    const left = engine.servers.disable(name, "switched off", "Switch it on with `hub.enable`.");
+    engine.tellSwitched(name);
+    await left;
   }
 
   /** Undoes `disable`. A server stays disabled if policy, missing trust or invalid config forbids it. */
   enable(name: string): void {
-    this.engine.servers.enable(name);
+    const { engine } = this;
+    engine.servers.enable(name);
+    engine.tellSwitched(name);
   }
 
-  /** Sends the sandbox state to servers that declare `codex/sandbox-state`, now and whenever they connect. */
-  async setSandboxState(state: Record<string, unknown>): Promise<void> {
-    await this.engine.servers.setSandboxState(state);
+  /**
+   * Asks legacy servers for log messages from this level on, now and whenever they connect. One that refuses is left as it
+   * is; `undefined` asks no server any more. Resolves when those that are connected have answered.
+   */
+  async setLogLevel(level: LogLevel | undefined): Promise<void> {
+    await this.engine.servers.announcements.setLogLevel(level);
   }
 
-  events(): AsyncIterable<PlugboardEvent> {
-    return this.engine.events;
+  /** Every event from this call on, until the hub closes. A slow reader loses the oldest beyond 10,000. */
+  events(): AsyncIterableIterator<PlugboardEvent> {
+    return this.engine.events.read();
   }
 
   /** Resolves when no process, timer or socket is left. */
@@ -263,9 +293,9 @@ export class Hub extends View {
     );
     engine.inProcess = inProcess;
     // The new rules apply immediately, even while an old server is still shutting down.
-    const { added, removed, changed } = await engine.servers.apply(loaded, replaced);
+    const { added, removed, changed, rules } = await engine.servers.apply(loaded, replaced);
     const touched = changed.map(({ name }) => name);
-    if (added.length + removed.length + touched.length > 0) {
+    if (rules || added.length + removed.length + touched.length > 0) {
       engine.events.emit({ type: "config-changed", added, removed, changed: touched, at: engine.now() });
     }
     for (const name of [...added, ...touched]) engine.subscriptions.restart(name);
@@ -280,20 +310,26 @@ export class Hub extends View {
     const { servers, root } = this.engine;
     await servers.connections.get(servers.key(name), root.use).ready();
   }
+}
 
-  #reportStartup(results: { name: string; error: unknown }[]): void {
-    const ready = results.filter(({ error }) => error === undefined).map(({ name }) => name);
-    const failed = results.filter(({ error }) => error !== undefined).map(({ name }) => name);
-    const asked = new Set(results.map(({ name }) => name));
-    const skipped = this.engine.servers.names().filter((name) => !asked.has(name));
-    this.engine.events.emit({ type: "startup-complete", ready, failed, skipped, at: this.engine.now() });
-  }
+function reportStartup(engine: Engine, results: { name: string; error: unknown }[]): void {
+  const ready = results.filter(({ error }) => error === undefined).map(({ name }) => name);
+  const failed = results.filter(({ error }) => error !== undefined).map(({ name }) => name);
+  const asked = new Set(results.map(({ name }) => name));
+  const skipped = engine.servers.names().filter((name) => !asked.has(name));
+  engine.events.emit({ type: "startup-complete", ready, failed, skipped, at: engine.now() });
 }
 
 function normalizeConfig(
   config: LoadedConfig | ConfigLiteral,
   env: Readonly<Record<string, string | undefined>>,
+  policy: ManagedPolicy,
 ) {
   if ("projectRoot" in config) return { loaded: config, inProcess: new Map<string, InProcessServer>() };
-  return fromLiteral<InProcessServer>(config, env);
+  return fromLiteral<InProcessServer>(config, env, policy);
+}
+
+/** The machine's policy holds for servers that are written in code too. */
+function managedFolderOf({ folders }: HubOptions): string {
+  return folders?.managed ?? managedFolder();
 }

@@ -12,8 +12,11 @@ import type { SignIn } from "./sign-in.ts";
 
 export interface LoginOnDemandSettings {
   questions: Questions;
-  servers: Pick<ServerSet, "key" | "entry" | "chosenAccount" | "target" | "takeLogin" | "disconnectAccount">;
-  signIn: Pick<SignIn, "account" | "login">;
+  servers: Pick<
+    ServerSet,
+    "key" | "entry" | "chosenAccount" | "withTarget" | "takeLogin" | "reconnectAccount"
+  >;
+  signIn: Pick<SignIn, "account" | "canLogIn" | "login">;
   now(): number;
 }
 
@@ -81,7 +84,9 @@ export class LoginOnDemand {
       } catch (error) {
         const found = needOf(error);
         if (!found || logins >= maxLogins || demand.signal?.aborted || closing.aborted) throw error;
-        const key = this.#settings.servers.key(found.server, demand.use);
+        const { servers, signIn } = this.#settings;
+        const key = servers.key(found.server, demand.use);
+        if (!signIn.canLogIn(found.server, servers.chosenAccount(key))) throw error;
         const need = { ...found, key, profile: key.account ?? defaultProfile, begun };
         // The server asks again for scopes that it was just granted or will never be granted.
         if (asked && found.scopes.every((scope) => asked?.includes(scope))) {
@@ -105,11 +110,11 @@ export class LoginOnDemand {
   async login(key: ConnectionKey, options: LoginOptions, connected: "keep" | "disconnect"): Promise<Account> {
     const { servers, signIn } = this.#settings;
     const { server } = key;
-    const target = await servers.target(key);
-    const account = await signIn.login(server, target, { ...options, profile: servers.chosenAccount(key) });
+    const chosen = { ...options, profile: servers.chosenAccount(key) };
+    const account = await servers.withTarget(key, (target) => signIn.login(server, target, chosen));
     // An explicit login clears earlier refusals.
     for (const [need, refusal] of this.#refusals) if (refusal.server === server) this.#refusals.delete(need);
-    await (connected === "keep" ? servers.takeLogin(key) : servers.disconnectAccount(key));
+    await (connected === "keep" ? servers.takeLogin(key) : servers.reconnectAccount(key));
     return account;
   }
 
@@ -185,7 +190,7 @@ export class LoginOnDemand {
     const account = await this.login(key, { ...asked, ...ways }, "keep");
     if (before?.user === undefined || account.user === undefined || before.user === account.user)
       return account;
-    await servers.disconnectAccount(key);
+    await servers.reconnectAccount(key);
     throw accountChanged(need, before.user, account.user);
   }
 

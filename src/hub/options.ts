@@ -2,8 +2,10 @@ import type { Credentials } from "../auth/credentials.ts";
 import type { SuppliedProvider } from "../auth/supplied.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { SecretSource } from "../config/expand.ts";
+import type { TrustedContents } from "../config/trust/fingerprint.ts";
 import type { Interact } from "../interact/interact.ts";
-import type { Environment } from "../lib/folders.ts";
+import type { LogLevel } from "../events.ts";
+import type { Environment, Folders } from "../lib/folders.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import type { RequestOptions as RpcOptions } from "../servers/rpc/requests.ts";
 import type { Store } from "../store/store.ts";
@@ -12,14 +14,23 @@ export interface HubOptions {
   env?: Environment;
   /** The source for `${secret:NAME}`. Default: the environment variable NAME. */
   secrets?: SecretSource;
+  /** What the user trusts in projects, asked before each start. Default: what they trusted when the configuration was loaded. */
+  trust?: TrustedContents;
   /** Where logins are stored. Default: in memory. */
   credentials?: Credentials;
   /** Credentials from the host program, by the id in a server's `auth`. */
   authProviders?: Readonly<Record<string, SuppliedProvider>>;
   /** Persistent state. Default: in memory. The hub does not close it. */
   store?: Store;
+  /** Give out handles of results only if they work after the hub is closed too: not if `store` is in memory. */
+  lastingHandles?: boolean;
   /** Where running servers are recorded, so that a later start can end the processes of a hub that was killed. */
   stateFolder?: string;
+  /**
+   * Which configurations led to this hub. Its servers get it in PLUGBOARD_CHAIN, so that a Plugboard among them notices
+   * when it would start itself.
+   */
+  chain?: string;
   /** `false` starts no servers, and no `required` server can make creating the hub fail. */
   start?: boolean;
   /** Start all servers immediately and keep them running, instead of starting them on demand. */
@@ -41,13 +52,15 @@ export interface HubOptions {
   keepFresh?: boolean;
   /** Hides tools for which it returns false. Called once for each tool of a view, and again after a reload. */
   toolFilter?: (tool: ToolEntry) => boolean;
+  /** For tests, and for programs that keep state in other folders. A literal obeys the policy in `managed`. */
+  folders?: Pick<Folders, "managed"> | undefined;
   clock?: () => number;
   random?: () => number;
 }
 
 export interface RequestOptions extends Pick<
   RpcOptions,
-  "signal" | "onProgress" | "onQuestion" | "onNotification"
+  "signal" | "onProgress" | "onQuestion" | "onNotification" | "exclusive"
 > {
   server: string;
   /** The account to use instead of the configured one. */
@@ -55,6 +68,14 @@ export interface RequestOptions extends Pick<
   /** How long to wait for the next message about the request. */
   timeoutMs?: number | undefined;
   maxTimeoutMs?: number | undefined;
+  /** Return a result as its bytes, without parsing it. */
+  raw?: boolean | undefined;
+  /** Let `onQuestion` give what the server requires first, and send the request again. See `ForwardOptions.fulfil`. */
+  fulfil?: boolean | undefined;
   /** The caller's capabilities, if they differ from the view's. */
   capabilities?: Capabilities | undefined;
+  /** Which log messages a modern server sends during the request, to `onNotification`. */
+  logLevel?: LogLevel | undefined;
+  /** HTTP headers for this request only. See `ForwardOptions`. */
+  headers?: Readonly<Record<string, string>> | undefined;
 }

@@ -3,19 +3,26 @@ import type { ServerRequestOptions } from "../calls/send.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import type { Interact } from "../interact/interact.ts";
 import type { AnswerServer } from "../interact/answers.ts";
+import type { ElicitationCompletions } from "../interact/completions.ts";
+import { waitCancelled } from "../lib/abortable.ts";
+import { startDeadline } from "../lib/deadline.ts";
 import type { Use } from "../servers/connection-key.ts";
+import { mayAskDuring } from "../servers/rpc/inbound.ts";
 import type { Question } from "../servers/rpc/inbound.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
+import { requestHeaders } from "../servers/request-headers.ts";
 import type { SessionRequest } from "../servers/session.ts";
 import type { ServerSet } from "../servers/server-set.ts";
 import type { LoginOnDemand } from "./login-on-demand.ts";
 
 const callMs = 60_000;
 const longestCallMs = 600_000;
+const pageMs = 60_000;
 
 export interface ServerRequestsSettings {
   servers: ServerSet;
   answers: AnswerServer;
+  completions: ElicitationCompletions;
   onDemand: LoginOnDemand;
 }
 
@@ -36,6 +43,19 @@ export class ServerRequests {
     params: Record<string, unknown>,
     options: ServerRequestOptions,
   ): Promise<JsonRpcAnswer | RawAnswer> {
+    const { servers } = this.#settings;
+    const undecided = options.key ? undefined : servers.undecided(server, use, options.signal);
+    if (undecided) return undecided.then(() => this.#request(use, server, method, params, options));
+    return this.#request(use, server, method, params, options);
+  }
+
+  #request(
+    use: Use,
+    server: string,
+    method: string,
+    params: Record<string, unknown>,
+    options: ServerRequestOptions,
+  ): Promise<JsonRpcAnswer | RawAnswer> {
     const { servers, onDemand } = this.#settings;
     const { config } = servers.entry(server);
     const { interact = nobody } = use;
@@ -47,13 +67,20 @@ export class ServerRequests {
       signal,
       onProgress: options.onProgress,
       onNotification: options.onNotification,
-      onQuestion: onQuestion ?? ((question) => this.answer(question, use, server, options.call?.id)),
+      onQuestion: (question) => this.answer(question, use, server, options),
       answeredBy: onQuestion ?? interact,
       caller: use.caller,
+      // Nobody can be asked during the others, so they need not wait for their turn.
+      exclusive: options.exclusive && mayAskDuring(method) && (onQuestion ? true : canAnswer(interact)),
       capabilities: options.capabilities ?? use.capabilities,
+      logLevel: options.logLevel,
+      headers: options.headers && requestHeaders(options.headers, server),
       raw: options.raw,
       write: options.write,
       trace: options.trace,
+      check: options.check,
+      task: options.task,
+      waitsForTask: options.waitsForTask,
     };
     // Most requests need no second look at who is logged in.
     if (interact.logIn === undefined && config?.oauth?.grant === undefined)
@@ -62,22 +89,52 @@ export class ServerRequests {
     return onDemand.run({ use, signal }, work);
   }
 
+  /** Sends a notification over the connection of a view. */
+  async notify(
+    { use }: Scope,
+    server: string,
+    method: string,
+    params: Record<string, unknown>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { servers, onDemand } = this.#settings;
+    const work = () => servers.notify(servers.key(server, use), use, method, params, signal);
+    await onDemand.run({ use, signal }, work);
+  }
+
   /** Lets whoever uses a server answer what it asks, pushed by a legacy one or required by a modern one. */
   answer(
-    { method, params, signal }: Pick<Question, "method" | "params"> & { signal?: AbortSignal | undefined },
+    {
+      method,
+      params,
+      signal,
+      stepAside,
+    }: Pick<Question, "method" | "params" | "stepAside"> & { signal?: AbortSignal | undefined },
     { interact = nobody, ...use }: Use,
     server: string,
-    call?: string,
+    { call, onQuestion }: Pick<ServerRequestOptions, "call" | "onQuestion"> = {},
   ): Promise<Record<string, unknown>> {
     const { servers, answers } = this.#settings;
-    const asking = { server, caller: use.caller, account: servers.key(server, use).account, call };
-    return answers({ asking, interact, method, params, signal });
+    const asking = { server, caller: use.caller, account: servers.key(server, use).account, call: call?.id };
+    return answers({ asking, interact, method, params, signal, stepAside, onQuestion });
+  }
+
+  /** Resolves when a server has said that a page it sent somebody to is done, or after a while: not all say so. */
+  async completed(server: string, elicitationId: string, signal: AbortSignal): Promise<void> {
+    using deadline = startDeadline(pageMs);
+    const until = AbortSignal.any([signal, deadline.signal]);
+    await this.#settings.completions.wait(server, elicitationId, until).catch(() => undefined);
+    if (signal.aborted) throw waitCancelled(signal, server);
   }
 
   /** The deadlines of requests that the hub makes by itself. */
   deadlines(server: string): Deadlines {
     return deadlinesOf(this.#settings.servers.entry(server).config);
   }
+}
+
+function canAnswer({ elicit, sample, roots }: Interact): boolean {
+  return (elicit ?? sample ?? roots) !== undefined;
 }
 
 interface Deadlines {
@@ -90,6 +147,7 @@ function deadlinesOf(
   asked: Pick<ServerRequestOptions, "timeoutMs" | "maxTimeoutMs"> = {},
 ): Deadlines {
   const timeoutMs = asked.timeoutMs ?? config?.callTimeoutMs ?? callMs;
-  const most = asked.maxTimeoutMs ?? config?.maxCallTimeoutMs ?? longestCallMs;
-  return { timeoutMs, maxTimeoutMs: Math.max(timeoutMs, most) };
+  const most = asked.maxTimeoutMs ?? config?.maxCallTimeoutMs;
+  // A limit that somebody set counts, however short; ours gives way to a longer silence that was allowed.
+  return { timeoutMs, maxTimeoutMs: most ?? Math.max(timeoutMs, longestCallMs) };
 }

@@ -15,7 +15,7 @@ import { findKey, readLogin, requiresLogin } from "../auth/oauth/token-refresh.t
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { Emit, EventOf } from "../events.ts";
 import type { Environment } from "../lib/folders.ts";
-import type { KeptLogin } from "../servers/connection.ts";
+import type { KeptLogin } from "../servers/connection-settings.ts";
 import type { HttpTarget, ServerAuth, Target } from "../servers/target.ts";
 
 export interface SignInSettings {
@@ -59,6 +59,11 @@ export class SignIn {
         : new ChosenLogin(settings, async () => (await this.stored(server, target, {})) !== undefined);
     this.#providers.set(key, provider);
     return provider;
+  }
+
+  /** False if the server's last connection used credentials that no login can replace. */
+  canLogIn(server: string, profile?: string): boolean {
+    return this.#providers.has(providerKey(server, profile));
   }
 
   /** The login used by a connection. */
@@ -152,7 +157,8 @@ export class SignIn {
       },
       withFetch,
       now,
-      emit: (event: EventOf<"auth-changed" | "url-open-failed">) => emit({ ...event, account: key.profile }),
+      emit: (event: EventOf<"auth-changed" | "issuer-chosen" | "url-open-failed">) =>
+        emit({ ...event, account: key.profile }),
     };
   }
 
@@ -163,7 +169,7 @@ export class SignIn {
       const { withHttpFetch } = await import("../servers/auth-fetch.ts");
       return withHttpFetch(server, target, env, work);
     };
-    if (provider) return suppliedAuth(provider, { server, url: target.url, withFetch });
+    if (provider) return suppliedAuth(provider, { server, id, url: target.url, withFetch });
     const message = `"${server}" needs the credentials "${id}", which this program does not supply.`;
     const hint = "Set `auth` to `oauth` or `none`, or supply them: createHub(config, { authProviders }).";
     throw new PlugboardError("config-invalid", message, { server, hint });

@@ -2,7 +2,11 @@ import type { CallLog } from "../calls/call-log.ts";
 import type { CallOptions, CallResult, PresentContext } from "../calls/call-tool.ts";
 import type * as Calling from "../calls/calling.ts";
 import type { ForwardOptions } from "../calls/forward-call.ts";
+import type { ParsedParams } from "../calls/parsed-params.ts";
 import type { ResultStore } from "../calls/results/store.ts";
+import { TaskRecords, taskEntry } from "../calls/tasks/records.ts";
+import type { TaskEntry } from "../calls/tasks/records.ts";
+import type { TaskHandle } from "../calls/tasks/task-handle.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Scope } from "../catalog/filter.ts";
 import { Validators } from "../catalog/validators.ts";
@@ -10,6 +14,8 @@ import type { Questions } from "../interact/questions.ts";
 import type { Environment } from "../lib/folders.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
 import type { ServerSet } from "../servers/server-set.ts";
+import { PlugboardError } from "../errors.ts";
+import type { Connection } from "../servers/connection.ts";
 import type { Store } from "../store/store.ts";
 import type { LoginOnDemand } from "./login-on-demand.ts";
 import type { ServerRequests } from "./server-requests.ts";
@@ -22,6 +28,7 @@ export interface ToolCallSettings {
   onDemand: LoginOnDemand;
   log: CallLog;
   store: Store;
+  lastingHandles: boolean;
   env: Environment;
   now(): number;
 }
@@ -32,11 +39,13 @@ export class ToolCalls {
   readonly #validators = new Validators();
   /** One for each view, made when it first calls something. */
   readonly #contexts = new WeakMap<Scope, PresentContext>();
+  readonly #tasks: TaskRecords;
   #calling: typeof Calling | undefined;
   #results: Promise<ResultStore> | undefined;
 
   constructor(settings: ToolCallSettings) {
     this.#settings = settings;
+    this.#tasks = new TaskRecords(settings.store, settings.now);
   }
 
   callTool(
@@ -53,12 +62,27 @@ export class ToolCalls {
 
   async forwardCall(
     id: string,
-    params: Record<string, unknown> | Buffer,
+    params: Record<string, unknown> | ParsedParams,
     options: ForwardOptions,
     scope: Scope,
   ): Promise<JsonRpcAnswer | RawAnswer> {
     const calling = this.#calling ?? (await this.#load());
     return calling.forwardCall(id, params, options, this.#context(scope, calling));
+  }
+
+  /** The tasks of this caller at servers that it sees, the oldest first. */
+  async tasks({ use, filter }: Scope): Promise<TaskEntry[]> {
+    const { catalog } = this.#settings;
+    const records = await this.#tasks.list(use.caller);
+    return records.filter(({ server }) => catalog.isVisible(server, { use, filter })).map(taskEntry);
+  }
+
+  /** `as` gives the view of an account. */
+  async task(id: string, scope: Scope, as: (account: string | undefined) => Scope): Promise<TaskHandle> {
+    const calling = this.#calling ?? (await this.#load());
+    const record = await this.#tasks.get(scope.use.caller, id);
+    if (!record || !this.#settings.catalog.isVisible(record.server, scope)) throw calling.unknownTask();
+    return calling.taskHandle(record, this.#context(as(record.account), calling));
   }
 
   /** Results that were too large to return whole. */
@@ -68,6 +92,12 @@ export class ToolCalls {
       createResultStore(store, { now }),
     );
     return this.#results;
+  }
+
+  #assertLasting(): void {
+    const { lastingHandles, store } = this.#settings;
+    if (!lastingHandles || store.durable) return;
+    throw new PlugboardError("store-unavailable", "Nothing can be stored beyond the end of this process");
   }
 
   async #load(): Promise<typeof Calling> {
@@ -91,16 +121,35 @@ export class ToolCalls {
       output: calling.outputDefaults(env),
       configOf: (server) => servers.entry(server).config ?? {},
       keyOf: (server) => servers.key(server, scope.use),
+      undecided: (server, signal) => servers.undecided(server, scope.use, signal),
+      sessionOf: (key) => servers.connections.peek(key)?.sessionNumber,
       request: (server, params, options) => requests.request(scope, server, "tools/call", params, options),
       signedIn: (signal, work) => onDemand.run({ use: scope.use, signal }, work),
-      answer: (server, call, signal) => (method, params) =>
-        requests.answer({ method, params, signal }, scope.use, server, call),
+      ask: async (server, method, params, options) =>
+        (await requests.request(scope, server, method, params, options)) as JsonRpcAnswer,
+      answer: (server, question, by) => requests.answer(question, scope.use, server, by),
+      tasks: this.#tasks,
+      taskKey: ({ server, shared }) => servers.key(server, scope.use, shared),
+      hold: (key) => hold(servers.connections.get(key, scope.use)),
+      completed: (server, elicitationId, signal) => requests.completed(server, elicitationId, signal),
+      readResult: async (handle, selection) => (await this.results()).value(handle, { caller, ...selection }),
       keep:
         ({ server, id }) =>
-        async (whole) =>
-          (await this.results()).save(whole, { server, tool: id, ...(caller !== undefined && { caller }) }),
+        async (whole, mirrored) => {
+          this.#assertLasting();
+          return (await this.results()).save(whole, { server, tool: id, caller, mirrored });
+        },
     };
     this.#contexts.set(scope, context);
     return context;
   }
+}
+
+function hold(connection: Connection): () => void {
+  connection.holds++;
+  let isHeld = true;
+  return () => {
+    if (isHeld) connection.holds--;
+    isHeld = false;
+  };
 }

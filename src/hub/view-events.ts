@@ -1,13 +1,21 @@
-import type { PlugboardEvent } from "../events.ts";
 import type { Use } from "../servers/connection-key.ts";
+
+/** What events and notifications say about whom they concern. */
+interface Concerning {
+  type: string;
+  server?: string;
+  caller?: string;
+  project?: string;
+  account?: string;
+}
 
 /** True if the event's server is visible and the event is shared or belongs to this caller, project and account. */
 export function concerns(
-  event: PlugboardEvent,
+  event: Concerning,
   { caller, project, account }: Use,
   isVisible: (server: string) => boolean,
 ): boolean {
-  if (!("server" in event)) return true;
+  if (event.server === undefined) return true;
   if (event.server !== "" && !isVisible(event.server)) return false;
   // A connection may be everybody's; a call and a question have one caller.
   const isPersonal = event.type.startsWith("call-") || event.type.startsWith("question-");

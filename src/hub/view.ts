@@ -1,17 +1,30 @@
 import type { CallOptions, CallResult } from "../calls/call-tool.ts";
+import { inputsOf } from "../calls/call-inputs.ts";
+import { configuredInput, withInputs } from "../calls/input-required.ts";
+import type { Inputs } from "../calls/input-required.ts";
 import { findMentions } from "../calls/mentions.ts";
 import { complete, getPrompt, readResource } from "../calls/resources.ts";
 import type { CompletionTarget, PromptMessages, ResourceContents } from "../calls/resources.ts";
-import type { ResourceListener } from "../calls/subscriptions.ts";
+import type { KeptResult, Selection } from "../calls/results/store.ts";
+import type { ResourceListener, SubscribeOptions } from "../calls/subscriptions.ts";
+import type { ServerRequestOptions } from "../calls/send.ts";
 import type { ForwardOptions } from "../calls/forward-call.ts";
-import type { ListedEntry, ListOptions } from "../catalog/settings.ts";
+import { ParsedParams } from "../calls/parsed-params.ts";
+import type { TaskEntry } from "../calls/tasks/records.ts";
+import type { TaskHandle } from "../calls/tasks/task-handle.ts";
+import type { Audience } from "../catalog/audience.ts";
+import type { ListedEntry, ListOptions, ToolListOptions } from "../catalog/settings.ts";
 import { narrow } from "../catalog/filter.ts";
 import type { Filter, Scope } from "../catalog/filter.ts";
 import type { DigestKind } from "../catalog/digest.ts";
 import type { PromptCommand } from "../catalog/prompts.ts";
 import type { ListKind } from "../catalog/known-list.ts";
+import { cutWords } from "../catalog/pages.ts";
+import type { PageLimit } from "../catalog/pages.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { Engine } from "./engine.ts";
+import { assertForeign } from "./server-notification.ts";
+import type { ServerNotification } from "./server-notification.ts";
 import { concerns } from "./view-events.ts";
 import { PlugboardError } from "../errors.ts";
 import { explainTool } from "./explain-tool.ts";
@@ -42,18 +55,26 @@ export interface ListState {
   at?: number;
   /** True if the list comes from an earlier run. */
   isSnapshot: boolean;
+  /** Set if the server has more entries than were read: which limit that was, and a sentence about it. */
+  cut?: { by: PageLimit; message: string };
 }
 
 /** A hub restricted to some servers or tools, for one caller and account. All use of servers goes through a view. */
 export class View {
-  protected readonly engine: Engine;
+  readonly #engine: Engine;
   readonly #scope: Scope;
-  /** This view with other accounts, for single calls. */
-  readonly #accounts = new Map<string, View>();
+  /** This view with other accounts or audiences, for single calls. */
+  readonly #others = new Map<string, View>();
 
   constructor(engine: Engine, scope: Scope) {
-    this.engine = engine;
+    this.#engine = engine;
     this.#scope = scope;
+  }
+
+  /** Throws once the hub is closed: nothing of it may look as if it were empty. */
+  protected get engine(): Engine {
+    this.#engine.assertOpen();
+    return this.#engine;
   }
 
   /** Returns a narrower view; it never shows more than the view it was created from. */
@@ -87,14 +108,41 @@ export class View {
     });
   }
 
+  /**
+   * Calls `listener` for each notification of this view's servers that concerns it, also those that a request of its own
+   * has heard (`isOfRequest`). Returns a function that removes it.
+   */
+  onNotification(listener: (notification: ServerNotification) => void): () => void {
+    const { notifications, catalog } = this.engine;
+    const isVisible = (server: string) => catalog.isVisible(server, this.#scope);
+    return notifications.listen((told) => {
+      if (concerns({ type: "notification", ...told }, this.#scope.use, isVisible)) listener(told);
+    });
+  }
+
+  /**
+   * Sends a notification to a server, over the connection that this view's requests use; starts the server if it is not
+   * connected. What Plugboard says by itself, such as `notifications/cancelled`, is refused.
+   */
+  async notify(
+    server: string,
+    method: string,
+    params: Record<string, unknown> = {},
+    { signal, profile }: UseOptions = {},
+  ): Promise<void> {
+    this.#assertVisible(server);
+    assertForeign(method, server);
+    await this.engine.requests.notify(this.#as(profile).#scope, server, method, params, signal);
+  }
+
   /** The tools that may be called, in a stable order. Waits for servers whose tools are not known yet. */
-  async tools(options: ListOptions = {}): Promise<ToolEntry[]> {
+  async tools(options: ToolListOptions = {}): Promise<ToolEntry[]> {
     return (await this.allTools(options)).filter(({ status }) => status === "available");
   }
 
   /** Like `tools`, but includes hidden tools and those set aside, with the reasons. */
-  allTools(options: ListOptions = {}): Promise<ToolEntry[]> {
-    return this.engine.catalog.tools(this.#scope, options);
+  async allTools(options: ToolListOptions = {}): Promise<ToolEntry[]> {
+    return this.#whileOpen(this.engine.catalog.tools(this.#as(undefined, options.for).#scope, options));
   }
 
   /** Returns the server's result, within the output limits. `isError: true` is a result, not an exception. */
@@ -103,7 +151,7 @@ export class View {
     args: Record<string, unknown> = {},
     options: CallOptions = {},
   ): Promise<CallResult> {
-    return this.engine.calls.callTool(id, args, options, this.#as(options.profile).#scope);
+    return this.engine.calls.callTool(id, args, options, this.#as(options.profile, options.for).#scope);
   }
 
   /**
@@ -113,54 +161,60 @@ export class View {
    */
   async forwardCall(
     id: string,
-    params: Record<string, unknown> | Buffer,
+    params: Record<string, unknown> | ParsedParams,
     options: ForwardOptions & { raw: true },
   ): Promise<JsonRpcAnswer | RawAnswer>;
   async forwardCall(
     id: string,
-    params: Record<string, unknown> | Buffer,
+    params: Record<string, unknown> | ParsedParams,
     options?: ForwardOptions,
   ): Promise<JsonRpcAnswer>;
   async forwardCall(
     id: string,
-    params: Record<string, unknown> | Buffer,
+    params: Record<string, unknown> | ParsedParams,
     options: ForwardOptions = {},
   ): Promise<JsonRpcAnswer | RawAnswer> {
-    return this.engine.calls.forwardCall(id, params, options, this.#as(options.profile).#scope);
+    return this.engine.calls.forwardCall(id, params, options, this.#as(options.profile, options.for).#scope);
   }
 
   /** Finds a tool by its id, `server.tool`, or a bare name that only one server has. Also finds hidden tools. */
-  findTool(id: string, options: ListOptions = {}): Promise<ToolEntry> {
-    const find = () => this.engine.catalog.find(id, this.#scope, options);
+  async findTool(id: string, options: ToolListOptions = {}): Promise<ToolEntry> {
+    const scope = this.#as(undefined, options.for).#scope;
+    const find = () => this.engine.catalog.find(id, scope, options);
     const { wait = true, signal } = options;
     return wait ? this.engine.onDemand.run({ use: this.#scope.use, signal }, find) : find();
   }
 
   /** Which servers' lists are known, and since when. Starts no server. */
-  listStates(kind: ListKind = "tools"): Promise<ListState[]> {
+  async listStates(kind: ListKind = "tools"): Promise<ListState[]> {
     const { catalog } = this.engine;
     return Promise.all(
       catalog.serverNames(this.#scope).map(async (server) => {
         const list = await catalog.list(server, kind, this.#scope, { wait: false });
-        return { server, isSnapshot: list?.isSnapshot ?? false, ...(list && { at: list.at }) };
+        return {
+          server,
+          isSnapshot: list?.isSnapshot ?? false,
+          ...(list && { at: list.at }),
+          ...(list?.cutBy && { cut: { by: list.cutBy, message: cutWords(kind, list.cutBy) } }),
+        };
       }),
     );
   }
 
-  resources(options: ListOptions = {}): Promise<ListedEntry[]> {
-    return this.engine.catalog.entries("resources", this.#scope, options);
+  async resources(options: ListOptions = {}): Promise<ListedEntry[]> {
+    return this.#whileOpen(this.engine.catalog.entries("resources", this.#scope, options));
   }
 
-  resourceTemplates(options: ListOptions = {}): Promise<ListedEntry[]> {
-    return this.engine.catalog.entries("resourceTemplates", this.#scope, options);
+  async resourceTemplates(options: ListOptions = {}): Promise<ListedEntry[]> {
+    return this.#whileOpen(this.engine.catalog.entries("resourceTemplates", this.#scope, options));
   }
 
-  prompts(options: ListOptions = {}): Promise<ListedEntry[]> {
-    return this.engine.catalog.entries("prompts", this.#scope, options);
+  async prompts(options: ListOptions = {}): Promise<ListedEntry[]> {
+    return this.#whileOpen(this.engine.catalog.entries("prompts", this.#scope, options));
   }
 
-  commands(options: ListOptions = {}): Promise<PromptCommand[]> {
-    return this.engine.catalog.commands(this.#scope, options);
+  async commands(options: ListOptions = {}): Promise<PromptCommand[]> {
+    return this.#whileOpen(this.engine.catalog.commands(this.#scope, options));
   }
 
   async readResource(
@@ -169,20 +223,23 @@ export class View {
     { signal, profile }: UseOptions = {},
   ): Promise<ResourceContents> {
     const view = this.#as(profile);
-    return readResource(server, uri, view.#ask(server, signal), view.#answer(server, signal));
+    return readResource(server, uri, view.#inputs(server, "resources/read", { signal }) as Inputs);
   }
 
-  /** Calls `listener` for each change the server reports, also after a reconnect. Returns a function to unsubscribe. */
+  /**
+   * Calls `listener` for each change the server reports, and whenever one may have been missed, for example after a
+   * reconnect. Rejects if the server refuses; if it does so later, `onRefused` is called and it is asked again from
+   * time to time. Returns a function to unsubscribe.
+   */
   async subscribeResource(
     server: string,
     uri: string,
     listener: ResourceListener,
-    { signal, profile }: UseOptions = {},
+    { profile, ...options }: UseOptions & SubscribeOptions = {},
   ): Promise<() => Promise<void>> {
     this.#assertVisible(server);
-    const { subscriptions, servers } = this.engine;
     const { use } = this.#as(profile).#scope;
-    return subscriptions.subscribe(servers.key(server, use), use, uri, listener, signal);
+    return this.engine.subscriptions.subscribe(server, use, uri, listener, options);
   }
 
   /** Gets a prompt by its id (`mcp__server__prompt`) or by `server.prompt`. */
@@ -193,11 +250,11 @@ export class View {
   ): Promise<PromptMessages> {
     const view = this.#as(profile);
     const { server, name } = await view.findPrompt(id, { signal });
-    return getPrompt(server, name, args, view.#ask(server, signal), view.#answer(server, signal));
+    return getPrompt(server, name, args, view.#inputs(server, "prompts/get", { signal }) as Inputs);
   }
 
   /** Finds a prompt by its id, `server.prompt`, `server/prompt`, or a bare name that only one server has. */
-  findPrompt(id: string, options: ListOptions = {}): Promise<PromptCommand> {
+  async findPrompt(id: string, options: ListOptions = {}): Promise<PromptCommand> {
     return this.engine.catalog.findPrompt(id, this.#scope, options);
   }
 
@@ -228,19 +285,68 @@ export class View {
     );
   }
 
-  /** Reads a page of a result that was too large, or finds text in it. */
-  async result(handle: string, options: { page?: number; find?: string } = {}) {
+  /** Reads a page of a result that was too large, or of a part or some fields of it, or finds text there. */
+  async result(
+    handle: string,
+    options: Selection & { page?: number; find?: string } = {},
+  ): Promise<KeptResult> {
     const { caller } = this.#scope.use;
-    return (await this.engine.calls.results()).read(handle, {
-      ...options,
-      ...(caller !== undefined && { caller }),
-    });
+    return (await this.engine.calls.results()).read(handle, { ...options, caller });
+  }
+
+  /** The text of a result that was too large, or with `select` a JSON value from it. */
+  async resultValue(handle: string, selection: Selection = {}): Promise<unknown> {
+    const { caller } = this.#scope.use;
+    return (await this.engine.calls.results()).value(handle, { ...selection, caller });
+  }
+
+  /**
+   * Tasks that calls of this caller became and whose end nobody has seen, the oldest first. With a durable `store` those
+   * of earlier processes too.
+   */
+  async tasks(): Promise<TaskEntry[]> {
+    return this.engine.calls.tasks(this.#scope);
+  }
+
+  /** A task by its id, to go on with it. Another caller's id gives the same error as an unknown one. */
+  async task(id: string): Promise<TaskHandle> {
+    return this.engine.calls.task(id, this.#scope, (account) => this.#as(account).#scope);
+  }
+
+  /** Tells the servers in use that `interact.roots` gives another answer from now on. A server that fails is skipped. */
+  async rootsChanged(): Promise<void> {
+    const { servers, catalog } = this.engine;
+    const { caller } = this.#scope.use;
+    await servers.tellRootsChanged(
+      (key) =>
+        catalog.isVisible(key.server, this.#scope) &&
+        (caller === undefined || key.caller === undefined || key.caller === caller),
+    );
+  }
+
+  /**
+   * Sends the sandbox state to servers that declare `codex/sandbox-state`, now and whenever they connect. Of a view with a
+   * caller, only that caller's connections to the servers it shows: such a server gets a connection of its own for each
+   * caller with a state. `undefined` forgets the caller's state; of a hub it reaches everybody without one.
+   */
+  async setSandboxState(state: Record<string, unknown> | undefined): Promise<void> {
+    const { root, catalog, servers } = this.engine;
+    const { caller } = this.#scope.use;
+    if (caller !== undefined) {
+      const isMeant = (server: string) => catalog.isVisible(server, this.#scope);
+      return servers.announcements.setCallerState(caller, state && { state, isMeant });
+    }
+    if (this.#scope !== root)
+      throw new PlugboardError("usage-invalid", "A view without a caller has no sandbox state of its own.", {
+        hint: "Create the view with `caller`, or use `setSandboxState` of the hub.",
+      });
+    await servers.announcements.setSandboxState(state);
   }
 
   /** Explains why a tool is available, hidden or needs approval, and which file and line decides it. */
-  async explainTool(id: string, options: ListOptions = {}): Promise<ToolExplanation> {
+  async explainTool(id: string, options: ToolListOptions = {}): Promise<ToolExplanation> {
     const tool = await this.findTool(id, options);
-    return explainTool(tool, this.engine.servers.config);
+    return explainTool(tool, this.engine.servers.config, this.#scope.filter.bundle);
   }
 
   /** One line per server for a prompt: what it offers, without definitions. */
@@ -250,7 +356,7 @@ export class View {
   }
 
   /** A short string that changes exactly when the known catalog of this view changes. Starts no server. */
-  digest(kind?: DigestKind): Promise<string> {
+  async digest(kind?: DigestKind): Promise<string> {
     return this.engine.catalog.digest(this.#scope, kind);
   }
 
@@ -260,9 +366,19 @@ export class View {
    */
   async request(
     method: string,
-    params: Record<string, unknown>,
-    { server, profile, ...options }: RequestOptions,
-  ): Promise<JsonRpcAnswer> {
+    params: Record<string, unknown> | ParsedParams,
+    options: RequestOptions & { raw: true },
+  ): Promise<JsonRpcAnswer | RawAnswer>;
+  async request(
+    method: string,
+    params: Record<string, unknown> | ParsedParams,
+    options: RequestOptions,
+  ): Promise<JsonRpcAnswer>;
+  async request(
+    method: string,
+    params: Record<string, unknown> | ParsedParams,
+    { server, profile, fulfil, ...options }: RequestOptions,
+  ): Promise<JsonRpcAnswer | RawAnswer> {
     if (method === "tools/call") {
       throw new PlugboardError("usage-invalid", "`request` cannot call tools.", {
         server,
@@ -278,29 +394,68 @@ export class View {
       });
     }
     this.#assertVisible(server);
-    const { requests } = this.engine;
-    const answer = await requests.request(this.#as(profile).#scope, server, method, params, options);
-    return answer as JsonRpcAnswer;
+    const parsed = params instanceof ParsedParams ? params : undefined;
+    const value = parsed ? parsed.value : (params as Record<string, unknown>);
+    const asked = { ...options, write: parsed?.writer() };
+    const view = this.#as(profile);
+    if (!fulfil) return this.engine.requests.request(view.#scope, server, method, value, asked);
+    return withInputs(value, { ...view.#inputs(server, method, asked), isPassed: true });
   }
 
-  /** This view with another account. Created once per account, because views cache a lot. */
-  #as(profile: string | undefined): View {
-    if (profile === undefined || profile === this.#scope.use.account) return this;
-    const view = this.#accounts.get(profile) ?? this.view({ profile });
-    this.#accounts.set(profile, view);
+  /**
+   * What the configuration answers to a question of a server, for programs that hand out `input_required` by themselves;
+   * undefined if somebody may be asked. Throws `question-declined` for a page that is not safe to show.
+   */
+  configuredAnswer(
+    server: string,
+    method: string,
+    params: Record<string, unknown>,
+  ): Record<string, unknown> | undefined {
+    this.#assertVisible(server);
+    return configuredInput(server, method, params, this.engine.elicitationMode(server));
+  }
+
+  /** This view with another account, or for another audience. Created once for each, because views cache a lot. */
+  #as(profile: string | undefined, audience?: Audience): View {
+    const { use, filter } = this.#scope;
+    const isSameAccount = profile === undefined || profile === use.account;
+    const isSameAudience = audience === undefined || audience === (filter.for ?? "model");
+    if (isSameAccount && isSameAudience) return this;
+    const key = JSON.stringify([isSameAccount ? null : profile, isSameAudience ? null : audience]);
+    const options = { ...(!isSameAccount && { profile }), ...(!isSameAudience && { for: audience }) };
+    const view = this.#others.get(key) ?? this.view(options);
+    this.#others.set(key, view);
     return view;
   }
 
   #ask(server: string, signal: AbortSignal | undefined) {
     this.#assertVisible(server);
+    const { requests } = this.engine;
     return async (method: string, params: Record<string, unknown>) =>
-      (await this.engine.requests.request(this.#scope, server, method, params, { signal })) as JsonRpcAnswer;
+      (await requests.request(this.#scope, server, method, params, { signal })) as JsonRpcAnswer;
   }
 
-  /** Provides the input that a modern server asks for. */
-  #answer(server: string, signal: AbortSignal | undefined) {
-    return (method: string, params: Record<string, unknown>) =>
-      this.engine.requests.answer({ method, params, signal }, this.#scope.use, server);
+  /** Sends a request and provides the input that its server asks for. */
+  #inputs(server: string, method: string, options: ServerRequestOptions): Inputs<JsonRpcAnswer | RawAnswer> {
+    this.#assertVisible(server);
+    const { requests } = this.engine;
+    const scope = this.#scope;
+    return inputsOf(
+      server,
+      { ...options, trace: {} },
+      {
+        request: (_, params, asked) => requests.request(scope, server, method, params, asked),
+        answer: (_, question, by) => requests.answer(question, scope.use, server, by),
+        completed: (_, elicitationId, signal) => requests.completed(server, elicitationId, signal),
+      },
+    );
+  }
+
+  /** A list that was read while the hub was being closed has gaps that nobody would notice. */
+  async #whileOpen<T>(work: Promise<T>): Promise<T> {
+    const listed = await work;
+    this.#engine.assertOpen();
+    return listed;
   }
 
   #assertVisible(server: string): void {

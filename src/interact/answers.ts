@@ -1,23 +1,34 @@
 import type { QuestionAnswered } from "../events.ts";
+import { untilAborted } from "../lib/abortable.ts";
+import { startDeadline } from "../lib/deadline.ts";
 import { isRecord } from "../lib/record.ts";
 import { isSafeUrl } from "../lib/safe-url.ts";
+import type { ElicitationCompletions } from "./completions.ts";
 import type { ElicitAnswer, ElicitQuestion, Interact } from "./interact.ts";
+import { questionMs, unanswered, withdrawn, wrongAnswer } from "./questions.ts";
 import type { Asking, Questions } from "./questions.ts";
 
 /** A JSON-RPC error to send in response to a server's request. */
 export class Refusal extends Error {
   readonly code: number;
-  constructor(code: number, message: string) {
+  readonly data: unknown;
+  constructor(code: number, message: string, data?: unknown) {
     super(message);
     this.code = code;
+    this.data = data;
   }
 }
 
 export interface AnswerSettings {
   questions: Questions;
+  completions: ElicitationCompletions;
   /** `decline` answers elicitations without asking anyone. */
   elicitationMode(server: string): "ask" | "decline";
+  mistakeIn: MistakeIn;
 }
+
+/** Says what is wrong with a value, in words; undefined if it matches the schema. */
+export type MistakeIn = (schema: Record<string, unknown>, value: unknown) => string | undefined;
 
 /** A request from a server, and its context. */
 export interface AskedOf {
@@ -26,6 +37,10 @@ export interface AskedOf {
   method: string;
   params: Record<string, unknown>;
   signal?: AbortSignal | undefined;
+  /** See `Question`. */
+  stepAside?: (() => void) | undefined;
+  /** Whoever made the request answers by itself, in place of `interact`. */
+  onQuestion?: ((question: PassedQuestion) => Promise<Record<string, unknown>>) | undefined;
 }
 
 export type AnswerServer = (asked: AskedOf) => Promise<Record<string, unknown>>;
@@ -34,17 +49,32 @@ export type AnswerServer = (asked: AskedOf) => Promise<Record<string, unknown>>;
  * Answers requests from servers, whether a legacy server pushes them or a modern one requires them. A request that the
  * host has no method for is refused, never answered on the user's behalf.
  */
-export function createAnswers({ questions, elicitationMode }: AnswerSettings): AnswerServer {
-  return async ({ asking, interact, method, params, signal }) => {
+export function createAnswers(settings: AnswerSettings): AnswerServer {
+  const { questions, completions, elicitationMode, mistakeIn } = settings;
+  return async ({ asking, interact, method, params, signal, stepAside, onQuestion }) => {
     const { server } = asking;
+    if (onQuestion)
+      return passQuestion(
+        server,
+        { method, params, signal: signal ?? new AbortController().signal, stepAside },
+        onQuestion,
+        settings,
+      );
     const id = crypto.randomUUID();
     switch (method) {
       case "elicitation/create": {
         if (elicitationMode(server) === "decline") return { action: "decline" };
         const question = readElicitation(id, server, params);
         if (!interact.elicit) throw new Refusal(-32_601, "Elicitation is not supported");
-        const ask = interact.elicit.bind(interact);
-        return accepted(question, await questions.ask(question, asking, ask, signal, outcomeOf));
+        const elicit = interact.elicit.bind(interact);
+        // The server knows when somebody is done with its page, and may say so before they do.
+        const ask = async (asked: ElicitQuestion, until: AbortSignal): Promise<ElicitAnswer> => {
+          if (asked.mode !== "url" || asked.elicitationId === undefined) return elicit(asked, until);
+          const done = completions.wait(server, asked.elicitationId, until);
+          return Promise.race([elicit(asked, until), done.then(() => ({ action: "accept" as const }))]);
+        };
+        const check = (answer: ElicitAnswer) => formMistake(question, answer, mistakeIn);
+        return sent(question, await questions.ask(question, asking, ask, signal, outcomeOf, check));
       }
       case "sampling/createMessage": {
         if (!interact.sample) throw new Refusal(-32_601, "Sampling is not supported");
@@ -62,6 +92,54 @@ export function createAnswers({ questions, elicitationMode }: AnswerSettings): A
   };
 }
 
+/**
+ * Lets somebody else's handler answer, under the same rules: what config declines is declined, no unsafe page is shown, and
+ * nothing but a valid answer to a form is sent.
+ */
+async function passQuestion(
+  server: string,
+  question: PassedQuestion,
+  onQuestion: (question: PassedQuestion) => Promise<Record<string, unknown>>,
+  { elicitationMode, mistakeIn }: Pick<AnswerSettings, "elicitationMode" | "mistakeIn">,
+): Promise<Record<string, unknown>> {
+  const { method, params, stepAside } = question;
+  const configured = configuredAnswer(question, elicitationMode(server));
+  if (configured) return configured;
+  using deadline = startDeadline(questionMs);
+  const signal = AbortSignal.any([question.signal, deadline.signal]);
+  const answer = await untilAborted(onQuestion({ method, params, signal, stepAside }), signal).catch(
+    (error: unknown) => {
+      if (question.signal.aborted) throw withdrawn({ server }, "elicit", question.signal.reason);
+      throw deadline.signal.aborted ? unanswered({ server }, questionMs) : error;
+    },
+  );
+  const { requestedSchema } = params;
+  if (method !== elicitation || !isRecord(requestedSchema) || answer["action"] !== "accept") return answer;
+  const mistake = mistakeIn(requestedSchema, answer["content"] ?? {});
+  if (mistake !== undefined) throw wrongAnswer({ server }, mistake);
+  return answer;
+}
+
+const elicitation = "elicitation/create";
+
+/** The answer to a question that nobody is asked, because the configuration says so. Throws for an unsafe page. */
+export function configuredAnswer(
+  { method, params: { mode, url } }: Pick<PassedQuestion, "method" | "params">,
+  elicitationMode: "ask" | "decline",
+): Record<string, unknown> | undefined {
+  if (method !== elicitation) return undefined;
+  if (elicitationMode === "decline") return { action: "decline" };
+  if (mode === "url" && !(typeof url === "string" && isSafeUrl(url))) throw unsafeUrl();
+  return undefined;
+}
+
+interface PassedQuestion {
+  method: string;
+  params: Record<string, unknown>;
+  signal: AbortSignal;
+  stepAside?: (() => void) | undefined;
+}
+
 function outcomeOf({ action }: ElicitAnswer): QuestionAnswered["outcome"] {
   return action === "accept" ? "accepted" : action === "decline" ? "declined" : "cancelled";
 }
@@ -70,7 +148,7 @@ function readElicitation(id: string, server: string, params: Record<string, unkn
   const { message, requestedSchema, url, elicitationId } = params;
   const asked = { kind: "elicit" as const, id, server, message: typeof message === "string" ? message : "" };
   if (params["mode"] === "url") {
-    if (typeof url !== "string" || !isSafeUrl(url)) throw new Refusal(-32_602, "The URL is not safe to show");
+    if (typeof url !== "string" || !isSafeUrl(url)) throw unsafeUrl();
     return {
       ...asked,
       mode: "url",
@@ -87,23 +165,31 @@ function readElicitation(id: string, server: string, params: Record<string, unkn
   };
 }
 
-function accepted(question: ElicitQuestion, answer: ElicitAnswer): Record<string, unknown> {
-  if (answer.action !== "accept") return { action: answer.action };
-  if (question.mode === "url") return { action: "accept" };
-  return { action: "accept", content: withDefaults(question.schema, answer.content ?? {}) };
+function unsafeUrl(): Refusal {
+  return new Refusal(-32_602, "The URL is not safe to show");
 }
 
-/** Fills in the form's defaults for fields that the person left out. */
-function withDefaults(
-  schema: Record<string, unknown>,
-  content: Record<string, unknown>,
-): Record<string, unknown> {
-  const { properties } = schema;
-  if (!isRecord(properties)) return content;
-  const filled: Record<string, unknown> = { ...content };
-  for (const [name, field] of Object.entries(properties)) {
-    if (filled[name] === undefined && isRecord(field) && field["default"] !== undefined)
-      filled[name] = field["default"];
-  }
-  return filled;
+/** What is wrong with an answer to a form, if anything. Nothing but a valid one is sent. */
+function formMistake(
+  question: ElicitQuestion,
+  answer: ElicitAnswer,
+  mistakeIn: MistakeIn,
+): string | undefined {
+  if (question.mode === "url" || answer.action !== "accept") return undefined;
+  return mistakeIn(question.schema, sent(question, answer)["content"]);
+}
+
+/** Sends exactly the content of the answer: a field that a person cleared is not sent as its default. */
+function sent(question: ElicitQuestion, answer: ElicitAnswer): Record<string, unknown> {
+  if (answer.action !== "accept") return { action: answer.action };
+  if (question.mode === "url") return { action: "accept" };
+  return { action: "accept", content: answer.content ?? defaultsOf(question.schema) };
+}
+
+function defaultsOf({ properties }: Record<string, unknown>): Record<string, unknown> {
+  const fields = isRecord(properties) ? Object.entries(properties) : [];
+  const defaults = fields.flatMap(([name, field]) =>
+    isRecord(field) && field["default"] !== undefined ? [[name, field["default"]] as const] : [],
+  );
+  return Object.fromEntries(defaults);
 }

@@ -6,6 +6,7 @@ export interface Interact {
   approve?(question: ApproveQuestion, signal: AbortSignal): Promise<Approval>;
   elicit?(question: ElicitQuestion, signal: AbortSignal): Promise<ElicitAnswer>;
   sample?(question: SampleQuestion, signal: AbortSignal): Promise<Record<string, unknown>>;
+  /** Call `rootsChanged` of the view when the answer is a different one. */
   roots?(question: RootsQuestion, signal: AbortSignal): Promise<Root[]>;
   /** A server requires a login, or one with more scopes. Return how to show it to a person; undefined to decline. */
   logIn?(question: LogInQuestion, signal: AbortSignal): Promise<LoginWays | undefined>;
@@ -54,6 +55,10 @@ export interface ElicitUrl extends Asked {
   params: Record<string, unknown>;
 }
 
+/**
+ * `content` is sent exactly as it is and has to match the form; without it, the form is accepted as it stands, with the
+ * default of each field. An answer that does not match is not sent, and the call fails with `usage-invalid`.
+ */
 export type ElicitAnswer =
   | { action: "accept"; content?: Record<string, unknown> }
   | { action: "decline" | "cancel" };
@@ -86,6 +91,23 @@ export interface LoginWays {
   askRedirect?: ((url: URL, signal: AbortSignal) => Promise<string | undefined>) | undefined;
   /** Shows a code that the person enters on another device. */
   device?: ((prompt: DevicePrompt) => void | Promise<void>) | undefined;
+  /**
+   * Asks whether to log in at another authorization server than before. Nothing has been sent there yet. Without this,
+   * or if it returns false, the login fails.
+   */
+  acceptIssuer?: ((change: IssuerChange, signal: AbortSignal) => boolean | Promise<boolean>) | undefined;
+}
+
+/** A server wants the login at another place than before. */
+export interface IssuerChange {
+  server: string;
+  /** The issuer, or the origin of its endpoints, that was used before. */
+  from: string;
+  to: string;
+  /** The origins that would receive codes, tokens and credentials; they may differ from the issuer's. */
+  endpoints: string[];
+  /** The configured credentials that would be sent there, in words, such as `client secret`. */
+  sends: string[];
 }
 
 /** What a person needs to log in on another device. */
@@ -111,6 +133,6 @@ export function interactCapabilities({ elicit, sample, roots }: Interact): Recor
   return {
     ...(elicit && { elicitation: { form: { applyDefaults: true }, url: {} } }),
     ...(sample && { sampling: {} }),
-    ...(roots && { roots: {} }),
+    ...(roots && { roots: { listChanged: true } }),
   };
 }

@@ -1,6 +1,7 @@
 import { PlugboardError } from "../errors.ts";
 import type { Emit, QuestionAnswered } from "../events.ts";
 import { untilAborted } from "../lib/abortable.ts";
+import { startDeadline } from "../lib/deadline.ts";
 import type {
   ApproveQuestion,
   ElicitQuestion,
@@ -30,6 +31,8 @@ export interface OpenQuestion extends Asking {
 
 interface Open extends OpenQuestion {
   settle(answer: unknown): void;
+  /** What is wrong with an answer, if anything. */
+  mistakeIn(answer: unknown): string | undefined;
 }
 
 export interface QuestionSettings {
@@ -39,7 +42,8 @@ export interface QuestionSettings {
   deadlineMs?: number | undefined;
 }
 
-const defaultDeadlineMs = 600_000;
+/** How long a question may stay open. */
+export const questionMs = 600_000;
 
 /** The open questions. Each can be answered by the `Interact` that was asked, or through the hub. */
 export class Questions {
@@ -52,7 +56,9 @@ export class Questions {
   }
 
   list(): OpenQuestion[] {
-    return [...this.#open.values()].map(({ settle: _settle, ...question }) => question);
+    return [...this.#open.values()].map(
+      ({ settle: _settle, mistakeIn: _mistakeIn, ...question }) => question,
+    );
   }
 
   /** Answers an open question instead of the `Interact` that was asked. */
@@ -63,10 +69,15 @@ export class Questions {
         "It was already answered, was cancelled or never existed; `hub.questions()` lists the open questions.";
       throw new PlugboardError("usage-invalid", `There is no open question "${id}".`, { hint });
     }
-    if (!isValidAnswer(open.kind, answer))
+    const mistake = open.mistakeIn(answer);
+    if (mistake !== undefined)
       throw new PlugboardError(
         "usage-invalid",
-        `This is not a valid answer to a question of kind "${open.kind}".`,
+        `This is not a valid answer to "${open.server}": ${mistake}.`,
+        {
+          server: open.server,
+          hint: "Nothing was sent, and the question is still open: answer it again.",
+        },
       );
     open.settle(answer);
   }
@@ -83,15 +94,16 @@ export class Questions {
     ask: (question: Q, signal: AbortSignal) => Promise<A>,
     outer: AbortSignal | undefined,
     outcomeOf: (answer: A) => QuestionAnswered["outcome"] = () => "accepted",
+    check?: (answer: A) => string | undefined,
   ): Promise<A> {
-    const { emit, now, deadlineMs = defaultDeadlineMs } = this.#settings;
+    const { emit, now, deadlineMs = questionMs } = this.#settings;
     const { id, kind } = question;
     if (this.#closing.signal.aborted) throw withdrawn(asking, kind, this.#closing.signal.reason);
     const about = eventFields(asking);
     const answered = Promise.withResolvers<A>();
     const over = new AbortController();
-    const deadline = AbortSignal.timeout(deadlineMs);
-    const signals = [over.signal, this.#closing.signal, deadline, ...(outer ? [outer] : [])];
+    using deadline = startDeadline(deadlineMs);
+    const signals = [over.signal, this.#closing.signal, deadline.signal, ...(outer ? [outer] : [])];
     const open: Open = {
       ...asking,
       id,
@@ -99,6 +111,10 @@ export class Questions {
       at: now(),
       question,
       settle: (answer) => answered.resolve(answer as A),
+      mistakeIn: (answer) =>
+        isValidAnswer(kind, answer)
+          ? check?.(answer as A)
+          : `it does not have the shape of an answer to a question of kind "${kind}"`,
     };
     this.#open.set(id, open);
     emit({ type: "question-asked", question: id, kind, ...about, at: open.at });
@@ -106,12 +122,14 @@ export class Questions {
     try {
       const signal = AbortSignal.any(signals);
       const answer = await untilAborted(Promise.race([ask(question, signal), answered.promise]), signal);
+      const mistake = check && open.mistakeIn(answer);
+      if (mistake !== undefined) throw wrongAnswer(asking, mistake);
       outcome = outcomeOf(answer);
       return answer;
     } catch (error) {
       const isOver = outer?.aborted || this.#closing.signal.aborted;
       if (isOver) throw withdrawn(asking, kind, outer?.reason ?? error);
-      throw deadline.aborted ? unanswered(asking, deadlineMs) : error;
+      throw deadline.signal.aborted ? unanswered(asking, deadlineMs) : error;
     } finally {
       this.#open.delete(id);
       over.abort();
@@ -121,7 +139,11 @@ export class Questions {
 }
 
 /** Nobody wants the answer any more. An approval comes before anything is sent. */
-function withdrawn({ server }: Asking, kind: Question["kind"], cause: unknown): PlugboardError {
+export function withdrawn(
+  { server }: Pick<Asking, "server">,
+  kind: Question["kind"],
+  cause: unknown,
+): PlugboardError {
   const executed = kind === "approve" ? "no" : "maybe";
   return new PlugboardError("call-cancelled", `The question about "${server}" was withdrawn.`, {
     server,
@@ -130,7 +152,20 @@ function withdrawn({ server }: Asking, kind: Question["kind"], cause: unknown): 
   });
 }
 
-function unanswered({ server }: Asking, deadlineMs: number): PlugboardError {
+/** Whoever answered has made a mistake; the server hears nothing of the answer. */
+export function wrongAnswer({ server }: Pick<Asking, "server">, mistake: string): PlugboardError {
+  return new PlugboardError(
+    "usage-invalid",
+    `A question of "${server}" did not get a valid answer: ${mistake}.`,
+    {
+      server,
+      hint: "Nothing was sent. An answer to a form has to match its schema.",
+      executed: "maybe",
+    },
+  );
+}
+
+export function unanswered({ server }: Pick<Asking, "server">, deadlineMs: number): PlugboardError {
   const message = `Nobody answered the question about "${server}" within ${deadlineMs / 60_000} minutes.`;
   return new PlugboardError("question-declined", message, { server });
 }

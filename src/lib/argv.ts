@@ -26,12 +26,17 @@ export function splitArgv(line: string): string[] {
   return words;
 }
 
+/** The words of a command given as one string. A path alone may contain backslashes, as on Windows. */
+export function commandWords(line: string): string[] {
+  return /[\s"']/.test(line) ? splitArgv(line) : [line];
+}
+
 /** A command line that a shell and `splitArgv` split into these words. */
 export function joinArgv(words: readonly string[]): string {
   return words.map(shellWord).join(" ");
 }
 
-/** Quotes a word for a shell if necessary. People copy hints into shells, and a project chooses its servers' names. */
+/** Quotes a word for a shell if necessary (zsh expands a leading `=`). People copy hints into shells, and a project chooses its servers' names. */
 export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  return /^[\w@%+:,./-][\w@%+=:,./-]*$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,12 +1,19 @@
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createFolder } from "./create-folder.ts";
+import { assertHeld } from "./held.ts";
+import type { Held } from "./held.ts";
 
 /**
- * Replaces a file atomically: readers see either the old or the new text, and a crash or a full disk leaves the old
- * one. If `path` may be a link, resolve it first.
+ * Replaces a file that several processes write, atomically: readers see either the old or the new text, and a crash or
+ * a full disk leaves the old one. If `path` may be a link, resolve it first. The lock is checked last, so that a folder
+ * that cannot be written is reported as such even if there is no lock either.
  */
-export async function writeFileAtomic(path: string, text: string, mode: number): Promise<void> {
+export async function writeFileAtomic(
+  path: string,
+  text: string,
+  { mode, held }: { mode: number; held: Held },
+): Promise<void> {
   const folder = dirname(path);
   createFolder(folder);
   const { randomBytes } = process.getBuiltinModule("node:crypto");
@@ -20,6 +27,7 @@ export async function writeFileAtomic(path: string, text: string, mode: number):
     } finally {
       await file.close();
     }
+    await assertHeld(held);
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });

@@ -1,7 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 
 export type BoundedRead =
-  | { kind: "text"; text: string; mode: number }
+  | { kind: "text"; text: string; /** A byte order mark, or nothing. */ mark: string; mode: number }
   | { kind: "missing" }
   | { kind: "refused"; reason: string };
 
@@ -19,14 +20,24 @@ export async function readBoundedFile(path: string, maxBytes: number): Promise<B
     if (refusal) return { kind: "refused", reason: refusal };
     // Kernel files such as those in /proc report size 0 but have content.
     const buffer = Buffer.alloc((stats.size || Math.min(maxBytes, 65_536)) + 1);
-    const text = buffer.toString("utf8", 0, fill(file, buffer));
+    const bytes = buffer.subarray(0, fill(file, buffer));
+    const text = bytes.toString("utf8");
+    if (!isUtf8(bytes)) return { kind: "refused", reason: notUtf8(bytes, text) };
     if (text.includes("\u0000")) return { kind: "refused", reason: "is not a text file" };
-    return { kind: "text", text: text.replace(/^\uFEFF/, ""), mode: stats.mode & 0o7777 };
+    const [mark = ""] = /^\uFEFF/.exec(text) ?? [];
+    return { kind: "text", text: text.slice(mark.length), mark, mode: stats.mode & 0o7777 };
   } catch (error) {
     return openFailure(error);
   } finally {
     if (file !== undefined) closeSync(file);
   }
+}
+
+/** Each wrong byte was replaced in the text, so the first one is where the two begin to differ. */
+function notUtf8(bytes: Buffer, text: string): string {
+  const decoded = Buffer.from(text);
+  const at = bytes.findIndex((byte, index) => byte !== decoded[index]);
+  return `is not UTF-8 text (byte ${at + 1} is 0x${bytes[at]?.toString(16).padStart(2, "0")})`;
 }
 
 /** Reads until the buffer is full or the file ends; if the file grows meanwhile, only the measured size is read. */

@@ -1,5 +1,5 @@
 /** Delivers events to listeners and async iterators, in order. A listener that throws does not affect the others. */
-export class EventStream<T> implements AsyncIterable<T> {
+export class EventStream<T> {
   readonly #listeners = new Set<(event: T) => void>();
   readonly #ended = new Set<() => void>();
   #isClosed = false;
@@ -31,26 +31,42 @@ export class EventStream<T> implements AsyncIterable<T> {
     this.#ended.clear();
   }
 
-  /** Yields events from now on and ends when the stream is closed. A slow reader loses the oldest events beyond `limit`. */
-  async *[Symbol.asyncIterator](limit = 10_000): AsyncIterator<T> {
+  /**
+   * An iterator over the events from now on, which ends when the stream is closed. It listens at once, not only when it
+   * is first asked. A slow reader loses the oldest events beyond `limit`.
+   */
+  read(limit = 10_000): AsyncIterableIterator<T> {
     const queue: T[] = [];
-    let wake: (() => void) | undefined;
-    const stop = this.listen((event) => {
-      queue.push(event);
-      if (queue.length > limit) queue.shift();
-      wake?.();
-    });
-    const end = () => wake?.();
-    this.#ended.add(end);
-    try {
-      while (true) {
-        while (queue.length > 0) yield queue.shift() as T;
-        if (this.#isClosed) return;
-        await new Promise<void>((resolve) => (wake = resolve));
-      }
-    } finally {
+    const waiting: ((result: IteratorResult<T>) => void)[] = [];
+    let isOver = this.#isClosed;
+    const end = () => {
+      isOver = true;
       stop();
       this.#ended.delete(end);
-    }
+      for (const resolve of waiting.splice(0)) resolve({ done: true, value: undefined });
+    };
+    const stop = this.listen((event) => {
+      const next = waiting.shift();
+      if (next) return next({ value: event });
+      queue.push(event);
+      if (queue.length > limit) queue.shift();
+    });
+    if (isOver) stop();
+    else this.#ended.add(end);
+    return {
+      next: async () => {
+        if (queue.length > 0) return { value: queue.shift() as T };
+        if (isOver) return { done: true, value: undefined };
+        return new Promise((resolve) => waiting.push(resolve));
+      },
+      return: async () => {
+        end();
+        queue.length = 0;
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
   }
 }

@@ -11,25 +11,59 @@ export interface JsonMember {
  * brackets.
  */
 export function jsonMembers(text: Buffer, from = 0, to = text.length): JsonMember[] | undefined {
-  let at = skipSpace(text, from, to);
-  if (text[at] !== openBrace) return undefined;
   const members: JsonMember[] = [];
+  const end = readMembers(text, skipSpace(text, from, to), to, members, (start) => valueEnd(text, start, to));
+  return end !== -1 && skipSpace(text, end, to) === to ? members : undefined;
+}
+
+/** The same for the items of a JSON array. Stops after `most` of them and one more. */
+export function jsonItems(text: Buffer, most: number): Pick<JsonMember, "start" | "end">[] | undefined {
+  const to = text.length;
+  let at = skipSpace(text, 0, to);
+  if (text[at] !== openBracket) return undefined;
+  const items: Pick<JsonMember, "start" | "end">[] = [];
   at = skipSpace(text, at + 1, to);
-  if (text[at] === closeBrace) return skipSpace(text, at + 1, to) === to ? members : undefined;
+  while (text[at] !== closeBracket || items.length > 0) {
+    const end = valueEnd(text, at, to);
+    if (end === -1) return undefined;
+    items.push({ start: at, end });
+    if (items.length > most) return items;
+    at = skipSpace(text, end, to);
+    if (text[at] === closeBracket) break;
+    if (text[at] !== comma) return undefined;
+    at = skipSpace(text, at + 1, to);
+  }
+  return skipSpace(text, at + 1, to) === to ? items : undefined;
+}
+
+/**
+ * Adds the members of the object that starts here. `endOf` says where the value of a member ends, or -1. Returns where
+ * the object ends, or -1.
+ */
+export function readMembers(
+  text: Buffer,
+  from: number,
+  to: number,
+  members: JsonMember[],
+  endOf: (start: number, key: string) => number,
+): number {
+  if (text[from] !== openBrace) return -1;
+  let at = skipSpace(text, from + 1, to);
+  if (text[at] === closeBrace) return at + 1;
   for (;;) {
-    if (text[at] !== quote) return undefined;
+    if (text[at] !== quote) return -1;
     const keyEnd = stringEnd(text, at, to);
-    if (keyEnd === -1) return undefined;
+    if (keyEnd === -1) return -1;
     const key = readKey(text, at, keyEnd);
     at = skipSpace(text, keyEnd, to);
-    if (key === undefined || text[at] !== colon) return undefined;
+    if (key === undefined || text[at] !== colon) return -1;
     const start = skipSpace(text, at + 1, to);
-    const end = valueEnd(text, start, to);
-    if (end === -1) return undefined;
+    const end = endOf(start, key);
+    if (end === -1) return -1;
     members.push({ key, start, end });
     at = skipSpace(text, end, to);
-    if (text[at] === closeBrace) return skipSpace(text, at + 1, to) === to ? members : undefined;
-    if (text[at] !== comma) return undefined;
+    if (text[at] === closeBrace) return at + 1;
+    if (text[at] !== comma) return -1;
     at = skipSpace(text, at + 1, to);
   }
 }
@@ -39,33 +73,29 @@ export function oneLine(json: string): string {
   return json.replaceAll(/[\r\n]+/g, " ");
 }
 
-/** Whether an object at any depth of a valid JSON text names a key twice. */
+/** Whether an object at any depth of a valid JSON text names a key twice. Takes one pass, however deep it is. */
 export function hasDuplicateKeys(text: Buffer): boolean {
-  const open: [start: number, end: number][] = [[skipSpace(text, 0, text.length), text.length]];
-  for (let next = open.pop(); next; next = open.pop()) {
-    const [start, end] = next;
-    const isObject = text[start] === openBrace;
-    if (!isObject && text[start] !== openBracket) continue;
-    const values = isObject ? jsonMembers(text, start, end) : jsonItems(text, start, end);
-    const keys = new Set(isObject ? (values as JsonMember[]).map(({ key }) => key) : []);
-    if (isObject && keys.size !== values?.length) return true;
-    for (const value of values ?? []) open.push([value.start, value.end]);
+  // The keys of every object that is open; undefined for a list.
+  const open: (Set<string> | undefined)[] = [];
+  let isKeyNext = false;
+  for (let at = 0; at < text.length; at++) {
+    const byte = text[at];
+    const keys = open.at(-1);
+    if (byte === quote) {
+      const end = stringEnd(text, at, text.length);
+      if (end === -1) return false;
+      const key = keys && isKeyNext ? readKey(text, at, end) : undefined;
+      if (key !== undefined && keys?.has(key)) return true;
+      if (key !== undefined) keys?.add(key);
+      isKeyNext = false;
+      at = end - 1;
+    } else if (byte === openBrace || byte === openBracket) {
+      open.push(byte === openBrace ? new Set() : undefined);
+      isKeyNext = byte === openBrace;
+    } else if (byte === closeBrace || byte === closeBracket) open.pop();
+    else if (byte === comma) isKeyNext = keys !== undefined;
   }
   return false;
-}
-
-/** The items of a list in a valid JSON text. */
-function jsonItems(text: Buffer, from: number, to: number): { start: number; end: number }[] {
-  const items: { start: number; end: number }[] = [];
-  let at = skipSpace(text, from + 1, to);
-  while (at < to && text[at] !== closeBracket) {
-    const end = valueEnd(text, at, to);
-    if (end === -1) return items;
-    items.push({ start: at, end });
-    at = skipSpace(text, end, to);
-    if (text[at] === comma) at = skipSpace(text, at + 1, to);
-  }
-  return items;
 }
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
@@ -118,7 +148,7 @@ function valueEnd(text: Buffer, start: number, to: number): number {
 
 function readKey(text: Buffer, start: number, end: number): string | undefined {
   const raw = text.toString("utf8", start + 1, end - 1);
-  if (!raw.includes("\\")) return raw;
+  if (!/[\\\0-\x1f]/.test(raw)) return raw;
   try {
     return JSON.parse(`"${raw}"`) as string;
   } catch {

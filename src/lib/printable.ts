@@ -3,23 +3,35 @@
  * zero-width and tag characters become visible `\u{…}` escapes. Newlines and tabs stay unless `oneLine` is set.
  */
 export function printable(text: string, options: { oneLine?: boolean } = {}): string {
-  if (!/[^\x20-\x7e]/.test(text)) return text;
-  let safe = "";
-  const characters = Array.from(text);
-  for (const [index, character] of characters.entries()) {
-    const keeps =
-      !isDangerous(character.codePointAt(0) ?? 0) ||
-      (!options.oneLine && (character === "\n" || character === "\t")) ||
-      joinsEmoji(character, characters[index - 1], characters[index + 1]);
-    safe += keeps ? character : visible(character);
-  }
-  return safe;
+  const isHarmless = options.oneLine ? /^[\x20-\x7e]*$/ : /^[\t\n\x20-\x7e]*$/;
+  if (isHarmless.test(text)) return text;
+  return escapeDangerous(text, (character) => {
+    if (character === "\n") return options.oneLine ? "\\n" : character;
+    if (character === "\t") return options.oneLine ? "\\t" : character;
+    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  });
 }
 
-function visible(character: string): string {
-  if (character === "\n") return "\\n";
-  if (character === "\t") return "\\t";
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+/** JSON text that means the same and is safe for a terminal: the characters above become `\uXXXX`. */
+export function printableJson(json: string): string {
+  if (/^[\n\x20-\x7e]*$/.test(json)) return json;
+  return escapeDangerous(json, (character) => {
+    if (character === "\n") return character;
+    const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+  });
+}
+
+function escapeDangerous(text: string, escape: (character: string) => string): string {
+  const characters = Array.from(text);
+  return characters
+    .map((character, index) =>
+      !isDangerous(character.codePointAt(0) ?? 0) ||
+      joinsEmoji(character, characters[index - 1], characters[index + 1])
+        ? character
+        : escape(character),
+    )
+    .join("");
 }
 
 const dangerousRanges: readonly (readonly [number, number])[] = [

@@ -34,7 +34,7 @@ export function whyUnsafe(text: string, localAllowed = true): string {
   return "is neither https nor on this machine";
 }
 
-function isOnThisMachine({ hostname }: URL): boolean {
+export function isOnThisMachine({ hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   const version = isIP(host);
   if (version !== 0) return ownAddresses.check(host, version === 4 ? "ipv4" : "ipv6");

@@ -1,5 +1,5 @@
 import type { ErrorCode, PlugboardError } from "../errors.ts";
-import type { Verdict } from "./state.ts";
+import type { ConnectionState, Verdict } from "./state.ts";
 
 export interface BackoffSettings {
   firstMs: number;
@@ -20,16 +20,39 @@ export const defaultBackoff: BackoffSettings = {
   healthyMs: 10_000,
 };
 
-/** Failures that waiting does not fix; a person or a later call triggers the next attempt. */
-const notRetryable: ReadonlySet<ErrorCode> = new Set([
+/** Failures that waiting does not fix: a person, or a later call, causes the next attempt. */
+const hopeless: ReadonlySet<ErrorCode> = new Set([
   "spawn-failed",
   "config-invalid",
   "value-missing",
   "policy-denied",
-  "version-unsupported",
-  "unexpected-response",
+  "untrusted",
   "auth-failed",
 ]);
+/** Failures that only another version of the server fixes. */
+const lasting: ReadonlySet<ErrorCode> = new Set(["version-unsupported", "unexpected-response"]);
+
+/**
+ * When a connection that is kept up by itself is tried again; undefined for never. What does not pass by waiting is
+ * tried slowly, because the server may be replaced.
+ */
+export function nextAttempt(
+  state: ConnectionState,
+  at: number,
+  { breakMs }: BackoffSettings,
+): number | undefined {
+  switch (state.name) {
+    case "waiting":
+      return state.retryAt;
+    case "failed":
+      return hopeless.has(state.error.code) ? undefined : Math.max(state.retryAt, at + breakMs);
+    case "needs-auth":
+    case "needs-registration":
+      return at + breakMs;
+    default:
+      return undefined;
+  }
+}
 
 export interface Failure {
   error: PlugboardError;
@@ -50,12 +73,12 @@ export function decide(
   if (error.code === "auth-required") return { next: "needs-auth" };
   if (error.code === "registration-required") return { next: "needs-registration" };
   // A server that forgets sessions is still up, so this does not count as a failure, however often it happens.
-  const isForgetful = error.reason === "session-lost";
+  const isForgetful = error.reason === "session-lost" || error.reason === "era-changed";
   const wasHealthy = lastedMs !== undefined && (lastedMs >= settings.healthyMs || isForgetful);
   // Reconnect to a remote server within a second if the connection was useful; not to a program that exited.
   const wasBriefDrop = wasUseful && error.code === "connection-lost";
   const count = wasHealthy ? 1 : wasBriefDrop ? Math.min(2, failures + 1) : failures + 1;
-  if (notRetryable.has(error.code))
+  if (hopeless.has(error.code) || (lasting.has(error.code) && !isOutage(error)))
     return { next: "failed", retryAt: at + settings.firstMs, failures: count };
   if (count >= settings.breakAfter)
     return { next: "failed", retryAt: at + settings.breakMs, failures: count };
@@ -64,6 +87,11 @@ export function decide(
     retryAt: at + delay(count, lastedMs !== undefined, settings, random, error),
     failures: count,
   };
+}
+
+/** A web server in trouble answers with a page and a 5xx. */
+function isOutage({ data }: PlugboardError): boolean {
+  return data?.status !== undefined && data.status >= 500;
 }
 
 /** Retries at once after a connection that worked, then at growing intervals, with jitter. */

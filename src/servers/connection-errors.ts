@@ -35,6 +35,7 @@ export function unusable(
     untrusted: "untrusted",
     invalid: "config-invalid",
     "missing-value": "value-missing",
+    loop: "config-invalid",
   } as const;
   const { reason, message, hint } = state;
   return new PlugboardError(codes[reason], `Server "${server}" cannot be used: ${message}.`, {

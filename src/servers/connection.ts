@@ -1,74 +1,37 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isPlugboardError } from "../errors.ts";
-import type { PlugboardError } from "../errors.ts";
-import type { PlugboardEvent } from "../events.ts";
+import { isPlugboardError, PlugboardError } from "../errors.ts";
+import { questionMs } from "../interact/questions.ts";
 import { abortable, waitCancelled } from "../lib/abortable.ts";
 import { PendingWork } from "../lib/pending-work.ts";
-import { decide, defaultBackoff } from "./backoff.ts";
+import { decide, defaultBackoff, nextAttempt } from "./backoff.ts";
 import type { Use } from "./connection-key.ts";
 import type { BackoffSettings } from "./backoff.ts";
 import { asPlugboardError, gone, notYet, summarise, unusable, wasNotExecuted } from "./connection-errors.ts";
+import type { ConnectionSettings, KeptLogin, SessionHooks } from "./connection-settings.ts";
+import { SessionDoubts } from "./session-doubts.ts";
+import { refusalIn } from "./http-evidence.ts";
+import { holdCredentials } from "./request-headers.ts";
 import { ThrottledChanges } from "./throttled-changes.ts";
-import type { Listener } from "./rpc/inbound.ts";
+import type { Heard } from "./rpc/inbound.ts";
 import type { JsonRpcAnswer } from "./rpc/messages.ts";
 import { changesToldBy, keepListening } from "./listening.ts";
 import { toEvent } from "./notification-events.ts";
-import type { Session, SessionRequest } from "./session.ts";
+import type { Session, SessionCheck, SessionRequest } from "./session.ts";
 import { describeState, failuresOf, isUp, transition } from "./state.ts";
 import type { ConnectionState, Signal, Verdict } from "./state.ts";
-
-export interface ConnectionSettings {
-  name: string;
-  /** Whoever answers while no request is under way, and hears every notification. */
-  listener?: Listener | undefined;
-  /** For whom it is, as events say it. */
-  about?: { caller?: string; project?: string; account?: string };
-  /** Whether it is kept up by itself, or started when somebody needs it. */
-  eager: boolean;
-  initial: ConnectionState;
-  backoff?: Partial<BackoffSettings>;
-  now(): number;
-  random(): number;
-  emit(event: PlugboardEvent): void;
-  /** Opens a session; rejects with a `PlugboardError` and leaves nothing behind. */
-  open(hooks: SessionHooks): Promise<Session>;
-  /** The server asks, and the transport cannot tell whom. */
-  onUntold?: (() => void) | undefined;
-  onConnected?: (() => void) | undefined;
-  /** What the newest session shows the server. */
-  login?: (() => KeptLogin | undefined) | undefined;
-}
-
-/** A login that other processes, and other connections, may replace. Other credentials have none of these. */
-export interface KeptLogin {
-  /** Another one when another token came into use. */
-  readonly version?: number;
-  /** Whether somebody has logged in since: then it is worth another try. */
-  hasNewLogin?(): Promise<boolean>;
-  /** Uses what is kept now. */
-  reread?(): Promise<void>;
-}
-
-export interface SessionHooks {
-  signal: AbortSignal;
-  onDetail(detail: string): void;
-  onLost(error: PlugboardError): void;
-  /** A question came that could not be tied to one request. */
-  onUntold(): void;
-  /** Whoever answers while no request is under way. */
-  listener: Listener | undefined;
-  onNotification(method: string, params: Record<string, unknown>): void;
-}
+import { Turns } from "./turns.ts";
+import type { Turn } from "./turns.ts";
 
 /** A wait this short for the next attempt is made; a longer one is an error that says when. */
 const patienceMs = 1_000;
-
 /**
  * The live side of one server. `#state` is the only truth about how it is; everything else follows from it. After
  * every await the session is compared with the current one, so news from an old session changes nothing.
  */
 export class Connection {
   readonly name: string;
+  /** The only caller that uses it; absent if several may. */
+  readonly caller: string | undefined;
   readonly counts = { starts: 0, failures: 0, requests: 0 };
   /** How long the last start took. */
   startMs: number | undefined;
@@ -85,19 +48,28 @@ export class Connection {
   #opening: { promise: Promise<Session>; abort: AbortController } | undefined;
   #retry: NodeJS.Timeout | undefined;
   #listening: AbortController | undefined;
+  readonly #doubts: SessionDoubts;
   /** Ends the waits for the next attempt. */
   #waits = new AbortController();
   readonly #changes: ThrottledChanges;
   readonly #retiring = new Set<Session>();
   readonly #leaving = new PendingWork();
+  readonly #turns: Turns;
 
   constructor(settings: ConnectionSettings) {
     this.name = settings.name;
+    this.caller = settings.caller;
     this.#settings = settings;
     this.#backoff = { ...defaultBackoff, ...settings.backoff };
     this.#state = settings.initial;
     this.usedAt = settings.now();
+    this.#turns = new Turns(this.name, questionMs);
     this.#changes = new ThrottledChanges(settings.emit);
+    this.#doubts = new SessionDoubts({
+      server: this.name,
+      isCurrent: (session) => this.#session === session,
+      lose: (session, error) => this.#lose(session, error),
+    });
   }
 
   get state(): ConnectionState {
@@ -106,6 +78,11 @@ export class Connection {
 
   get session(): Session | undefined {
     return this.#session;
+  }
+
+  /** Every session has exactly one start, so the number of starts identifies it. */
+  get sessionNumber(): number | undefined {
+    return this.#session && this.counts.starts;
   }
 
   /** True while somebody waits for it, or is subscribed to something. */
@@ -141,33 +118,73 @@ export class Connection {
 
   /**
    * Sends a request. It is repeated once, and only when the server certainly did nothing with it: a session that it
-   * no longer knows, a connection that broke before the request left, or rights that somebody has got meanwhile.
+   * no longer knows, an era that it has left, headers that do not fit its tool, a connection that broke before the
+   * request left, or rights that somebody has got meanwhile.
    */
-  async request(
+  request(method: string, params: Record<string, unknown>, options: SessionRequest): Promise<JsonRpcAnswer> {
+    if (!options.exclusive) return this.#request(method, params, options);
+    const work = (turn: Turn) => this.#request(method, params, { ...options, turn });
+    // The deadline of a request begins when it is sent, not while it waits.
+    return this.#settings.asksUntold?.()
+      ? this.#turns.inTurn(work, untilGivenUp(options))
+      : this.#turns.run(work);
+  }
+
+  async #request(
     method: string,
     params: Record<string, unknown>,
     options: SessionRequest,
   ): Promise<JsonRpcAnswer> {
     if (!options.isUpkeep) this.usedAt = this.#settings.now();
-    const session = this.#current(options.signal) ?? (await this.#readyFor(options));
+    const session = this.#checked(options) ?? (await this.#readyFor(options));
     const login = this.#settings.login?.();
     const version = login?.version;
     this.counts.requests++;
+    let failure: unknown;
     try {
       const answer = await session.request(method, params, options);
       session.hasAnswered = true;
+      session.timeouts = 0;
       if (!options.isUpkeep) this.usedAt = this.#settings.now();
-      return answer;
+      if (!("error" in answer)) return answer;
+      if (options.check && answer.error.code === headerMismatch)
+        return await this.#withOtherHeaders(method, params, options, options.check);
+      if (!(await this.#doubts.isOfOtherEra(session, answer.error))) return answer;
     } catch (error) {
-      this.#learn(session, error);
+      failure = error;
+      // That somebody's own credentials are refused says nothing about the connection, nor about its login.
+      if (holdCredentials(options.headers) && isRefusal(error)) throw ownRefused(error, this.name);
+      this.learn(session, error);
+      if (isPlugboardError(error, "call-timeout")) this.#doubts.countTimeout(session, options.timeoutMs);
       if (options.signal?.aborted) throw error;
       if (login && lacksRights(error) && (await this.#findsOther(login, version)))
-        return (await this.ready(options.signal)).request(method, params, options);
-      if (!wasNotExecuted(error)) throw error;
-      const fresh = await this.ready(options.signal);
-      if (fresh === session) throw error;
-      return fresh.request(method, params, options);
+        return (await this.#readyFor(options)).request(method, params, options);
+      if (options.check && refusalIn(error)?.code === headerMismatch)
+        return this.#withOtherHeaders(method, params, options, options.check);
+      if (!wasNotExecuted(error) && !(await this.#doubts.isOfOtherEra(session, refusalIn(error))))
+        throw error;
     }
+    const fresh = await this.#readyFor(options);
+    if (fresh === session) throw failure;
+    return fresh.request(method, params, options);
+  }
+
+  /** Sends a notification; connects first where that is needed. */
+  async notify(method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<void> {
+    this.usedAt = this.#settings.now();
+    const session = await this.ready(signal);
+    await session.notify(method, params);
+  }
+
+  /** Some headers of a call follow the definition of its tool, which the server has changed without a word. */
+  async #withOtherHeaders(
+    method: string,
+    params: Record<string, unknown>,
+    options: SessionRequest,
+    check: SessionCheck,
+  ): Promise<JsonRpcAnswer> {
+    await check.reread();
+    return (await this.#readyFor(options)).request(method, params, options);
   }
 
   /** Whether there is another login by now than when a request was sent; it is in use then. */
@@ -182,20 +199,36 @@ export class Connection {
     if (!isBroken(this.#state)) return this.#settings.login?.()?.reread?.();
     this.#stopWaiting();
     this.#signal({ type: "disconnect" });
+    this.resume();
   }
 
-  /** Waits for a session; whoever gives the request up ends the waiting, too. */
-  async #readyFor({ signal, trace }: SessionRequest): Promise<Session> {
-    if (!trace) return this.ready(signal);
-    if (trace.cancelled) throw trace.cancelled;
-    const stop = new AbortController();
-    trace.cancel = (reason) => stop.abort(reason);
-    return this.ready(signal ? AbortSignal.any([signal, stop.signal]) : stop.signal);
+  /** Starts it if it is kept up by itself or somebody is subscribed to something. */
+  resume(): void {
+    if (this.#isWanted && this.#state.name === "idle") this.ready().catch(() => undefined);
+  }
+
+  get #isWanted(): boolean {
+    return this.#settings.eager || this.holds > 0;
+  }
+
+  /** Waits for a session that the request may be sent over; whoever gives the request up ends the waiting, too. */
+  async #readyFor(options: SessionRequest): Promise<Session> {
+    const { trace, check } = options;
+    if (trace?.cancelled) throw trace.cancelled;
+    const signal = untilGivenUp(options);
+    for (;;) {
+      const session = await this.ready(signal);
+      if (!check || check.session === this.sessionNumber) return session;
+      await check.again();
+      const checked = this.#checked(options);
+      if (checked) return checked;
+    }
   }
 
   /** The session that is there already: most requests need not wait even for a promise. */
-  #current(signal: AbortSignal | undefined): Session | undefined {
-    return isUp(this.#state) && !signal?.aborted ? this.#session : undefined;
+  #checked({ signal, check }: SessionRequest): Session | undefined {
+    if (!isUp(this.#state) || signal?.aborted) return undefined;
+    return check && check.session !== this.sessionNumber ? undefined : this.#session;
   }
 
   /** Ends the session, if any, and goes back to `idle`. */
@@ -225,12 +258,12 @@ export class Connection {
     await this.#leave();
   }
 
-  listFailed(error: PlugboardError): void {
-    this.#signal({ type: "list-failed", error });
+  listFailed(list: string, error: PlugboardError): void {
+    this.#signal({ type: "list-failed", list, error });
   }
 
-  listRefreshed(): void {
-    this.#signal({ type: "list-refreshed" });
+  listRefreshed(list: string): void {
+    this.#signal({ type: "list-refreshed", list });
   }
 
   #open(): Promise<Session> {
@@ -244,10 +277,17 @@ export class Connection {
     const hooks: SessionHooks = {
       signal: abort.signal,
       onDetail: (detail) => isCurrent() && this.#signal({ type: "detail", detail }),
+      onStderr: (line) => this.#log(line),
       onLost: (error) => session && this.#lose(session, error),
+      onMissed: () => {
+        if (!isCurrent()) return;
+        this.#missLists();
+        this.#settings.onMissed?.();
+      },
+      onDoubted: () => session && isCurrent() && void this.#doubts.ask(session),
       onUntold: () => this.#settings.onUntold?.(),
       listener: this.#settings.listener,
-      onNotification: (method, params) => isCurrent() && this.#hear(method, params),
+      onNotification: (method, params, heard) => isCurrent() && this.#hear(method, params, heard),
     };
     const begun = Promise.resolve().then(() => this.#settings.open(hooks));
     const promise = begun.then(
@@ -321,9 +361,10 @@ export class Connection {
   }
 
   /** What a failed request tells about the connection itself. */
-  #learn(session: Session, error: unknown): void {
+  learn(session: Session, error: unknown): void {
     if (!isPlugboardError(error) || this.#session !== session) return;
     if (wasNotExecuted(error) || error.code === "auth-required") this.#lose(session, error);
+    else void this.#doubts.isOfOtherEra(session, refusalIn(error));
   }
 
   #verdict(error: PlugboardError, life: { lastedMs?: number; wasUseful?: boolean } = {}): Verdict {
@@ -335,20 +376,45 @@ export class Connection {
   #scheduleRetry(): void {
     clearTimeout(this.#retry);
     const state = this.#state;
-    if (!this.#settings.eager || state.name !== "waiting") return;
-    const delay = Math.max(0, this.#untilRetry(state));
-    this.#retry = setTimeout(() => {
-      if (this.#state === state) this.#open().catch(() => undefined);
-    }, delay);
+    const now = this.#settings.now();
+    const retryAt = this.#isWanted ? nextAttempt(state, now, this.#backoff) : undefined;
+    if (retryAt === undefined) return;
+    this.#retry = setTimeout(
+      () => {
+        if (this.#state === state) void this.#retryNow(state);
+      },
+      Math.max(0, this.#untilRetry({ retryAt })),
+    );
     this.#retry.unref();
   }
 
-  #hear(method: string, params: Record<string, unknown>): void {
+  /** The state and its events say how it went. A login that is still missing is looked for again later. */
+  async #retryNow(state: ConnectionState): Promise<void> {
+    const isDue = state.name === "waiting" || state.name === "failed";
+    await (isDue ? this.#open() : this.ready()).catch(() => undefined);
+    if (this.#state === state) this.#scheduleRetry();
+  }
+
+  #log(message: string): void {
+    if (message.trim() === "") return;
+    const { emit, now, about } = this.#settings;
+    const log = { type: "server-log", level: "info", source: "stderr", message } as const;
+    emit({ ...log, server: this.name, ...about, at: now() });
+  }
+
+  #hear(method: string, params: Record<string, unknown>, heard?: Heard): void {
     const { emit, now, listener } = this.#settings;
     const event = toEvent({ server: this.name, ...this.#settings.about }, method, params, now());
     if (event?.type === "catalog-changed") this.#changes.add(event);
     else if (event) emit(event);
-    listener?.onNotification?.(method, params);
+    listener?.onNotification?.(method, params, heard);
+  }
+
+  /** The lists whose changes the server tells of count as changed. */
+  #missLists(): void {
+    const { capabilities = {} } = this.#session?.greeting ?? {};
+    for (const change of Object.keys(changesToldBy(capabilities)))
+      this.#hear(`notifications/${change.replace("ListChanged", "")}/list_changed`, {});
   }
 
   /** In the modern era changes are told only to those who ask; the question is asked again whenever its stream ends. */
@@ -356,8 +422,19 @@ export class Connection {
     if (session.greeting.era !== "modern") return;
     const filter = changesToldBy(session.greeting.capabilities);
     if (Object.keys(filter).length === 0) return;
-    this.#listening = new AbortController();
-    this.#leaving.add(keepListening(session, filter, this.#listening.signal, this.#settings.random));
+    const { signal } = (this.#listening = new AbortController());
+    const { random } = this.#settings;
+    const listening = {
+      filter,
+      signal,
+      random,
+      onOpen: (_: object, again: boolean) => again && this.#session === session && this.#missLists(),
+      onFailed: (error: unknown) => this.learn(session, error),
+      onRefused: ({ code }: { code: number }) => {
+        if (code === methodNotFound) void this.#doubts.ask(session);
+      },
+    };
+    this.#leaving.add(keepListening(session, listening));
   }
 
   async #leave(): Promise<void> {
@@ -399,8 +476,32 @@ export class Connection {
   }
 }
 
+/** Aborted when a request is given up by its signal or from outside; for the time until it is sent. */
+function untilGivenUp({ signal, trace }: SessionRequest): AbortSignal | undefined {
+  const stop = new AbortController();
+  if (trace) trace.cancel = (reason) => stop.abort(reason);
+  const signals = [...(signal ? [signal] : []), ...(trace ? [stop.signal] : [])];
+  return signals.length > 0 ? AbortSignal.any(signals) : undefined;
+}
+
 export function isBroken({ name }: ConnectionState): boolean {
   return name === "waiting" || name === "failed" || name === "needs-auth" || name === "needs-registration";
+}
+
+/** The headers of a request do not fit its body, or what the server requires; nothing was executed. */
+const headerMismatch = -32_020;
+/** A modern server that does not know `subscriptions/listen` may be a legacy one by now. */
+const methodNotFound = -32_601;
+
+function isRefusal(error: unknown): error is PlugboardError {
+  const status = isPlugboardError(error) ? error.data?.status : undefined;
+  return status === 401 || status === 403;
+}
+
+function ownRefused(cause: PlugboardError, server: string): PlugboardError {
+  const message = `"${server}" refused the credentials that came with the request (HTTP ${String(cause.data?.status)}).`;
+  const hint = "Send other ones; the server's own connection is not affected.";
+  return new PlugboardError("auth-failed", message, { server, cause, executed: "no", hint });
 }
 
 function lacksRights(error: unknown): boolean {

@@ -10,8 +10,8 @@ interface Member {
 }
 
 export interface ConnectionsSettings {
-  /** `use` is whoever it is made for. */
-  create(key: ConnectionKey, use: Use | undefined): Connection;
+  /** `use` is whoever it is made for; `isOnce` if nobody else will use it. */
+  create(key: ConnectionKey, use: Use | undefined, isOnce?: boolean): Connection;
   /** Whether the key is the server's own connection, which stays when nobody uses it. */
   isOwn(key: ConnectionKey): boolean;
   /** After how long without use the server's program is stopped; undefined for never. */
@@ -71,7 +71,7 @@ export class Connections {
     use: Use | undefined,
     work: (connection: Connection) => Promise<T>,
   ): Promise<T> {
-    const connection = this.#settings.create(key, use);
+    const connection = this.#settings.create(key, use, true);
     connection.use = use;
     this.#passing.set(connection, key);
     try {

@@ -8,10 +8,11 @@ export interface EraMemory {
   era: Era;
   /**
    * The evidence for the verdict. An `answer` to the probe or an `exit` is conclusive. `silence` may only mean that the
-   * server was slow, so it is probed once more with a longer timeout before the verdict is final.
+   * server was slow or had a problem of its own, so it is probed once more, with a longer timeout, before the verdict
+   * is final.
    */
   basis: "answer" | "exit" | "silence";
-  /** How many probes have timed out. */
+  /** How many probes have brought nothing. */
   silences: number;
 }
 
@@ -45,6 +46,8 @@ export type ProbeOutcome =
   | { kind: "modern" }
   /** An error answer, or a result that is not a valid discover result. */
   | { kind: "refused"; code?: number; supported?: readonly string[] }
+  /** An outage or an internal error, which is no evidence for either era. */
+  | { kind: "unclear" }
   | { kind: "exited" }
   /** `initialize` was answered while the probe was not. */
   | { kind: "silent" };
@@ -65,6 +68,7 @@ export function judgeProbe(outcome: ProbeOutcome): EraVerdict {
     case "exited":
       return { era: "legacy", basis: "exit" };
     case "silent":
+    case "unclear":
       return { era: "legacy", basis: "silence" };
     case "refused": {
       const { code, supported = [] } = outcome;
@@ -82,6 +86,33 @@ export function provesModern(code: number | undefined): boolean {
 /** True if the server does not know `initialize`, so it cannot be legacy, whatever we remember. */
 export function refutesLegacy(code: number): boolean {
   return provesModern(code) || code === methodNotFound;
+}
+
+/** How a server refused a request, as far as it said. */
+export interface Refused {
+  code?: number | undefined;
+  message: string;
+  /** The HTTP status. */
+  status?: number | undefined;
+}
+
+/** Errors that are a modern server's own; any other refusal may come from a server that is legacy by now. */
+const modernCodes: ReadonlySet<number | undefined> = new Set([
+  -32_020, -32_021, -32_022, -32_601, -32_602, -32_603, -32_700,
+]);
+const refusals: ReadonlySet<number | undefined> = new Set([400, 404, 405, 406, 415]);
+
+/**
+ * Whether a refusal in the middle of a session means that the server is of the other era by now, upgraded or rolled
+ * back. `likely` and `possible` have to be checked; only what is `possible` may have been executed.
+ */
+export function eraDoubt(era: Era, refused: Refused): "certain" | "likely" | "possible" | undefined {
+  const { code, message, status } = refused;
+  if (era === "legacy") return provesModern(code) ? "certain" : undefined;
+  if (modernCodes.has(code)) return undefined;
+  // A legacy server does nothing without a session, or for a revision that it does not know.
+  if (/\bsession\b|\binitiali[sz]|protocol.?version/i.test(message)) return "likely";
+  return refusals.has(status) ? "possible" : undefined;
 }
 
 /** What to remember for the next connection. */

@@ -63,7 +63,7 @@ async function race(
   const first = await Promise.race([probe, offered]);
   if ("greeting" in first) return first.greeting;
   if ("outcome" in first)
-    return first.outcome.kind === "refused" ? settle(await offered) : conclude(options, first);
+    return first.outcome.kind === "exited" ? conclude(options, first) : settle(await offered, first.outcome);
   const isModern = isPlugboardError(first.error) && provesModern(first.error.data?.rpcCode);
   if (isModern) return conclude(options, await probe);
   // The server may still answer the probe, but after a refusal it is not worth waiting without limit.
@@ -74,10 +74,13 @@ async function race(
   return late.greeting;
 }
 
-function settle(offered: { greeting: Greeting } | { error: unknown }): Greeting {
-  if ("greeting" in offered) return { ...offered.greeting, basis: "answer" };
-  throw offered.error;
+function settle(offered: { greeting: Greeting } | { error: unknown }, outcome: ProbeOutcome): Greeting {
+  if (!("greeting" in offered)) throw offered.error;
+  return outcome.kind === "refused" ? { ...offered.greeting, basis: "answer" } : offered.greeting;
 }
+
+/** Says nothing about eras: the server had a problem of its own. */
+const internalError = -32_603;
 
 interface Probe {
   outcome: ProbeOutcome;
@@ -110,6 +113,7 @@ async function discoverOnce(
   }
   if ("error" in answer) {
     const { code, data } = answer.error;
+    if (code === internalError) return { outcome: { kind: "unclear" } };
     const supported =
       isRecord(data) && Array.isArray(data["supported"]) ? (data["supported"] as string[]) : undefined;
     return { outcome: { kind: "refused", code, ...(supported && { supported }) } };
@@ -178,7 +182,7 @@ async function initialize(
   };
 }
 
-function readDiscovery(result: Record<string, unknown>): Greeting | undefined {
+export function readDiscovery(result: Record<string, unknown>): Greeting | undefined {
   const { supportedVersions, capabilities, instructions, _meta: meta } = result;
   if (
     !Array.isArray(supportedVersions) ||

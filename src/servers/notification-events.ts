@@ -1,4 +1,5 @@
-import type { CatalogChanged, PlugboardEvent, ServerLog } from "../events.ts";
+import { logLevels } from "../events.ts";
+import type { CatalogChanged, PlugboardEvent } from "../events.ts";
 
 /** Converts a server's notification to a Plugboard event; undefined if there is none for it. */
 export function toEvent(
@@ -12,11 +13,11 @@ export function toEvent(
     return { type: "catalog-changed", ...about, kind: kind as CatalogChanged["kind"], at };
   if (method !== "notifications/message") return undefined;
   const { data } = params;
-  const message = (typeof data === "string" ? data : JSON.stringify(data ?? null)).slice(0, maxLogLength);
+  const message = (typeof data === "string" ? data : written(data)).slice(0, maxLogLength);
   return {
     type: "server-log",
     ...about,
-    level: levels[String(params["level"])] ?? "info",
+    level: logLevels.find((level) => level === params["level"]) ?? "info",
     source: "notification",
     message,
     at,
@@ -25,13 +26,11 @@ export function toEvent(
 
 const maxLogLength = 10_000;
 
-const levels: Record<string, ServerLog["level"]> = {
-  debug: "debug",
-  info: "info",
-  notice: "info",
-  warning: "warning",
-  error: "error",
-  critical: "error",
-  alert: "error",
-  emergency: "error",
-};
+/** A value may be nested too deeply to be written. */
+function written(data: unknown): string {
+  try {
+    return JSON.stringify(data ?? null);
+  } catch {
+    return "(a value that cannot be shown)";
+  }
+}

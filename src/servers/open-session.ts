@@ -2,13 +2,14 @@ import { isPlugboardError } from "../errors.ts";
 import type { PlugboardError } from "../errors.ts";
 import type { Environment } from "../lib/folders.ts";
 import { untilAborted } from "../lib/abortable.ts";
+import { lastWords } from "../lib/last-words.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
-import { planEra, refutesLegacy } from "./era.ts";
+import { planEra } from "./era.ts";
 import type { Era, EraMemory, EraPlan } from "./era.ts";
 import { ExitedOnProbe, shakeHands } from "./handshake.ts";
-import { answerInRefusal, httpRefusal, shouldFallBackToSse } from "./http-evidence.ts";
+import { answerInRefusal, httpRefusal, refusalIn, shouldFallBackToSse } from "./http-evidence.ts";
 import { readNetwork } from "./network-files.ts";
-import type { Listener } from "./rpc/inbound.ts";
+import type { Otherwise } from "./rpc/inbound.ts";
 import { Rpc } from "./rpc/rpc.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
 import type { Redaction } from "./redaction.ts";
@@ -23,7 +24,7 @@ export interface OpenOptions {
   memory: EraMemory | undefined;
   capabilities: Capabilities;
   /** Answers server requests while none of ours is pending, and receives every notification. */
-  otherwise: Listener;
+  otherwise: Otherwise;
   /** Called when a server request cannot be attributed to one of our requests. */
   onUntold(): void;
   /** The headers for one `tools/call`, with values not yet encoded. */
@@ -37,6 +38,10 @@ export interface OpenOptions {
   signal: AbortSignal;
   redaction: Redaction;
   onStderr(line: string): void;
+  /** What the server said by itself may not have arrived. */
+  onMissed(): void;
+  /** The server may no longer know the session. */
+  onDoubted(): void;
   onLost(error: PlugboardError): void;
 }
 
@@ -48,15 +53,14 @@ export async function openSession(options: OpenOptions): Promise<Session> {
     return await openAs(options, plan);
   } catch (error) {
     const wasAssumed = !plan.probe && protocol !== "legacy" && options.target.kind !== "sse";
-    if (!wasAssumed || !refusesToInitialize(error)) throw error;
+    if (!wasAssumed || options.signal.aborted || !refusesToInitialize(error)) throw error;
     return openAs(options, planEra(protocol, undefined));
   }
 }
 
-/** True if the remembered era is out of date: the server was legacy but no longer knows `initialize`. */
+/** True if the remembered era may be out of date: the server was legacy, but now refuses `initialize`. */
 function refusesToInitialize(error: unknown): boolean {
-  const code = isPlugboardError(error) ? error.data?.rpcCode : undefined;
-  return typeof code === "number" && refutesLegacy(code);
+  return (isPlugboardError(error) && error.data?.rpcCode !== undefined) || refusalIn(error) !== undefined;
 }
 
 const legacyPlan: EraPlan = { probe: false, initializeAfterMs: 0 };
@@ -100,13 +104,14 @@ async function attempt(
   plan: EraPlan,
   basis?: EraMemory["basis"],
 ): Promise<Session> {
-  const { server, signal, capabilities, otherwise, onUntold } = options;
+  const { server, signal, capabilities, otherwise, onUntold, onMissed, onDoubted } = options;
   const transport = await createTransport(options, kind);
   const failed = new AbortController();
   let session: Session | undefined;
   const onClosed = (error: PlugboardError) => (session ? session.end(error) : failed.abort(error));
   const { redaction } = options;
-  const rpc = new Rpc({ server, transport, otherwise, redaction, onUntold, onClosed });
+  const events = { onUntold, onMissed, onDoubted, onClosed };
+  const rpc = new Rpc({ server, transport, otherwise, redaction, ...events });
   try {
     signal.throwIfAborted();
     await untilAborted(rpc.start(), signal);
@@ -142,13 +147,12 @@ async function attempt(
 /** No timeout here: the start has its own deadline. */
 const handshakeRequest = { timeoutMs: Infinity, maxTimeoutMs: Infinity, isHandshake: true };
 
-/** Adds the last line of stderr, which usually explains why the server did not answer. */
+/** Adds the line of stderr that explains why the server did not answer. */
 function withStderr(error: unknown, transport: Transport): unknown {
   const tail = transport.facts.stderrTail;
   if (!isPlugboardError(error) || !tail) return error;
-  const last = tail.trimEnd().split("\n").at(-1) ?? "";
   return error.with({
-    message: `${error.message} Last line of its stderr: ${last.slice(0, 300)}`,
+    message: `${error.message} Its stderr says: ${lastWords(tail)}`,
     data: { ...error.data, stderr: tail },
   });
 }
@@ -175,6 +179,7 @@ async function createTransport(options: OpenOptions, kind: Kind): Promise<Transp
     onCredential: (value: string) => redaction.remember(value),
     server,
     url: target.url,
+    refuses: target.refuses,
     headers: target.headers,
     network: await readNetwork(server, target.network),
     env,

@@ -4,17 +4,22 @@ import type { Environment } from "../lib/folders.ts";
 import { expandServer } from "../config/expand.ts";
 import type { SecretSource } from "../config/expand.ts";
 import type { ServerEntry } from "../config/model.ts";
-import { assertAllowed, policyRefusal } from "../config/policy.ts";
-import type { ManagedPolicy } from "../config/policy.ts";
+import type { ServerConfig } from "../config/server-schema.ts";
+import { assertAllowed, policyRefusal } from "../config/policy/policy.ts";
+import type { ManagedPolicy } from "../config/policy/policy.ts";
+import { workingFolder } from "../config/places.ts";
+import { unshownValues } from "../config/show/unshown.ts";
+import type { TrustedContents } from "../config/trust/fingerprint.ts";
+import { assertStillTrusted } from "../config/trust/judge.ts";
 import { untilAborted } from "../lib/abortable.ts";
 import { looksSecret } from "../lib/secret-words.ts";
-import type { SessionHooks } from "./connection.ts";
+import type { SessionHooks } from "./connection-settings.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 import { ConfiguredHeaders, canChange } from "./configured-headers.ts";
 import { rememberEra } from "./era.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
 import { Redaction } from "./redaction.ts";
-import { serverFingerprint } from "./server-memory.ts";
+import { entryFingerprint, introductionOf, serverFingerprint } from "./server-memory.ts";
 import type { Remembered, ServerMemory } from "./server-memory.ts";
 import type { Session } from "./session.ts";
 import type { StartGate } from "./start-gate.ts";
@@ -26,17 +31,23 @@ export interface OpenerContext {
   env: Environment;
   home: string;
   secrets: SecretSource;
-  policy: ManagedPolicy;
+  /** The policy of now: a new one also holds for connections that were made before. */
+  policy(): ManagedPolicy;
   /** Starts the programs; created when the first one is started. */
   processes(): Promise<ProcessTree>;
   gate: StartGate;
   memory: ServerMemory;
+  /** True for the connection that everybody may share: what the server says there is not meant for one caller only. */
+  isShared: boolean;
   capabilities(): Capabilities;
   /** The argument values that a modern HTTP server requires in the headers of a call. */
   paramHeaders?: ((server: string, params: Record<string, unknown>) => Record<string, string>) | undefined;
   authProvider?: ((server: string, target: HttpTarget) => ServerAuth | undefined) | undefined;
   /** The folder for this connection, for servers with `isolation: project`. */
   project?: string | undefined;
+  projectRoot: string;
+  /** What the user trusts by now; without it, what was trusted when the configuration was loaded. */
+  trust?: TrustedContents | undefined;
   /** A server in this process, by name. */
   inProcess(name: string): InProcessServer | undefined;
 }
@@ -51,12 +62,32 @@ export function createOpener(
 ): (hooks: SessionHooks) => Promise<Session> {
   const sent = new Set<string>();
   return async (hooks) => {
-    const { target, sensitive } = await resolveInTime(entry, context, hooks.signal);
-    const authProvider = "credentials" in target ? credentialsFor(entry, target, context) : undefined;
+    const { target, sensitive, assertTrusted } = await resolveInTime(entry, context, hooks.signal);
+    const authProvider =
+      "credentials" in target
+        ? withoutSecrets(entry, () => credentialsFor(entry, target, context))
+        : undefined;
     const redaction = new Redaction(sensitive, () => authProvider?.secrets?.() ?? [], sent);
     const credentials = { authProvider, redaction };
-    return context.gate.run(() => openWithDeadline(entry, target, credentials, context, hooks), hooks.signal);
+    return context.gate.run(async () => {
+      // A script may have changed while we waited.
+      await assertTrusted();
+      return openWithDeadline(entry, target, credentials, context, hooks);
+    }, hooks.signal);
   };
+}
+
+/** Messages about an entry do not repeat what is hidden where the entry is shown. */
+function withoutSecrets<T>({ config = {} }: ServerEntry, work: () => T): T {
+  const clean = (error: unknown) => new Redaction(unshownValues(config)).error(error);
+  try {
+    const result = work();
+    return result instanceof Promise
+      ? (result.catch((error: unknown) => Promise.reject(clean(error) as Error)) as T)
+      : result;
+  } catch (error) {
+    throw clean(error);
+  }
 }
 
 function credentialsFor(
@@ -73,11 +104,16 @@ function credentialsFor(
   return new ConfiguredHeaders(target.headers, read, Date.now);
 }
 
-type Values = Pick<OpenerContext, "env" | "home" | "secrets" | "policy" | "inProcess" | "project">;
+type Values = Pick<
+  OpenerContext,
+  "env" | "home" | "secrets" | "policy" | "inProcess" | "project" | "projectRoot" | "trust"
+>;
 
 interface Resolved {
   target: Target;
   sensitive: readonly string[];
+  /** Fails if the entry, or a script that it runs, is no longer trusted. */
+  assertTrusted(): Promise<void>;
 }
 
 /** Resolves a server's target. Expanding its values may take as long as starting it. */
@@ -90,9 +126,8 @@ export async function resolveInTime(
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(valuesTooSlow(entry.name, limitMs)), limitMs);
   const signal = AbortSignal.any([deadline.signal, ...(outer ? [outer] : [])]);
-  return untilAborted(resolveTarget(entry, { ...context, signal }), signal).finally(() =>
-    clearTimeout(timer),
-  );
+  const resolved = withoutSecrets(entry, () => resolveTarget(entry, { ...context, signal }));
+  return untilAborted(resolved, signal).finally(() => clearTimeout(timer));
 }
 
 async function resolveTarget(
@@ -101,26 +136,36 @@ async function resolveTarget(
 ): Promise<Resolved> {
   const { name } = entry;
   const server = context.inProcess(name);
-  if (server) return { target: { kind: "memory", name, server }, sensitive: [] };
-  // If the name or the unexpanded config is already forbidden, fail before any command runs to produce a value.
-  const early = policyRefusal(context.policy, name, entry.config ?? {}, true);
-  if (early) throw new PlugboardError("policy-denied", `Server "${name}" is ${early}.`, { server: name });
-  const { project } = context;
+  const { project, env } = context;
+  // What is forbidden as it is written fails before any command runs to produce a value.
+  assertAllowed(context.policy(), { entry, env, isInProcess: server !== undefined });
+  if (server)
+    return { target: { kind: "memory", name, server }, sensitive: [], assertTrusted: async () => undefined };
   const known = project === undefined ? entry : withProject(entry, project);
-  const { config, sensitive } = await expandServer(known, context);
-  assertAllowed(context.policy, name, config);
-  const target = toTarget(name, config, project ?? workingFolder(entry), context.env);
-  return { target, sensitive: [...sensitive, ...credentialsIn(target)] };
+  const folder = project ?? workingFolder(entry);
+  const judge = (expanded: ServerConfig) =>
+    assertAllowed(context.policy(), { entry, expanded, env, folder: expanded.cwd ?? folder });
+  await assertStillTrusted(known, context);
+  const { config, sensitive } = await expandServer(known, context, judge);
+  // Looking up the other values takes time, and the policy may be another one by now.
+  judge(config);
+  const target = toTarget(name, config, folder, env);
+  if ("url" in target)
+    target.refuses = ({ href: url }) =>
+      policyRefusal(context.policy(), { entry, expanded: { ...config, url }, env });
+  const assertTrusted = () => assertStillTrusted({ ...known, config }, context);
+  if ("credentials" in target && target.credentials.kind === "helper")
+    target.credentials.assertTrusted = assertTrusted;
+  return {
+    target,
+    sensitive: [...sensitive, ...credentialsIn(target), ...unshownValues(config)],
+    assertTrusted,
+  };
 }
 
 /** Sets `${PROJECT_ROOT}` to the folder for this connection. */
 function withProject(entry: ServerEntry, project: string): ServerEntry {
   return { ...entry, variables: { ...entry.variables, PROJECT_ROOT: project } };
-}
-
-/** Servers of a project or plugin run in its folder; user servers run in the current folder. */
-function workingFolder({ origin, baseDir }: ServerEntry): string {
-  return ["local", "project", "plugin"].includes(origin.scope) ? baseDir : process.cwd();
 }
 
 async function openWithDeadline(
@@ -153,8 +198,10 @@ async function openWithDeadline(
         },
         caller: hooks.listener?.caller,
         onQuestion: hooks.listener?.onQuestion,
-        onNotification: (method, params) =>
-          hooks.onNotification(method, method === "notifications/message" ? redaction.value(params) : params),
+        onNotification: (method, params, heard) => {
+          const isShown = method === "notifications/message";
+          hooks.onNotification(method, isShown ? redaction.value(params) : params, heard);
+        },
       },
       onUntold: () => hooks.onUntold(),
       processes: () => context.processes(),
@@ -163,10 +210,16 @@ async function openWithDeadline(
       limitMs,
       signal: AbortSignal.any([hooks.signal, deadline.signal]),
       redaction,
-      onStderr: (line) => isInstalling && hooks.onDetail(`installing: ${redaction.text(line).slice(0, 200)}`),
+      onStderr: (line) => {
+        if (isInstalling) hooks.onDetail(`installing: ${line.slice(0, 200)}`);
+        hooks.onStderr(line);
+      },
+      onMissed: () => hooks.onMissed(),
+      onDoubted: () => hooks.onDoubted(),
       onLost: (error) => hooks.onLost(error),
     });
-    await learn(fingerprint, known, session, context.memory);
+    const said = context.isShared ? introductionOf(session.greeting, entryFingerprint(entry)) : {};
+    await learn(fingerprint, known, said, session, context.memory);
     return session;
   } catch (error) {
     throw redaction.error(error);
@@ -178,6 +231,7 @@ async function openWithDeadline(
 async function learn(
   fingerprint: string,
   known: Remembered,
+  said: Pick<Remembered, "introduction">,
   session: Session,
   memory: ServerMemory,
 ): Promise<void> {
@@ -185,6 +239,8 @@ async function learn(
   // Keep a confirmed era as it is, and count a timeout only if the probe really waited again.
   const isConfirmed = known.era?.era === era && known.era.basis !== "silence";
   const next: Remembered = {
+    ...known,
+    ...said,
     hasStarted: true,
     era: isConfirmed && known.era ? known.era : rememberEra(known.era, { era, basis }),
   };

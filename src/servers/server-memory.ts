@@ -9,7 +9,20 @@ export interface Remembered {
   era?: EraMemory;
   /** True if it has started at least once, so its launcher has nothing left to install. */
   hasStarted: boolean;
+  introduction?: RememberedIntroduction;
 }
+
+/** What a server says may depend on the account, variables and folder: it holds for this entry only. */
+type RememberedIntroduction = Introduction & { entry: string };
+
+/** What a server says about itself when it connects. */
+export interface Introduction {
+  capabilities: Record<string, unknown>;
+  instructions?: string;
+}
+
+/** Longer introductions are not remembered. */
+const maxIntroduction = 64_000;
 
 /** Depends on the program or URL, not the name: another program under the same name starts without memory. */
 export function serverFingerprint({
@@ -52,7 +65,9 @@ export class ServerMemory {
       const value = (await (await this.#store()).get(key(fingerprint)))?.value;
       if (!isRecord(value)) return { hasStarted: false };
       const era = isEraMemory(value["era"]) ? { era: value["era"] } : {};
-      return { hasStarted: value["hasStarted"] === true, ...era };
+      const { introduction } = value;
+      const said = isIntroduction(introduction) ? { introduction } : {};
+      return { hasStarted: value["hasStarted"] === true, ...era, ...said };
     } catch {
       return { hasStarted: false };
     }
@@ -65,6 +80,21 @@ export class ServerMemory {
       // See above.
     }
   }
+}
+
+/** What is worth remembering of what a server said. */
+export function introductionOf(
+  { capabilities, instructions }: Introduction,
+  entry: string,
+): { introduction?: RememberedIntroduction } {
+  const introduction = { entry, capabilities, ...(instructions !== undefined && { instructions }) };
+  return JSON.stringify(introduction).length <= maxIntroduction ? { introduction } : {};
+}
+
+function isIntroduction(value: unknown): value is RememberedIntroduction {
+  if (!isRecord(value) || !isRecord(value["capabilities"]) || typeof value["entry"] !== "string")
+    return false;
+  return value["instructions"] === undefined || typeof value["instructions"] === "string";
 }
 
 function key(fingerprint: string): string {

@@ -20,6 +20,8 @@ export interface ServerReport extends Partial<SessionFacts> {
   error?: ErrorSummary;
   message?: string;
   hint?: string;
+  /** For `degraded`: the lists that could not be read, such as `prompts`, and why. */
+  failedLists?: Record<string, ErrorSummary>;
   /** What the launcher is doing, while connecting. */
   detail?: string;
   /** Milliseconds since the epoch. */
@@ -74,6 +76,11 @@ export function reportServer(
         message: state.error.message,
         hint: state.error.hint,
       }),
+    ...(state.name === "degraded" && {
+      failedLists: Object.fromEntries(
+        Object.entries(state.lists).map(([list, error]) => [list, summarise(error)]),
+      ),
+    }),
     ...("detail" in state && state.detail !== undefined && { detail: state.detail }),
     ...("since" in state && { since: state.since }),
     ...("retryAt" in state && { retryAt: state.retryAt }),

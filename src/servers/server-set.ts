@@ -1,29 +1,38 @@
 import { defaultProfile } from "../auth/oauth/record.ts";
 import { PlugboardError } from "../errors.ts";
 import type { PlugboardEvent } from "../events.ts";
+import { canonicalJson } from "../lib/canonical.ts";
 import { diffConfig } from "../config/diff.ts";
+import { hasReferences, identityOf } from "../config/expand.ts";
 import type { ConfigDiff } from "../config/diff.ts";
 import type { LoadedConfig, ServerEntry } from "../config/model.ts";
+import { isRecord } from "../lib/record.ts";
+import { Announcements } from "./announcements.ts";
 import { Connection, isBroken } from "./connection.ts";
-import type { KeptLogin } from "./connection.ts";
+import type { KeptLogin } from "./connection-settings.ts";
 import { gone, unusable } from "./connection-errors.ts";
 import { connectionKey, describeKey } from "./connection-key.ts";
 import type { ConnectionKey, Use } from "./connection-key.ts";
 import { Connections } from "./connections.ts";
 import { createOpener, resolveInTime } from "./opener.ts";
+import { Redaction } from "./redaction.ts";
 import type { OpenerContext } from "./opener.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
-import type { Listener } from "./rpc/inbound.ts";
+import type { Otherwise } from "./rpc/inbound.ts";
 import type { JsonRpcAnswer, RawAnswer } from "./rpc/messages.ts";
 import type { SessionRequest } from "./session.ts";
+import { entryFingerprint, serverFingerprint } from "./server-memory.ts";
+import type { Introduction } from "./server-memory.ts";
 import { reportServer } from "./server-report.ts";
 import type { ServerReport } from "./server-report.ts";
 import type { ConnectionState } from "./state.ts";
+import { takesSandboxState } from "./sandbox-state.ts";
+import { Switches } from "./switches.ts";
 import type { HttpTarget, ServerAuth, Target } from "./target.ts";
 
 export interface ServerSetSettings extends Omit<
   OpenerContext,
-  "policy" | "authProvider" | "paramHeaders" | "capabilities"
+  "policy" | "projectRoot" | "authProvider" | "paramHeaders" | "capabilities" | "isShared"
 > {
   /** What a server is told that we can do; `use` is whoever the connection was made for. */
   capabilities(key: ConnectionKey, use: Use | undefined): Capabilities;
@@ -49,8 +58,10 @@ export interface ServerSetSettings extends Omit<
     | ((key: ConnectionKey, params: Record<string, unknown>) => Record<string, string>)
     | undefined;
   /** What a connection hears and is asked while no request is under way. */
-  listener(key: ConnectionKey, use: () => Use | undefined): Listener;
+  listener(key: ConnectionKey, use: () => Use | undefined): Otherwise;
   onConnected(key: ConnectionKey): void;
+  /** What the server said by itself may not have arrived. */
+  onMissed(key: ConnectionKey): void;
   /** A connection has been ended for want of use. */
   onEnded(key: ConnectionKey): void;
   /** A server is gone or has become another one; its connections are about to end. */
@@ -63,24 +74,28 @@ interface Member {
   own: ConnectionKey;
   /** A question could not be tied to its request, so from then on callers do not share. */
   asksUntold: boolean;
+  /** Whether it wants to know the sandbox state, so that callers with one of their own do not share; unknown at first. */
+  takesSandboxState?: boolean;
 }
 
 /** The configured servers: their entries, who gets which connection, and how that changes. */
 export class ServerSet {
   readonly connections: Connections;
+  readonly announcements = new Announcements(() => this.connections.of().map(([, connection]) => connection));
   readonly #settings: ServerSetSettings;
   readonly #members = new Map<string, Member>();
-  /** Servers that were switched off in this run, and what to say about it. */
-  readonly #disabled = new Map<string, Extract<ConnectionState, { name: "disabled" }>>();
+  readonly #switches = new Switches();
+  #loaded: LoadedConfig;
+  /** What was loaded, with the servers that were switched off since. */
   #config: LoadedConfig;
-  #sandboxState: Record<string, unknown> | undefined;
   #isClosed = false;
 
   constructor(config: LoadedConfig, settings: ServerSetSettings) {
+    this.#loaded = config;
     this.#config = config;
     this.#settings = settings;
     this.connections = new Connections({
-      create: (key, use) => this.#connect(key, use),
+      create: (key, use, isOnce) => this.#connect(key, use, isOnce),
       isOwn: (key) => this.#members.get(key.server)?.own.text === key.text,
       idleStopMs: ({ server }) => this.#members.get(server)?.entry.config?.idleStopMs,
       idleMs: settings.idleMs,
@@ -95,6 +110,11 @@ export class ServerSet {
     return this.#config;
   }
 
+  /** Whether an entry of a configuration is the one that was loaded, switched off or not. */
+  isLoaded(name: string, config: LoadedConfig): boolean {
+    return this.#switches.undo(config).servers.get(name) === this.#loaded.servers.get(name);
+  }
+
   names(): string[] {
     return [...this.#members.keys()];
   }
@@ -103,11 +123,20 @@ export class ServerSet {
     return this.#member(name).entry;
   }
 
-  /** The connection that a use gets at a server. The only place that decides it. */
-  key(name: string, { caller, account, project }: Use = {}): ConnectionKey {
+  /**
+   * The connection that a use gets at a server. The only place that decides it. `shared` is the one that it had before
+   * something in this run gave its caller one of its own.
+   */
+  key(name: string, { caller, account, project }: Use = {}, shared = false): ConnectionKey {
     const member = this.#member(name);
     const { isolation } = member.entry.config ?? {};
-    const isApart = isolation === "caller" || member.asksUntold;
+    const wasParted =
+      member.asksUntold ||
+      (member.takesSandboxState === true &&
+        isolation !== "call" &&
+        caller !== undefined &&
+        this.announcements.hasOwnState(caller, name));
+    const isApart = isolation === "caller" || (wasParted && !shared);
     if ((!isApart || caller === undefined) && account === undefined && isolation !== "project")
       return member.own;
     return connectionKey({
@@ -116,6 +145,22 @@ export class ServerSet {
       ...(isolation === "project" && { project: project ?? this.#config.projectRoot }),
       ...this.#account(member.entry, account),
     });
+  }
+
+  /**
+   * For callers with a sandbox state of their own: resolves when it is known whether the server wants it, and so which
+   * connection they get. Undefined for everybody else.
+   */
+  undecided(name: string, { caller }: Use, signal: AbortSignal | undefined): Promise<unknown> | undefined {
+    if (caller === undefined || !this.announcements.hasOwnState(caller, name)) return undefined;
+    const { own, entry, takesSandboxState: isKnown } = this.#member(name);
+    const { isolation } = entry.config ?? {};
+    if (isKnown !== undefined || isolation === "caller" || isolation === "call") return undefined;
+    // What fails here fails again, where it is handled.
+    return this.connections
+      .get(own)
+      .ready(signal)
+      .catch(() => undefined);
   }
 
   /** Sends a request over the connection of a key, or over one of its own where every call has one. */
@@ -128,7 +173,26 @@ export class ServerSet {
   ): Promise<JsonRpcAnswer | RawAnswer> {
     if (this.#member(key.server).entry.config?.isolation !== "call")
       return this.connections.get(key, use).request(method, params, options);
-    return this.connections.once(key, use, (connection) => connection.request(method, params, options));
+    // What a call was checked by was read over the connection of the key, not over the call's own.
+    const own = { ...options, check: undefined };
+    return this.connections.once(key, use, (connection) => connection.request(method, params, own));
+  }
+
+  /** Sends a notification over the connection of a key. Where every call has one of its own, nobody would hear it. */
+  async notify(
+    key: ConnectionKey,
+    use: Use,
+    method: string,
+    params: Record<string, unknown>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { server } = key;
+    if (this.#member(server).entry.config?.isolation === "call")
+      throw new PlugboardError("usage-invalid", `Every call of "${server}" has a connection of its own.`, {
+        server,
+        hint: "Notifications need another `isolation` than `call`.",
+      });
+    await this.connections.get(key, use).notify(method, params, signal);
   }
 
   /** The account that somebody chose, for this use or by the settings; undefined where the server's entry decides. */
@@ -139,10 +203,24 @@ export class ServerSet {
 
   /** Where a server is, with every value filled in; what is switched off or not allowed has no such place. */
   async target(key: ConnectionKey, signal?: AbortSignal): Promise<Target> {
+    return (await this.#resolve(key, signal)).target;
+  }
+
+  /** Runs `work` with that place. Its errors do not repeat what is secret about the server. */
+  async withTarget<T>(key: ConnectionKey, work: (target: Target) => Promise<T>): Promise<T> {
+    const { target, sensitive } = await this.#resolve(key);
+    try {
+      return await work(target);
+    } catch (error) {
+      throw new Redaction(sensitive).error(error);
+    }
+  }
+
+  async #resolve(key: ConnectionKey, signal?: AbortSignal) {
     const { entry } = this.#member(key.server);
     const state = this.#initialState(entry);
     if (state.name === "disabled") throw unusable(key.server, state);
-    return (await resolveInTime(entry, this.#openerContext(key), signal)).target;
+    return resolveInTime(entry, this.#openerContext(key), signal);
   }
 
   async disconnect(name: string): Promise<void> {
@@ -153,6 +231,12 @@ export class ServerSet {
   /** The same for the connections of one account only. */
   async disconnectAccount({ server, account }: ConnectionKey): Promise<void> {
     await Promise.all(this.#ofAccount(server, account).map((connection) => connection.disconnect()));
+  }
+
+  /** Uses another login: what is kept up by itself connects again, the rest with its next use. */
+  async reconnectAccount(key: ConnectionKey): Promise<void> {
+    await this.disconnectAccount(key);
+    for (const connection of this.#ofAccount(key.server, key.account)) connection.resume();
   }
 
   /** Lets every connection of an account use the login that is kept now. */
@@ -173,21 +257,24 @@ export class ServerSet {
 
   async disable(name: string, message: string, hint: string): Promise<void> {
     this.#member(name);
-    const state = { name: "disabled", reason: "config", message, hint } as const;
-    this.#disabled.set(name, state);
-    const signal = { ...state, type: "disable" } as const;
+    this.#switches.switchOff(name, message, hint);
+    this.#use(this.#loaded);
+    this.#joinAll();
+    const signal = { type: "disable", reason: "config", message, hint } as const;
     await Promise.all(this.#all(name).map((connection) => connection.disable(signal)));
   }
 
   enable(name: string): void {
-    const { entry, own } = this.#member(name);
-    this.#disabled.delete(name);
-    for (const connection of this.#all(name)) connection.enable();
-    if (this.isEager(entry) && this.connections.get(own).state.name === "idle")
-      this.connections
-        .get(own)
-        .ready()
-        .catch(() => undefined);
+    const { own } = this.#member(name);
+    this.#switches.switchOn(name);
+    this.#use(this.#loaded);
+    this.#joinAll();
+    const { entry } = this.#member(name);
+    if (this.isEager(entry)) this.connections.get(own);
+    for (const connection of this.#all(name)) {
+      connection.enable();
+      connection.resume();
+    }
   }
 
   /** How the connection of a use is at every server; looking connects nothing. */
@@ -196,6 +283,29 @@ export class ServerSet {
       const key = this.key(entry.name, use);
       return reportServer(entry, key, this.connections.peek(key), this.#initialState(entry));
     });
+  }
+
+  /**
+   * What the usable servers say about themselves: over the shared connection, or remembered from an earlier one. Servers
+   * that keep callers apart may say to each something of its own, so nothing of theirs is told to all.
+   */
+  async introductions(): Promise<Map<string, Introduction>> {
+    const { memory, inProcess } = this.#settings;
+    const usable = [...this.#members.values()].filter(
+      ({ entry }) => entry.status.kind === "ready" && entry.config?.isolation !== "caller",
+    );
+    const found = await Promise.all(
+      usable.map(async ({ entry, own }) => {
+        const greeting = this.connections.peek(own)?.session?.greeting;
+        if (greeting) return [entry.name, greeting] as const;
+        const written = inProcess?.(entry.name) ? undefined : entry.written;
+        const { introduction } = await memory.recall(serverFingerprint({ ...entry, written }));
+        if (introduction?.entry !== entryFingerprint(entry)) return undefined;
+        const { entry: _entry, ...said } = introduction;
+        return [entry.name, said] as const;
+      }),
+    );
+    return new Map(found.filter((one) => one !== undefined));
   }
 
   /** The servers that are started without being asked for. */
@@ -214,7 +324,8 @@ export class ServerSet {
   /** Takes a new configuration into use and touches only what is different, or is said to be. */
   async apply(config: LoadedConfig, replaced: readonly string[] = []): Promise<ConfigDiff> {
     if (this.#isClosed) throw new PlugboardError("connection-lost", "The hub is closed.", { executed: "no" });
-    const diff = diffConfig(this.#config, config);
+    const loaded = this.#switches.undo(config);
+    const diff = diffConfig(this.#loaded, loaded);
     const known = new Set([...diff.added, ...diff.changed.map(({ name }) => name)]);
     const touch = (name: string, field: string) => {
       if (!known.has(name)) diff.changed.push({ name, fields: [field] });
@@ -223,29 +334,48 @@ export class ServerSet {
     for (const name of replaced) touch(name, "server");
     for (const name of config.servers.keys())
       if (this.#chosen(name, config) !== this.#chosen(name)) touch(name, "profile");
-    this.#config = config;
+    // What a server is comes out only when its values are filled in, so it starts anew and is judged by the new rules.
+    if (canonicalJson(config.policy) !== canonicalJson(this.#config.policy))
+      for (const { name, config: one } of config.servers.values())
+        if (one && hasReferences(identityOf(one))) touch(name, "policy");
     // A switch outlives a changed entry, not a removed one.
-    for (const name of diff.removed) this.#disabled.delete(name);
+    for (const name of diff.removed) this.#switches.switchOn(name);
     const touched = [...diff.removed, ...diff.changed.map(({ name }) => name)];
+    this.#use(loaded);
     const leaving = touched.map((name) => this.#part(name));
-    for (const entry of config.servers.values()) {
-      const member = this.#members.get(entry.name);
-      if (member) member.entry = entry;
-      else this.#join(entry);
-    }
+    this.#joinAll();
     await Promise.all(leaving);
     return diff;
   }
 
-  setSandboxState(state: Record<string, unknown>): Promise<unknown> {
-    this.#sandboxState = state;
-    return Promise.all(this.connections.of().map(([, connection]) => this.#tellSandboxState(connection)));
+  /** Tells legacy servers that the roots changed, if they were told that they will hear of it. Modern ones ask. */
+  async tellRootsChanged(isMeant: (key: ConnectionKey) => boolean): Promise<void> {
+    const told = this.connections.of().map(async ([key, { session }]) => {
+      const roots = session?.capabilities["roots"];
+      if (!session || !isMeant(key) || session.greeting.era !== "legacy") return;
+      if (isRecord(roots) && roots["listChanged"] === true)
+        await session.notify("notifications/roots/list_changed", {}).catch(() => undefined);
+    });
+    await Promise.all(told);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#members.clear();
     await this.connections.close();
+  }
+
+  #use(loaded: LoadedConfig): void {
+    this.#loaded = loaded;
+    this.#config = this.#switches.applyTo(loaded);
+  }
+
+  #joinAll(): void {
+    for (const entry of this.#config.servers.values()) {
+      const member = this.#members.get(entry.name);
+      if (member) member.entry = entry;
+      else this.#join(entry);
+    }
   }
 
   #member(name: string): Member {
@@ -293,8 +423,8 @@ export class ServerSet {
   }
 
   #initialState(entry: ServerEntry): ConnectionState {
-    const { status, name } = entry;
-    if (status.kind === "ready") return this.#disabled.get(name) ?? { name: "idle" };
+    const { status } = entry;
+    if (status.kind === "ready") return { name: "idle" };
     const { reason, message, hint } = status;
     return { name: "disabled", reason, message, hint };
   }
@@ -304,21 +434,24 @@ export class ServerSet {
     return {
       ...this.#settings,
       capabilities: () => capabilities(key, use),
-      policy: this.#config.policy,
+      policy: () => this.#config.policy,
+      projectRoot: this.#config.projectRoot,
       project: key.project,
+      isShared: key.text === this.#member(key.server).own.text,
       authProvider: undefined,
       paramHeaders: (_, params) => paramHeaders?.(key, params) ?? {},
     };
   }
 
-  #connect(key: ConnectionKey, use: Use | undefined): Connection {
-    const { now, random, emit, listener, onConnected, authProvider } = this.#settings;
+  #connect(key: ConnectionKey, use: Use | undefined, isOnce = false): Connection {
+    const { now, random, emit, listener, onConnected, onMissed, authProvider } = this.#settings;
     const member = this.#member(key.server);
     const { entry, own } = member;
     const account = this.chosenAccount(key);
     let login: KeptLogin | undefined;
     const connection: Connection = new Connection({
       name: key.server,
+      caller: key.caller ?? (isOnce ? use?.caller : undefined),
       about: describeKey(key),
       eager: key.text === own.text && this.isEager(entry),
       initial: this.#initialState(entry),
@@ -326,9 +459,12 @@ export class ServerSet {
       random,
       emit,
       onConnected: () => {
-        void this.#tellSandboxState(connection);
+        const { capabilities = {} } = connection.session?.greeting ?? {};
+        member.takesSandboxState = takesSandboxState(capabilities);
+        this.announcements.connected(connection);
         onConnected(key);
       },
+      onMissed: () => onMissed(key),
       open: createOpener(entry, {
         ...this.#openerContext(key, use),
         authProvider: (server, target) => (login = authProvider?.(server, target, account)),
@@ -338,16 +474,8 @@ export class ServerSet {
       onUntold: () => {
         member.asksUntold = true;
       },
+      asksUntold: () => member.asksUntold,
     });
     return connection;
-  }
-
-  /** Only servers that declared the capability are told; whether they listen is their business. */
-  async #tellSandboxState({ session }: Connection): Promise<void> {
-    const experimental = session?.greeting.capabilities["experimental"] as
-      | Record<string, unknown>
-      | undefined;
-    if (!session || !this.#sandboxState || !experimental?.["codex/sandbox-state"]) return;
-    await session.notify("codex/sandbox-state/update", this.#sandboxState).catch(() => undefined);
   }
 }

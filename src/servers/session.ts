@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { PlugboardError } from "../errors.ts";
+import type { LogLevel } from "../events.ts";
+import { defined, isRecord } from "../lib/record.ts";
 import type { Greeting } from "./handshake.ts";
 import type { Redaction } from "./redaction.ts";
-import { modernEnvelope } from "./rpc/envelope.ts";
+import { modernEnvelope, withTasks } from "./rpc/envelope.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 import type { JsonRpcAnswer, RawAnswer } from "./rpc/messages.ts";
 import type { RequestOptions } from "./rpc/requests.ts";
 import type { Rpc } from "./rpc/rpc.ts";
+import { takesSandboxMeta, withoutSandboxMeta } from "./sandbox-state.ts";
 import type { Transport, TransportFacts, TransportKind } from "./transports/transport.ts";
 
 export interface SessionFacts extends TransportFacts {
@@ -26,9 +29,31 @@ export interface SessionOptions {
 export type SessionRequest = RequestOptions & {
   /** The capabilities of whoever asks, where they differ from the hub's. */
   capabilities?: Capabilities | undefined;
+  /** Which log messages a modern server sends during the request; a legacy one has one level for all. */
+  logLevel?: LogLevel | undefined;
   /** Does not count as a use that keeps the server from being stopped. */
   isUpkeep?: boolean | undefined;
+  check?: SessionCheck | undefined;
+  /**
+   * A modern server may answer with a task. With `required` a legacy one is asked for a task, if it has any: its tool
+   * cannot be called otherwise.
+   */
+  task?: "accepted" | "required" | undefined;
 };
+
+/** What a request depends on may be different in another session, so it is checked again before it is sent there. */
+export interface SessionCheck {
+  /** The number of the session that the request was checked for. */
+  readonly session: number | undefined;
+  /** Throws if the request must not be sent over the session that is current now. */
+  again(): Promise<void>;
+  /** Reads anew what the request depends on, then does the same. */
+  reread(): Promise<void>;
+}
+
+const logLevelKey = "io.modelcontextprotocol/logLevel";
+/** How long a legacy server is asked to keep a task. */
+const taskMs = 86_400_000;
 
 /** One connection while it lasts: greeted, usable, and over exactly once. */
 export class Session {
@@ -36,23 +61,30 @@ export class Session {
   readonly rpc: Rpc;
   /** Whether it was of any use. */
   hasAnswered = false;
+  /** How many requests in a row got no answer in time. */
+  timeouts = 0;
   /** Why it is over. */
   lost: PlugboardError | undefined;
   readonly #transport: Transport;
   readonly #server: string;
-  readonly #capabilities: Capabilities;
+  /** What the server was told that somebody here can do. */
+  readonly capabilities: Capabilities;
+  readonly #takesSandboxMeta: boolean;
   readonly #redaction: Redaction;
   readonly #onLost: (error: PlugboardError) => void;
   #closing: Promise<void> | undefined;
-  #envelope: { capabilities: Capabilities; envelope: Record<string, unknown> } | undefined;
+  #envelope:
+    | { capabilities: Capabilities; task: SessionRequest["task"]; envelope: Record<string, unknown> }
+    | undefined;
 
   constructor(options: SessionOptions) {
     this.#server = options.server;
     this.#transport = options.transport;
-    this.#capabilities = options.capabilities;
+    this.capabilities = options.capabilities;
     this.#redaction = options.redaction;
     this.#onLost = options.onLost;
     this.greeting = options.greeting;
+    this.#takesSandboxMeta = takesSandboxMeta(options.greeting.capabilities);
     this.rpc = options.rpc;
     this.rpc.inbound.mayAsk = options.greeting.era === "legacy";
   }
@@ -69,20 +101,47 @@ export class Session {
     params: Record<string, unknown>,
     options: SessionRequest,
   ): Promise<JsonRpcAnswer | RawAnswer> {
-    const envelope = this.greeting.era === "modern" ? this.#envelopeFor(options.capabilities) : undefined;
-    return this.rpc.requests.request(method, params, options, envelope);
+    const { logLevel } = options;
+    const known = this.greeting.era === "modern" ? this.#envelopeFor(options) : undefined;
+    const envelope = known && logLevel ? { ...known, [logLevelKey]: logLevel } : known;
+    if (options.trace) options.trace.isModern = envelope !== undefined;
+    const asTask = options.task === "required" && !envelope && hasLegacyTasks(this.greeting);
+    const meant = this.#takesSandboxMeta ? params : withoutSandboxMeta(params);
+    const sent = asTask ? { ...meant, task: { ttl: taskMs } } : meant;
+    const answer = this.rpc.requests.request(method, sent, options, envelope);
+    return method === "tasks/get" ? answer.then((state) => this.#withoutSecrets(state)) : answer;
+  }
+
+  /** The error of a task comes inside of a result. */
+  #withoutSecrets(answer: JsonRpcAnswer | RawAnswer): JsonRpcAnswer | RawAnswer {
+    if (!("result" in answer)) return answer;
+    const { error, statusMessage } = answer.result;
+    if (error === undefined && statusMessage === undefined) return answer;
+    return { result: { ...answer.result, ...this.#redaction.value(defined({ error, statusMessage })) } };
   }
 
   /** What every modern request carries; mostly the same as for the one before. */
-  #envelopeFor(capabilities = this.#capabilities): Record<string, unknown> {
-    if (this.#envelope?.capabilities !== capabilities)
-      this.#envelope = { capabilities, envelope: modernEnvelope(capabilities) };
+  #envelopeFor({ capabilities = this.capabilities, task }: SessionRequest): Record<string, unknown> {
+    if (this.#envelope?.capabilities !== capabilities || this.#envelope.task !== task) {
+      const declared = task ? withTasks(capabilities) : capabilities;
+      this.#envelope = { capabilities, task, envelope: modernEnvelope(declared) };
+    }
     return this.#envelope.envelope;
   }
 
   /** Asks for change notifications; open as long as the connection lasts, and no call in flight. */
-  listen(notifications: Record<string, unknown>, signal: AbortSignal): Promise<JsonRpcAnswer> {
-    const forever = { timeoutMs: Infinity, maxTimeoutMs: Infinity, signal, isStanding: true };
+  listen(
+    notifications: Record<string, unknown>,
+    signal: AbortSignal,
+    onNotification: (method: string, params: Record<string, unknown>) => void,
+  ): Promise<JsonRpcAnswer> {
+    const forever = {
+      timeoutMs: Infinity,
+      maxTimeoutMs: Infinity,
+      signal,
+      isStanding: true,
+      onNotification,
+    };
     return this.request("subscriptions/listen", { notifications }, forever);
   }
 
@@ -122,4 +181,11 @@ export class Session {
     });
     await this.#transport.close();
   }
+}
+
+/** The experimental tasks of 2025-11-25, for calls of tools. */
+export function hasLegacyTasks({ era, capabilities: { tasks } }: Greeting): boolean {
+  const requests = era === "legacy" && isRecord(tasks) ? tasks["requests"] : undefined;
+  const tools = isRecord(requests) ? requests["tools"] : undefined;
+  return isRecord(tools) && isRecord(tools["call"]);
 }

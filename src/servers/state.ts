@@ -9,7 +9,14 @@ export type ConnectionState =
   | { name: "connecting"; since: number; failures: number; detail?: string; error?: PlugboardError }
   /** `failures` is kept until the connection has lasted long enough to count as healthy. */
   | { name: "connected"; since: number; failures: number }
-  | { name: "degraded"; since: number; failures: number; error: PlugboardError }
+  /** `lists` could not be read, and why; everything else works. `error` is that of the last one. */
+  | {
+      name: "degraded";
+      since: number;
+      failures: number;
+      lists: Readonly<Record<string, PlugboardError>>;
+      error: PlugboardError;
+    }
   | { name: "waiting"; retryAt: number; failures: number; error: PlugboardError }
   | { name: "failed"; retryAt: number; failures: number; error: PlugboardError }
   | { name: "needs-auth"; error: PlugboardError }
@@ -25,8 +32,8 @@ export type Signal =
   | { type: "failed"; error: PlugboardError; verdict: Verdict }
   /** An established connection has ended. */
   | { type: "lost"; error: PlugboardError; verdict: Verdict }
-  | { type: "list-failed"; error: PlugboardError }
-  | { type: "list-refreshed" }
+  | { type: "list-failed"; list: string; error: PlugboardError }
+  | { type: "list-refreshed"; list: string }
   /** Resets the connection: on request, or after a change of configuration or credentials. */
   | { type: "disconnect" }
   | { type: "disable"; reason: DisabledReason; message: string; hint: string }
@@ -73,13 +80,11 @@ export function transition(state: ConnectionState, signal: Signal): ConnectionSt
     case "lost":
       return isUp(state) ? afterFailure(signal) : state;
     case "list-failed":
-      return isUp(state)
-        ? { name: "degraded", since: state.since, failures: state.failures, error: signal.error }
-        : state;
-    case "list-refreshed":
-      return state.name === "degraded"
-        ? { name: "connected", since: state.since, failures: state.failures }
-        : state;
+      return isUp(state) ? withLists(state, { ...listsOf(state), [signal.list]: signal.error }) : state;
+    case "list-refreshed": {
+      const { [signal.list]: failed, ...others } = listsOf(state);
+      return isUp(state) && failed ? withLists(state, others) : state;
+    }
   }
 }
 
@@ -87,6 +92,19 @@ export function isUp(
   state: ConnectionState,
 ): state is Extract<ConnectionState, { since: number }> & { name: "connected" | "degraded" } {
   return state.name === "connected" || state.name === "degraded";
+}
+
+function listsOf(state: ConnectionState): Readonly<Record<string, PlugboardError>> {
+  return state.name === "degraded" ? state.lists : {};
+}
+
+/** A connection that is up, with the lists that failed. */
+function withLists(
+  { since, failures }: { since: number; failures: number },
+  lists: Readonly<Record<string, PlugboardError>>,
+): ConnectionState {
+  const error = Object.values(lists).at(-1);
+  return error ? { name: "degraded", since, failures, lists, error } : { name: "connected", since, failures };
 }
 
 /** The number of consecutive failures before a new attempt. */
@@ -112,12 +130,14 @@ function afterFailure({ error, verdict }: { error: PlugboardError; verdict: Verd
 export function describeState(state: ConnectionState): {
   to: ConnectionStateName;
   disabledReason?: DisabledReason;
+  lists?: string[];
   retryAt?: number;
   detail?: string;
 } {
   return {
     to: state.name,
     ...(state.name === "disabled" ? { disabledReason: state.reason } : {}),
+    ...(state.name === "degraded" ? { lists: Object.keys(state.lists) } : {}),
     ...("retryAt" in state ? { retryAt: state.retryAt } : {}),
     ...("detail" in state && state.detail !== undefined ? { detail: state.detail } : {}),
   };

@@ -1,5 +1,7 @@
 import { basename } from "node:path";
 import { PlugboardError } from "../errors.ts";
+import { commandWords } from "../lib/argv.ts";
+import { own } from "../lib/record.ts";
 import { looksSecret } from "../lib/secret-words.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import type { ServerProgram } from "./process/process-tree.ts";
@@ -17,6 +19,8 @@ export interface HttpTarget {
   headers: Record<string, string>;
   network: NonNullable<ServerConfig["network"]>;
   credentials: TargetCredentials;
+  /** Why the managed policy does not let a request go to another URL of the server; undefined if it does. */
+  refuses?: (url: URL) => string | undefined;
   maxLineBytes?: number;
 }
 
@@ -26,8 +30,16 @@ export type { ServerAuth } from "../auth/server-auth.ts";
 export type TargetCredentials =
   | { kind: "none" }
   | { kind: "login"; oauth: NonNullable<ServerConfig["oauth"]> }
-  | { kind: "helper"; command: readonly [string, ...string[]]; cwd: string }
+  | HelperCredentials
   | { kind: "provider"; id: string };
+
+export interface HelperCredentials {
+  kind: "helper";
+  command: readonly [string, ...string[]];
+  cwd: string;
+  /** Called before every run; fails if the command is no longer what was trusted. */
+  assertTrusted?(): Promise<void>;
+}
 
 /** `env` is Plugboard's own environment, for headers taken from variables. */
 export function toTarget(
@@ -62,14 +74,15 @@ function credentialsOf(
   if (auth === "oauth") return { kind: "login", oauth };
   if (auth !== undefined && auth !== "none") return { kind: "provider", id: auth };
   if (headersHelper !== undefined) {
-    const [program, ...args] = typeof headersHelper === "string" ? [headersHelper] : headersHelper;
+    const [program, ...args] =
+      typeof headersHelper === "string" ? commandWords(headersHelper) : headersHelper;
     if (program !== undefined) return { kind: "helper", command: [program, ...args], cwd };
   }
   if (auth === "none" || hasCredentials(headers)) return { kind: "none" };
   return { kind: "login", oauth };
 }
 
-export function hasCredentials(headers: Record<string, string>): boolean {
+function hasCredentials(headers: Record<string, string>): boolean {
   return Object.keys(headers).some(looksSecret);
 }
 
@@ -86,12 +99,12 @@ function headersOf(
       data: { variable: name },
     });
   for (const [header, name] of Object.entries(fromEnv)) {
-    const value = env[name];
+    const value = own(env, name);
     if (value === undefined) throw missing(name);
     headers[header] = value;
   }
   if (config.bearerTokenEnv !== undefined) {
-    const token = env[config.bearerTokenEnv];
+    const token = own(env, config.bearerTokenEnv);
     if (!token) throw missing(config.bearerTokenEnv);
     headers["Authorization"] = `Bearer ${token}`;
   }

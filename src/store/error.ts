@@ -1,10 +1,11 @@
-import { PlugboardError } from "../errors.ts";
+import { PlugboardError, isPlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
 
-/** Why the store is unavailable, as `error.data.reason`. Only `unwritable` and `full` let `openStore` fall back to memory. */
+/** Why the store is unavailable, as `error.data.reason`. */
 export type StoreProblem =
   | "unwritable"
   | "full"
+  | "unsupported"
   | "unsafe"
   | "newer"
   | "foreign"
@@ -22,6 +23,24 @@ export function storeError(
   return new PlugboardError("store-unavailable", message, { ...details, data: { reason, path } });
 }
 
+/** True if nothing can be kept: Plugboard then works without the state of earlier runs, instead of against it. */
+export function isNowhereToKeep(error: unknown): error is PlugboardError {
+  const reasons: unknown[] = ["unwritable", "full", "unsupported"] satisfies StoreProblem[];
+  return isPlugboardError(error, "store-unavailable") && reasons.includes(error.reason);
+}
+
+/** The reason why other processes cannot be locked out; rethrows errors that do not mean this. */
+export function noLock(error: unknown): PlugboardError {
+  const others: unknown[] = ["busy", "closed"] satisfies StoreProblem[];
+  if (!isPlugboardError(error, "store-unavailable") || others.includes(error.reason)) throw error;
+  const message = `${error.message}. Without it, other Plugboard processes cannot be locked out, so nothing was changed.`;
+  return new PlugboardError("store-unavailable", message, {
+    data: error.data,
+    hint: error.hint,
+    cause: error,
+  });
+}
+
 /** Converts an error from SQLite or the file system. */
 export function classifyFailure(error: unknown, path: string): PlugboardError {
   if (error instanceof PlugboardError) return error;
@@ -35,7 +54,7 @@ type Explained = "unwritable" | "full" | "corrupt" | "busy" | "failed";
 const explanations: Record<Explained, (path: string) => [message: string, hint: string]> = {
   unwritable: (path) => [
     `The state file ${path} cannot be written to`,
-    "Check the permissions of the file and its folder.",
+    "Make the file and its folder writable, or choose another place for all state with XDG_STATE_HOME.",
   ],
   full: (path) => [`The disk with ${path} is full`, "Free some space and try again; nothing was changed."],
   corrupt: (path) => [`The state file ${path} is damaged`, `Move ${path} away to start with an empty state.`],

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { PlugboardError } from "../errors.ts";
+import type { Held } from "../lib/held.ts";
+import { noLock } from "./error.ts";
 import type { Lease, LeaseOptions, Store } from "./store.ts";
 
-export interface Held {
+export interface HeldLease extends Held {
   fence: number;
-  /** Aborted when the caller cancels or the lease is lost: stop making changes. */
-  signal: AbortSignal;
 }
 
 /**
@@ -17,39 +17,73 @@ export async function withLease<T>(
   store: Store,
   name: string,
   options: LeaseOptions,
-  run: (held: Held) => Promise<T>,
+  run: (held: HeldLease) => Promise<T>,
 ): Promise<T> {
+  return whileHeld(await acquire(store, name, options), options, run);
+}
+
+/**
+ * Like `withLease`, but goes on if the store cannot be opened or written: with a lease of `here`, a store in memory, and
+ * the reason in `held.onlyHere`. What is only this process's own can then still be changed.
+ */
+export async function withLeaseOrHere<T>(
+  stores: { shared: () => Promise<Store>; here: Store },
+  name: string,
+  options: LeaseOptions,
+  run: (held: HeldLease) => Promise<T>,
+): Promise<T> {
+  let onlyHere: PlugboardError | undefined;
+  const shared = async () => acquire(await stores.shared(), name, options);
+  const lease = await shared().catch((error: unknown) => {
+    onlyHere = noLock(error);
+    return acquire(stores.here, name, options);
+  });
+  return whileHeld(lease, options, (held) => run({ ...held, onlyHere }));
+}
+
+async function acquire(store: Store, name: string, options: LeaseOptions): Promise<Lease> {
   const lease = await store.acquireLease(name, options);
-  if (!lease) {
-    throw new PlugboardError("store-unavailable", `Another process holds ${name}`, {
-      data: { reason: "busy", lease: name },
-      hint: "Try again when the other Plugboard process is done.",
-    });
-  }
+  if (lease) return lease;
+  throw new PlugboardError("store-unavailable", `Another process holds ${name}`, {
+    data: { reason: "busy", lease: name },
+    hint: "Try again when the other Plugboard process is done.",
+  });
+}
+
+async function whileHeld<T>(
+  lease: Lease,
+  options: LeaseOptions,
+  run: (held: HeldLease) => Promise<T>,
+): Promise<T> {
+  const { name } = lease;
   const lost = new AbortController();
-  const renewal = renewUntilLost(lease, options.ttlMs, () =>
+  const renew = renewing(lease, options.ttlMs, () =>
     lost.abort(new PlugboardError("store-unavailable", `Another process has taken over ${name}`)),
   );
+  const timer = setInterval(() => void renew(), Math.max(1, options.ttlMs / 3)).unref();
   try {
     const signal = options.signal ? AbortSignal.any([options.signal, lost.signal]) : lost.signal;
-    return await run({ fence: lease.fence, signal });
+    const confirm = async () => {
+      await renew();
+      signal.throwIfAborted();
+    };
+    return await run({ fence: lease.fence, signal, confirm });
   } finally {
-    clearInterval(renewal);
+    clearInterval(timer);
     // The work is done even if this fails, and the lease then expires.
     await lease.release().catch(() => undefined);
   }
 }
 
-function renewUntilLost(lease: Lease, ttlMs: number, onLost: () => void): NodeJS.Timeout {
+/** Extends the lease at each call, and calls `onLost` if that is not possible. */
+function renewing(lease: Lease, ttlMs: number, onLost: () => void): () => Promise<void> {
   let goodUntil = performance.now() + ttlMs;
-  const renew = async () => {
+  return async () => {
     // If the store is briefly unavailable, nobody else can get the lease before it expires.
     const kept = await lease.renew().catch(() => "unknown" as const);
     if (kept === true) goodUntil = performance.now() + ttlMs;
     else if (kept === false || performance.now() > goodUntil) onLost();
   };
-  const timer = setInterval(() => void renew(), Math.max(1, ttlMs / 3));
-  return timer.unref();
 }
 
 const firstDelayMs = 10;

@@ -4,7 +4,9 @@ import { storeError } from "./error.ts";
 import type { Clock, Lease, SetOptions, Store, StoredEntry } from "./store.ts";
 
 interface Entry {
+  /** A string as it is, because nobody can change it; everything else as JSON. */
   text: string;
+  isString: boolean;
   version: number;
   expiresAt: number | null;
 }
@@ -32,8 +34,8 @@ export function createMemoryStore(options: { now?: Clock | undefined } = {}): St
     return undefined;
   };
 
-  const write = (key: string, text: string, setOptions: SetOptions | undefined): number => {
-    const entry = { text, expiresAt: expiryOf(setOptions, now), version: ++lastVersion };
+  const write = (key: string, encoded: Encoded, setOptions: SetOptions | undefined): number => {
+    const entry = { ...encoded, expiresAt: expiryOf(setOptions, now), version: ++lastVersion };
     entries.set(key, entry);
     if (entry.version % sweepEvery === 0) for (const other of entries.keys()) live(other);
     return entry.version;
@@ -70,16 +72,16 @@ export function createMemoryStore(options: { now?: Clock | undefined } = {}): St
     durable: false,
     async get(key) {
       const entry = live(key);
-      return entry && { value: JSON.parse(entry.text), version: entry.version };
+      return entry && { value: decode(entry), version: entry.version };
     },
     async set(key, value, setOptions) {
       live(key);
-      return write(key, encodeValue(key, value), setOptions);
+      return write(key, encode(key, value), setOptions);
     },
     async compareAndSet(key, expectedVersion, value, setOptions) {
       const entry = live(key);
-      const text = encodeValue(key, value);
-      return entry?.version === expectedVersion ? write(key, text, setOptions) : undefined;
+      const encoded = encode(key, value);
+      return entry?.version === expectedVersion ? write(key, encoded, setOptions) : undefined;
     },
     async delete(key, expectedVersion) {
       const entry = live(key);
@@ -94,7 +96,7 @@ export function createMemoryStore(options: { now?: Clock | undefined } = {}): St
         if (listed.length >= limit) break;
         if (after !== undefined && byBytes(key, after) <= 0) continue;
         const entry = live(key);
-        if (entry) listed.push({ key, value: JSON.parse(entry.text), version: entry.version });
+        if (entry) listed.push({ key, value: decode(entry), version: entry.version });
       }
       return listed;
     },
@@ -110,6 +112,18 @@ export function createMemoryStore(options: { now?: Clock | undefined } = {}): St
 }
 
 const sweepEvery = 1000;
+
+type Encoded = Pick<Entry, "text" | "isString">;
+
+function encode(key: string, value: unknown): Encoded {
+  return typeof value === "string"
+    ? { text: value, isString: true }
+    : { text: encodeValue(key, value), isString: false };
+}
+
+function decode({ text, isString }: Encoded): unknown {
+  return isString ? text : JSON.parse(text);
+}
 
 function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));

@@ -1,7 +1,7 @@
-import { isPlugboardError } from "../errors.ts";
+import { isNowhereToKeep } from "./error.ts";
 import { createMemoryStore } from "./memory.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "./sqlite/store.ts";
-import type { Store } from "./store.ts";
+import type { Clock, Store } from "./store.ts";
 
 /**
  * Opens the store at `path`. If it cannot be written, warns once and returns a store in memory, so that Plugboard still
@@ -12,13 +12,20 @@ export async function openStore(
   options: SqliteStoreOptions,
   onWarning: (message: string) => void,
 ): Promise<Store> {
+  return orInMemory(openSqliteStore(options, onWarning), onWarning, options.now);
+}
+
+/** The store that is being opened, or one in memory if it cannot be written. */
+export async function orInMemory(
+  opening: Promise<Store>,
+  onWarning: (message: string) => void,
+  now?: Clock,
+): Promise<Store> {
   try {
-    return await openSqliteStore(options, onWarning);
+    return await opening;
   } catch (error) {
-    if (!isPlugboardError(error, "store-unavailable")) throw error;
-    const reason = error.reason;
-    if (reason !== "unwritable" && reason !== "full") throw error;
+    if (!isNowhereToKeep(error)) throw error;
     onWarning(`${error.message}; new state is lost when Plugboard exits. ${error.hint}`);
-    return createMemoryStore({ now: options.now });
+    return createMemoryStore({ now });
   }
 }

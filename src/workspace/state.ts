@@ -4,7 +4,10 @@ import type { Vault } from "../auth/vault/vault.ts";
 import { resolvePath } from "../config/expand.ts";
 import { PlugboardError } from "../errors.ts";
 import type { Environment } from "../lib/folders.ts";
+import type { Held } from "../lib/held.ts";
 import type { Store } from "../store/store.ts";
+import { allContents, contentsOf, forgetContent, keepContent } from "./trust-records.ts";
+import type { TrustedContent } from "./trust-records.ts";
 
 export interface WorkspaceStateOptions {
   file: string;
@@ -19,7 +22,12 @@ export class WorkspaceState {
   readonly #file: string;
   readonly #home: string;
   readonly #warn: (message: string) => void;
+  /** The state file; opened again after a failure, because a disk may have space again. */
+  #shared: Promise<Store> | undefined;
+  /** The same, or a store in memory if the file cannot be written. */
   #store: Promise<Store> | undefined;
+  /** Locks within this process while the state file cannot be used. */
+  #here: Store | undefined;
   #other: Promise<Store> | undefined;
   #vault: Promise<Vault> | undefined;
   readonly #closeTimeoutMs: number;
@@ -36,10 +44,28 @@ export class WorkspaceState {
 
   /** The user's own state store. */
   store(): Promise<Store> {
-    this.#store ??= import("../store/open.ts").then(({ openStore }) =>
-      openStore({ path: this.#file }, this.#warn),
+    this.#store ??= import("../store/open.ts").then(({ orInMemory }) =>
+      orInMemory(this.#durable(), this.#warn),
     );
     return this.#store;
+  }
+
+  /** The state file itself; rejects if it cannot be used. For what must not be forgotten: locks and decisions. */
+  #durable(): Promise<Store> {
+    this.#shared ??= this.#openShared().catch((error: unknown) => {
+      this.#shared = undefined;
+      throw error;
+    });
+    return this.#shared;
+  }
+
+  async #openShared(): Promise<Store> {
+    const { openSqliteStore } = await import("../store/sqlite/store.ts");
+    this.#closed.signal.throwIfAborted();
+    const store = await openSqliteStore({ path: this.#file }, this.#warn);
+    // Replaces a store in memory from when the file could not be used.
+    if (this.#store) this.#store = Promise.resolve(store);
+    return store;
   }
 
   /** The store named by the `store` setting. Trust and locks always stay in the user's own state. */
@@ -59,40 +85,58 @@ export class WorkspaceState {
     return this.#vault;
   }
 
-  async lock<T>(key: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { withLease } = await import("../store/lease.ts");
+  /** Locks out all processes that use this state, or says in `held.onlyHere` why it cannot. */
+  async lock<T>(key: string, work: (held: Held) => Promise<T>): Promise<T> {
+    const [{ withLeaseOrHere }, { createMemoryStore }] = await Promise.all([
+      import("../store/lease.ts"),
+      import("../store/memory.ts"),
+    ]);
+    const stores = { shared: () => this.#durable(), here: (this.#here ??= createMemoryStore()) };
     const options = { ttlMs: 15_000, waitMs: 60_000 };
-    const working = withLease(await this.store(), key, options, ({ signal }) => {
+    const working = withLeaseOrHere(stores, key, options, (held) => {
       this.#working.add(working);
-      return work(AbortSignal.any([signal, this.#closed.signal]));
+      return work({ ...held, signal: AbortSignal.any([held.signal, this.#closed.signal]) });
     });
     return working.finally(() => this.#working.delete(working));
   }
 
-  /** Does not create the state file: without one, nothing has been trusted. */
-  async isTrusted(mark: string): Promise<boolean> {
-    if (!this.#store && !existsSync(this.#file)) return false;
+  /** Does not create the state file: without one, nothing has been trusted. If it cannot be read, nothing is. */
+  async trusted(fingerprint: string): Promise<TrustedContent[]> {
+    return this.#readTrust((store) => contentsOf(store, fingerprint));
+  }
+
+  async allTrusted(): Promise<TrustedContent[]> {
+    return this.#readTrust(allContents);
+  }
+
+  async trust(content: Omit<TrustedContent, "at">): Promise<void> {
+    await keepContent(await this.#durable(), { ...content, at: Date.now() });
+  }
+
+  /** Revokes what `isMeant` selects and returns it. Fails if the decisions cannot be read or changed. */
+  async distrust(isMeant: (content: TrustedContent) => boolean): Promise<TrustedContent[]> {
+    const store = await this.#durable();
+    const meant = (await allContents(store)).filter(isMeant);
+    for (const content of meant) await forgetContent(store, content);
+    return meant;
+  }
+
+  async #readTrust(read: (store: Store) => Promise<TrustedContent[]>): Promise<TrustedContent[]> {
+    if (!this.#store && !existsSync(this.#file)) return [];
     try {
-      return (await (await this.store()).get(trustKey(mark))) !== undefined;
+      return await read(await this.store());
     } catch (error) {
       const { message } = error as Error;
       this.#warn(`Your trust decisions cannot be read, so nothing is trusted: ${message}`);
-      return false;
+      return [];
     }
-  }
-
-  async trust(mark: string, about: Record<string, unknown>): Promise<void> {
-    await (await this.store()).set(trustKey(mark), { ...about, at: Date.now() });
-  }
-
-  async distrust(mark: string): Promise<boolean> {
-    return (await this.store()).delete(trustKey(mark));
   }
 
   async close(): Promise<void> {
     await this.#finishWork();
-    const opened = await Promise.allSettled([this.#store, this.#other]);
+    const opened = await Promise.allSettled([this.#shared, this.#store, this.#other]);
     for (const one of opened) if (one.status === "fulfilled") await one.value?.close();
+    await this.#here?.close();
   }
 
   /** Waits for work in progress, because an interrupted login renewal loses the login; but only until the timeout. */
@@ -104,7 +148,9 @@ export class WorkspaceState {
     };
     await Promise.race([done(), over]);
     clearTimeout(timer);
-    this.#closed.abort(new PlugboardError("store-unavailable", "The workspace is closed"));
+    this.#closed.abort(
+      new PlugboardError("store-unavailable", "The workspace is closed", { data: { reason: "closed" } }),
+    );
   }
 
   async #openVault(env: Environment): Promise<Vault> {
@@ -126,8 +172,4 @@ export class WorkspaceState {
     const { openStore } = await import("../store/open.ts");
     return openStore({ path: resolvePath(setting, base, this.#home) }, this.#warn);
   }
-}
-
-function trustKey(mark: string): string {
-  return `trust/${mark}`;
 }

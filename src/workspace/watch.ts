@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FSWatcher } from "chokidar";
 import { diffConfig } from "../config/diff.ts";
 import type { LoadedConfig } from "../config/model.ts";
-import { brokenFiles, filesOf, stamps, waitForReplacements } from "./watched-files.ts";
+import { brokenFiles, filesOf, scriptsOf, stamps, waitForReplacements } from "./watched-files.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface ConfigWatchOptions {
@@ -96,9 +96,10 @@ export class ConfigWatch {
 
   /** Loads until no file changed during the load, so that the checked and the loaded content are the same. */
   async #readSettled(): Promise<{ config: LoadedConfig; broken: Map<string, string> }> {
-    const files = filesOf(this.#current);
+    const known = filesOf(this.#current);
+    const files = [...known.map(({ file }) => file), ...scriptsOf(this.#current)];
     await waitForReplacements(
-      files.filter(({ state }) => state !== "missing").map(({ file }) => file),
+      known.filter(({ state }) => state !== "missing").map(({ file }) => file),
       () => this.#isClosed,
     );
     for (let attempt = 0; ; attempt++) {
@@ -113,12 +114,23 @@ export class ConfigWatch {
   async #newPaths(): Promise<string[]> {
     const files = filesOf(this.#current).map(({ file }) => file);
     const managed = join(this.#workspace.folders.managed, "managed.json");
-    const all = [...files, managed];
+    const all = [...files, managed, ...scriptsOf(this.#current), ...this.#decisionFiles()];
     // Watching a link does not report that its target was replaced, so the target is watched too.
     const real = await Promise.all(all.map((file) => realpath(file).catch(() => file)));
     const fresh = [...new Set([...all, ...real])].filter((file) => !this.#watched.has(file));
     for (const file of fresh) this.#watched.add(file);
     return fresh;
+  }
+
+  /** Where trust is recorded. Many things are recorded there, so it is watched only while something waits for trust. */
+  #decisionFiles(): string[] {
+    const { servers, sources } = this.#current;
+    const waits =
+      [...servers.values()].some(
+        ({ status }) => status.kind === "disabled" && status.reason === "untrusted",
+      ) || sources.some(({ untrustedSettings }) => untrustedSettings !== undefined);
+    const { stateFile } = this.#workspace;
+    return waits ? [stateFile, `${stateFile}-wal`] : [];
   }
 
   #tell(problem: string | undefined): void {

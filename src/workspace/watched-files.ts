@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LoadedConfig, Source } from "../config/model.ts";
 import { readFileSource } from "../config/sources.ts";
@@ -18,6 +18,12 @@ export function filesOf({ sources }: LoadedConfig): SourceFile[] {
     const isFolder = source.scope === "plugin" && source.state === "missing";
     return [{ ...source, file: isFolder ? join(file, ".mcp.json") : file }];
   });
+}
+
+/** The project's scripts that are part of what was trusted. */
+export function scriptsOf({ servers, projectRoot }: LoadedConfig): string[] {
+  const paths = [...servers.values()].flatMap(({ trustedScripts = {} }) => Object.keys(trustedScripts));
+  return [...new Set(paths)].map((path) => resolve(projectRoot, path));
 }
 
 /** Existing files that cannot be parsed, each with the reason. */
@@ -47,8 +53,8 @@ export async function waitForReplacements(files: readonly string[], isOver: () =
 }
 
 /** A fingerprint that changes whenever one of the files does. */
-export async function stamps(files: readonly SourceFile[]): Promise<string> {
-  const all = files.map(async ({ file }) => {
+export async function stamps(files: readonly string[]): Promise<string> {
+  const all = files.map(async (file) => {
     const found = await stat(file, { bigint: true }).catch(() => undefined);
     return found ? `${found.ino}:${found.size}:${found.mtimeNs}` : "";
   });

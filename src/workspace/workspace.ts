@@ -3,24 +3,38 @@ import type { Credentials } from "../auth/credentials.ts";
 import { secretSource } from "../auth/vault/secrets.ts";
 import type { Vault } from "../auth/vault/vault.ts";
 import { checkServer } from "../config/check-server.ts";
-import { findProjectRoot } from "../config/discover.ts";
+import { candidateFiles, findProjectRoot } from "../config/discover.ts";
 import { formatPath } from "../config/documents/document.ts";
 import { editFile, serverPath } from "../config/edit.ts";
 import type { SecretSource } from "../config/expand.ts";
+import type { Format, Machine } from "../config/formats/format.ts";
+import { maxForeignBytes } from "../config/import.ts";
+import { chainFor } from "../config/loops.ts";
 import { loadConfig as loadFrom } from "../config/load.ts";
 import type { LoadOptions } from "../config/load.ts";
+import type { BundleConfig } from "../config/schema.ts";
 import type { LoadedConfig, Origin, Scope, ServerEntry } from "../config/model.ts";
+import { namedFile } from "../config/sources.ts";
 import { describeOrigin, isEditable, onlyPlace, writableFile } from "../config/places.ts";
 import type { WritableScope } from "../config/places.ts";
-import { policyRefusal } from "../config/policy.ts";
-import { fingerprint, settingsFingerprint } from "../config/trust.ts";
+import { assertAllowed } from "../config/policy/policy.ts";
+import { assertInProject } from "../config/sync/client-file.ts";
+import { compareClient, compareClients, serversOf } from "../config/sync/client.ts";
+import type { ClientComparison, CompareOptions } from "../config/sync/client.ts";
+import type { Scripts } from "../config/trust/scripts.ts";
 import type { HubOptions } from "../hub/options.ts";
 import { PlugboardError } from "../errors.ts";
 import { canonicalJson } from "../lib/canonical.ts";
+import { isRecord } from "../lib/record.ts";
 import type { Environment, Folders } from "../lib/folders.ts";
+import type { Held } from "../lib/held.ts";
 import { platformFolders } from "../lib/folders.ts";
 import type { Store } from "../store/store.ts";
+import { gatewayToken } from "./gateway-token.ts";
+import type { GatewayToken } from "./gateway-token.ts";
+import { ProjectTrust } from "./project-trust.ts";
 import { WorkspaceState } from "./state.ts";
+import { StoredCredentials } from "./stored-credentials.ts";
 
 export interface WorkspaceOptions extends Omit<LoadOptions, "trust"> {
   /** Receives warnings, for example that state cannot be saved. */
@@ -46,6 +60,10 @@ export class Workspace {
   readonly folders: Folders;
   /** `${secret:NAME}`: the vault, then the variable NAME. */
   readonly secrets: SecretSource;
+  /** What this user has trusted in this project. */
+  readonly decisions: ProjectTrust;
+  /** The secrets and logins in the vault, and who uses them. */
+  readonly stored: StoredCredentials;
   readonly #options: WorkspaceOptions;
   readonly #state: WorkspaceState;
 
@@ -58,6 +76,20 @@ export class Workspace {
     this.secrets = secretSource(() => this.vault(), this.env);
     const { onWarning } = options;
     this.#state = new WorkspaceState({ file: this.stateFile, home: this.folders.home, onWarning });
+    const { env, folders } = this;
+    this.decisions = new ProjectTrust({ state: this.#state, projectRoot, env, home: folders.home });
+    this.stored = new StoredCredentials({
+      env,
+      stateFile: this.stateFile,
+      credentials: this.credentials,
+      decisions: this.decisions,
+      vault: () => this.vault(),
+      store: () => this.store(),
+      load: () => this.load({ allowMissing: true }),
+      usualFiles: () => candidateFiles(cwd, projectRoot, folders).map(({ file }) => file),
+      target: (scope) => this.#target(scope),
+      editing: (scope) => this.#editing(scope),
+    });
   }
 
   static async open(options: WorkspaceOptions = {}): Promise<Workspace> {
@@ -84,14 +116,26 @@ export class Workspace {
     return { vault: () => this.vault(), lock: (name, work) => this.#state.lock(name, work) };
   }
 
-  async load(): Promise<LoadedConfig> {
+  /** With `allowMissing`, a named file that does not exist counts as empty: `add` creates it. */
+  async load({ allowMissing }: { allowMissing?: boolean } = {}): Promise<LoadedConfig> {
     const { cwd, env, folders } = this;
-    return loadFrom({ ...this.#options, cwd, env, folders, trust: (mark) => this.#state.isTrusted(mark) });
+    const trust = (mark: string) => this.decisions.contents(mark);
+    return loadFrom({ ...this.#options, cwd, env, folders, trust, ...(allowMissing && { allowMissing }) });
+  }
+
+  /** The token of this user's gateway: PLUGBOARD_TOKEN, or the stored one, which is made when it is first needed. */
+  gatewayToken(options: { renew?: boolean | undefined } = {}): Promise<GatewayToken> {
+    return gatewayToken({
+      ...options,
+      env: this.env,
+      file: join(this.folders.state, "gateway", "token"),
+      lock: (name, work) => this.#state.lock(name, work),
+    });
   }
 
   /** Writes a server to a scope and returns its place. Adding a server also trusts it, unless `trust` is false. */
   async add(name: string, written: Record<string, unknown>, options: AddOptions): Promise<Origin> {
-    const config = await this.load();
+    const config = await this.load({ allowMissing: true });
     this.#assertAddable(name, written, config);
     const origin = await this.#target(options.scope);
     const { file = "" } = origin;
@@ -108,6 +152,69 @@ export class Workspace {
     const entry = (await this.load()).servers.get(name);
     if (entry?.needsTrust && entry.origin.file === file && options.trust !== false) await this.trust(entry);
     return entry?.origin.file === file ? entry.origin : origin;
+  }
+
+  /**
+   * Writes a bundle to a scope. In a project's file it is a setting of the project, and adding it also trusts the
+   * file's settings if they were trusted before or there were none, unless `trust` is false.
+   */
+  async addBundle(name: string, bundle: BundleConfig, options: AddOptions): Promise<Origin> {
+    const before = await this.load({ allowMissing: true });
+    const origin = await this.#target(options.scope);
+    const { file = "" } = origin;
+    const waits = (config: LoadedConfig) => config.sources.find((source) => source.file === file);
+    await editFile(file, this.#editing(options.scope), (value) => {
+      const { bundles } = value;
+      if (isRecord(bundles) && Object.hasOwn(bundles, name) && !options.force) {
+        throw new PlugboardError("usage-invalid", `Bundle "${name}" is already in ${file}.`, {
+          hint: "Remove it from the file first, or choose another name.",
+        });
+      }
+      return { path: ["bundles", name], value: bundle };
+    });
+    const settings = waits(await this.load())?.untrustedSettings;
+    const mayTrust = options.trust !== false && waits(before)?.untrustedSettings === undefined;
+    if (settings && mayTrust) await this.decisions.trustSettings(settings, file);
+    return origin;
+  }
+
+  /** Where other clients' files are found. */
+  get machine(): Machine {
+    const { env, projectRoot, folders } = this;
+    return { home: folders.home, platform: process.platform, env, projectRoot };
+  }
+
+  /** Compares our servers with every file of these clients, or of all clients, that exists. */
+  async compareClients(options: CompareOptions = {}): Promise<ClientComparison[]> {
+    return compareClients(options, this.machine, await this.load());
+  }
+
+  /**
+   * Compares our servers with those in a client's file. Without `names`, the enabled ones of that scope; a project's
+   * servers are not compared with the user's file.
+   */
+  async compareClient(
+    format: Format,
+    scope: "user" | "project",
+    names?: readonly string[],
+  ): Promise<ClientComparison> {
+    const config = await this.load();
+    const servers = names?.map((name) => this.require(config, name)) ?? serversOf(config, scope);
+    return compareClient(format, scope, this.machine, { servers, config });
+  }
+
+  /** Writes what a comparison found into the client's file. Refuses if the file changed since then. */
+  async updateClient({ format, file, scope, compared, compare }: ClientComparison): Promise<void> {
+    if (scope === "project") assertInProject(file, this.projectRoot);
+    const editing = { ...this.#editing(scope), maxBytes: maxForeignBytes, containers: [] };
+    await editFile(file, editing, (value) => {
+      const { changes } = compare(value);
+      if (canonicalJson(changes) === canonicalJson(compared.changes)) return changes;
+      throw new PlugboardError("config-unreadable", `${file} changed in the meantime; nothing was written.`, {
+        data: { file },
+        hint: `Run the command again. If ${format.title} is running, it may write this file too.`,
+      });
+    });
   }
 
   /** Removes a server from one scope; without `scope`, it must be in exactly one. */
@@ -134,8 +241,7 @@ export class Workspace {
         },
       );
     }
-    const wasTrusted =
-      entry.needsTrust && (await this.#state.isTrusted(fingerprint(entry, this.projectRoot)));
+    const trusted = await this.decisions.carryOver(entry);
     await editFile(file, this.#editing(scope), (value) => {
       const path = serverPath(value, name);
       const written = (value[String(path[0])] as Record<string, unknown>)[name] as Record<string, unknown>;
@@ -145,7 +251,7 @@ export class Workspace {
     });
     const after = (await this.load()).servers.get(name);
     // Trust it again only if nothing else changed: the file belongs to the project, and others write to it too.
-    if (wasTrusted && after && isSameExceptEnabled(entry.written, after.written)) await this.trust(after);
+    if (after && isSameExceptEnabled(entry.written, after.written)) await trusted?.keep(after);
     return entry.origin;
   }
 
@@ -158,33 +264,32 @@ export class Workspace {
     });
   }
 
-  async trust(entry: ServerEntry): Promise<void> {
-    await this.#state.trust(fingerprint(entry, this.projectRoot), {
-      server: entry.name,
-      file: entry.origin.file,
-    });
+  /** Trusts the entry and its scripts. Pass what `decisions.review` returned, so that exactly the shown content is trusted. */
+  trust(entry: ServerEntry, reviewed?: Scripts): Promise<void> {
+    return this.decisions.trust(entry, reviewed);
   }
 
-  distrust(entry: ServerEntry): Promise<boolean> {
-    return this.#state.distrust(fingerprint(entry, this.projectRoot));
-  }
-
-  async trustSettings(settings: Record<string, unknown>, file: string): Promise<void> {
-    const mark = settingsFingerprint(settings, file, this.projectRoot);
-    await this.#state.trust(mark, { settings: Object.keys(settings), file });
+  /** Revokes every content of a server's name in this project, also earlier ones. False if there was none. */
+  distrust(entry: Pick<ServerEntry, "name">): Promise<boolean> {
+    return this.decisions.distrust(entry);
   }
 
   /** Options for a hub that uses this workspace's state and secrets: `createHub(config, await workspace.hubOptions(config))`. */
   async hubOptions({
     settings,
     settingOrigins,
+    sources,
   }: LoadedConfig): Promise<
-    Required<Pick<HubOptions, "env" | "secrets" | "credentials" | "store" | "stateFolder">>
+    Required<
+      Pick<HubOptions, "env" | "secrets" | "trust" | "credentials" | "store" | "stateFolder" | "chain">
+    >
   > {
     const base = dirname(settingOrigins["store"]?.file ?? join(this.cwd, "."));
     const store = await this.#state.storeFor(settings.store, base);
-    const { credentials } = this;
-    return { env: this.env, secrets: this.secrets, credentials, stateFolder: this.folders.state, store };
+    const { env, secrets, credentials } = this;
+    const trust = (mark: string) => this.decisions.contents(mark);
+    const chain = chainFor({ sources }, env);
+    return { env, secrets, trust, credentials, stateFolder: this.folders.state, store, chain };
   }
 
   close(): Promise<void> {
@@ -236,21 +341,20 @@ export class Workspace {
         { server: name },
       );
     }
-    const refusal = policyRefusal(config.policy, name, checked);
-    if (refusal)
-      throw new PlugboardError("policy-denied", `Server "${name}" is ${refusal}.`, { server: name });
+    const entry = { name, written, config: checked, baseDir: this.cwd, origin: { scope: "local" as const } };
+    assertAllowed(config.policy, { entry, env: this.env });
   }
 
   async #target(scope: WritableScope): Promise<Origin> {
-    const { path } = this.#options;
-    if (path !== undefined) return { scope: "explicit", file: resolve(this.cwd, path) };
+    const named = namedFile({ path: this.#options.path, env: this.env, cwd: this.cwd });
+    if (named !== undefined) return { scope: "explicit", file: named };
     return { scope, file: await writableFile(scope, this.projectRoot, this.folders) };
   }
 
   #editing(scope: Scope) {
     return {
-      newFileMode: scope === "project" || scope === "explicit" ? 0o644 : 0o600,
-      lock: <T>(key: string, work: () => Promise<T>): Promise<T> => this.#state.lock(key, work),
+      newFileMode: scope === "project" ? 0o644 : 0o600,
+      lock: <T>(key: string, work: (held: Held) => Promise<T>): Promise<T> => this.#state.lock(key, work),
     };
   }
 }

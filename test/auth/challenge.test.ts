@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fastest } from "../processor-time.ts";
 import { parseChallenge, wantsNonce } from "../../src/auth/challenge.ts";
 
 describe("what a refusal asks for (WWW-Authenticate)", () => {
@@ -27,10 +28,9 @@ describe("what a refusal asks for (WWW-Authenticate)", () => {
 
   it.each(["x", "a=", 'a="', "\\", "bearer ", "a ", ","])(
     "takes no time over a header that is nothing but %j",
-    (piece) => {
-      const before = performance.now();
-      parseChallenge(`Bearer ${piece.repeat(100_000)}`);
-      expect(performance.now() - before).toBeLessThan(1_000);
+    async (piece) => {
+      const header = `Bearer ${piece.repeat(100_000)}`;
+      expect(await fastest(500, () => parseChallenge(header))).toBeLessThan(1_000);
     },
   );
 

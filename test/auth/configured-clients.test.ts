@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createHub } from "../../src/index.ts";
+import type { Held } from "../../src/index.ts";
 import { createVault } from "../../src/auth/vault/vault.ts";
 import { createSandbox } from "../sandbox.ts";
 import { browser, openScene } from "./oauth-fixture.ts";
@@ -64,8 +65,8 @@ describe("a configured client whose first issuer cannot be read now", () => {
 });
 
 function credentialsIn(folder: string, env: Record<string, string>) {
-  const lock = <T>(_name: string, work: (signal: AbortSignal) => Promise<T>) =>
-    work(new AbortController().signal);
+  const lock = <T>(_name: string, work: (held: Held) => Promise<T>) =>
+    work({ signal: new AbortController().signal });
   const vault = createVault({ folder, env, keychain: undefined, lock });
   return { credentials: { vault: async () => vault, lock } };
 }

@@ -54,6 +54,14 @@ describe("a headers helper", () => {
     expect(runs()).toBe(2);
   });
 
+  it("is a command with arguments in one string, as Claude Code writes it", async () => {
+    const { scene, token } = await loggedIn();
+    const { headersHelper } = helper('process.stdout.write("Authorization: Bearer " + process.argv[2]);');
+    const [node = "", program = ""] = headersHelper;
+    const hub = await scene.hub({ headersHelper: `"${node}" ${program} ${await token()}` });
+    expect(await add(hub)).toEqual({ sum: 3 });
+  });
+
   it("never starts a login, and reports what is wrong without repeating the output", async () => {
     const { scene } = await loggedIn();
     const { headersHelper, say } = helper(print);

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { chmodSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -71,6 +72,36 @@ describe("plugboard login", () => {
       expect(opened()).toHaveLength(1);
       const [address] = JSON.parse(opened()[0] ?? "[]") as string[];
       expect(err).toContain(address);
+    },
+  );
+
+  it.each(["pasted", "opened"] as const)(
+    "M71 ends with the line of a redirect that is %s, while its input stays open",
+    async (how) => {
+      const { box } = await open();
+      const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+      const child = spawn(process.execPath, [main, "login", "issues", "--no-browser"], {
+        cwd: box.project,
+        env: box.env,
+        stdio: ["pipe", "pipe", "pipe"],
+      });
+      onTestFinished(() => void child.kill("SIGKILL"));
+      const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+      let err = "";
+      const shown = Promise.withResolvers<URL>();
+      child.stderr.setEncoding("utf8").on("data", (text: string) => {
+        err += text;
+        const [address] = /http:\/\/127\.0\.0\.1:\d+\/authorize\S+(?=\n)/.exec(err) ?? [];
+        if (address !== undefined) shown.resolve(new URL(address));
+      });
+      let out = "";
+      child.stdout.setEncoding("utf8").on("data", (text: string) => void (out += text));
+      const redirect = await redirectOf(await shown.promise);
+      // Whoever opens the page on this machine needs to paste nothing.
+      if (how === "pasted") child.stdin.write(`\n${redirect}\r\nmore`);
+      else await fetch(redirect).then((response) => response.text());
+      expect(await ended).toBe(0);
+      expect(out).toContain("Logged in to issues");
     },
   );
 

@@ -77,10 +77,10 @@ describe("a secret that is configured while a machine logs in", () => {
     const credentials: Credentials = {
       ...scene.credentials,
       lock: (name, work) =>
-        scene.credentials.lock(name, async (signal) => {
+        scene.credentials.lock(name, async (held) => {
           waiting.resolve();
           await gate.promise;
-          return work(signal);
+          return work(held);
         }),
     };
     const hub = await scene.hub({ oauth: itself }, { credentials });

@@ -264,7 +264,7 @@ describe("other credentials", () => {
     expect(await refusal(token.connect("issues"))).toMatchObject({ code: "auth-failed" });
     expect(await refusal(token.login("issues", browser()))).toMatchObject({ code: "usage-invalid" });
     const none = await open({ auth: "none" });
-    expect(await refusal(none.connect("issues"))).toMatchObject({ code: "auth-required" });
+    expect(await refusal(none.connect("issues"))).toMatchObject({ code: "auth-failed" });
     expect(auth.received).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { explainTime, explainToken } from "../../src/auth/oauth/token-claims.ts";
-import { hubAt, openScene, refusal } from "./oauth-fixture.ts";
+import { add, browser, hubAt, openScene, refusal } from "./oauth-fixture.ts";
 
 const url = new URL("https://issues.example/mcp");
 const now = Date.parse("2026-07-28T12:00:00Z");
@@ -64,4 +64,31 @@ describe("a server that refuses", () => {
     expect(error.hint).toContain("plugboard add issues <url> --client-id <id> --force");
     expect(mine.status()).toMatchObject([{ state: "needs-registration" }]);
   });
+});
+
+describe("a login that fails", () => {
+  it("does not repeat a key in the server's URL", async () => {
+    const { server } = await openScene({}, { resource: "https://elsewhere.example/mcp" });
+    const key = "k3yInThePath0987654321";
+    const hub = await hubAt(`${server.url}/${key}`);
+    const error = await refusal(hub.login("issues", browser()));
+    expect(error.message).toContain("https://elsewhere.example/mcp");
+    expect(JSON.stringify(error) + error.message).not.toContain(key);
+  });
+
+  const secret = "p@ss w/rd+9";
+  const form = new URLSearchParams({ secret }).toString();
+  it.each([secret, encodeURIComponent(secret), form, form.toLowerCase()])(
+    "does not repeat a client secret, whether it is encoded or not: %s",
+    async (repeated) => {
+      const body = { error: "invalid_client", error_description: `wrong: ${repeated}` };
+      const scene = await openScene({ faults: { token: { answer: { status: 400, body } } } });
+      const oauth = { grant: "client-credentials", clientId: "robot", clientSecret: secret };
+      const hub = await scene.hub({ oauth });
+      for (const error of [await refusal(hub.login("issues")), await refusal(add(hub))]) {
+        expect(error.message).toContain("(hidden)");
+        expect(error.message).not.toMatch(/rd(\+|%2b)9/i);
+      }
+    },
+  );
 });

@@ -240,12 +240,13 @@ describe("calls that wait for one login", () => {
         key: () => key,
         entry: () => ({}) as ServerEntry,
         chosenAccount: () => undefined,
-        target: async () => ({}) as Target,
+        withTarget: (_key, work) => work({} as Target),
         takeLogin: async () => undefined,
-        disconnectAccount: async () => undefined,
+        reconnectAccount: async () => undefined,
       },
       signIn: {
         account: () => undefined,
+        canLogIn: () => true,
         login: async (_server, _target, { scopes = [], signal = AbortSignal.abort() }) => {
           const { promise, resolve, reject } = Promise.withResolvers<void>();
           signal.addEventListener("abort", () => reject(new Error("given up")));

@@ -170,7 +170,7 @@ describe("M72 where nothing can be written", () => {
       expect(await vault.set("secret/A", "1")).toBe("memory");
       expect(await vault.set("secret/B", "2")).toBe("memory");
       expect(await vault.get("secret/A")).toBe("1");
-      expect(await vault.canReplace("secret/A")).toBe(true);
+      expect(await vault.assertReplaceable("secret/A")).toBe("memory");
       expect((await vault.list("")).entries.map(({ place }) => place)).toEqual(["memory", "memory"]);
       expect(await vault.delete("secret/A")).toBe(true);
       expect(await vault.get("secret/A")).toBeUndefined();

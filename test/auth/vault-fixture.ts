@@ -27,7 +27,7 @@ export function openVault({ folder, env = {}, keychain, now }: VaultSetting): Op
     keychain,
     now,
     lock: (_name, work) => {
-      const turn = last.then(() => work(new AbortController().signal));
+      const turn = last.then(() => work({ signal: new AbortController().signal }));
       last = turn.catch(() => undefined);
       return turn;
     },

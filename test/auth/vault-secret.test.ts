@@ -81,8 +81,9 @@ describe("M03 ${secret:NAME} through a hub", () => {
     hub.on("connection-changed", (event) => events.push(event));
     hub.on("server-log", (event) => events.push(event));
     await hub.tools();
+    const said = [JSON.stringify(hub.status())];
     await hub.close();
-    const said = [JSON.stringify(events), JSON.stringify(hub.status())];
+    said.push(JSON.stringify(events));
     for (const args of [
       ["status"],
       ["status", "--json"],

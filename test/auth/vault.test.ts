@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -30,14 +30,14 @@ describe("M72 the vault", () => {
     const chain = new FakeKeychain();
     await openVault({ folder, now: () => 1000 }).set(tokens, "v");
     const vault = openVault({ folder, keychain: chain.open() });
-    expect(await vault.canReplace(tokens)).toBe(true);
+    expect(await vault.assertReplaceable(tokens)).toBe("vault");
     expect(await vault.get(tokens)).toBe("v");
     expect((await vault.list("")).entries).toEqual([{ name: tokens, setAt: 1000, place: "keychain" }]);
-    expect(await vault.canReplace("secret/A")).toBe(true);
+    expect(await vault.assertReplaceable("secret/A")).toBe("vault");
     expect(await vault.get("secret/A")).toBeUndefined();
     chain.isLocked = true;
     const later = openVault({ folder, keychain: chain.open() });
-    await expect(later.canReplace(tokens)).rejects.toMatchObject({ data: { reason: "locked" } });
+    await expect(later.assertReplaceable(tokens)).rejects.toMatchObject({ data: { reason: "locked" } });
   });
 
   it("creates no file when it is only read", async () => {
@@ -46,7 +46,7 @@ describe("M72 the vault", () => {
     expect(await vault.get("secret/A")).toBeUndefined();
     expect(await vault.list("")).toEqual({ entries: [], problems: [] });
     expect(await vault.delete("secret/A")).toBe(false);
-    expect(await vault.canReplace("secret/A")).toBe(true);
+    expect(await vault.assertReplaceable("secret/A")).toBe("vault");
     expect(existsSync(dirname(folder))).toBe(false);
   });
 
@@ -182,6 +182,18 @@ describe("M72 no secret is lost when the key's place changes", () => {
     expect(await without.get("secret/A")).toBe("new");
     expect(await without.delete("secret/B")).toBe(true);
     expect(await open.get("secret/B")).toBeUndefined();
+  });
+
+  it("keeps nothing under a key file that was deleted while this process knew it", async () => {
+    const folder = vaultFolder();
+    const vault = openVault({ folder });
+    await vault.set("secret/OLD", "old");
+    rmSync(join(folder, "vault.key"));
+    await vault.set("secret/NEW", "new");
+    expect(await openVault({ folder }).get("secret/NEW")).toBe("new");
+    await expect(openVault({ folder }).get("secret/OLD")).rejects.toMatchObject({
+      data: { reason: "wrong-key" },
+    });
   });
 
   it("says when the keychain has lost the key, and keeps new secrets under a new one", async () => {

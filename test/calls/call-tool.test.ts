@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createHub } from "../../src/index.ts";
-import type { ConfigLiteral, HubOptions, PlugboardEvent } from "../../src/index.ts";
+import type { ConfigLiteral, ElicitAnswer, HubOptions, Interact, PlugboardEvent } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
 import { fakeStdio, startFakeHttp } from "../fixtures/fake/index.ts";
 import type { Script } from "../fixtures/fake/index.ts";
@@ -64,7 +64,7 @@ describe.each(both)("M44 a call on a %s server", (versions) => {
         interact: {
           elicit: async (question) => {
             asked.push(`${question.kind} ${question.server}`);
-            return { action: "accept", content: {} };
+            return { action: "accept" };
           },
           sample: async () => ({ role: "assistant", model: "m", content: { type: "text", text: "sampled" } }),
           roots: async () => [{ uri: "file:///here", name: "here" }],
@@ -76,6 +76,48 @@ describe.each(both)("M44 a call on a %s server", (versions) => {
     expect(asked).toEqual(["elicit it"]);
     expect(JSON.stringify(await hub.callTool("it.sample"))).toContain("sampled");
     expect(JSON.stringify(await hub.callTool("it.roots"))).toContain("file:///here");
+  });
+
+  it("sends exactly the content of an answer, and the defaults only if there is none", async () => {
+    const answers: ElicitAnswer[] = [{ action: "accept", content: { a: "x" } }, { action: "accept" }];
+    const interact = { elicit: async () => answers.shift() ?? { action: "cancel" as const } };
+    const hub = await hubOf({ it: fakeStdio({ versions }) }, { interact });
+    const properties = { a: { type: "string" }, b: { type: "string", default: "y" } };
+    const ask = async () => {
+      const { structuredContent } = await hub.callTool("it.elicit", {
+        schema: { type: "object", properties },
+      });
+      return structuredContent;
+    };
+    expect(await ask()).toEqual({ answers: [{ action: "accept", content: { a: "x" } }] });
+    expect(await ask()).toEqual({ answers: [{ action: "accept", content: { b: "y" } }] });
+  });
+
+  it("fails the call of whoever answers a form wrongly, and sends nothing of that answer", async () => {
+    const interact: Interact = {
+      elicit: async () => ({ action: "accept", content: { name: 7, extra: "abc" } }),
+    };
+    const fake = await startFakeHttp({ versions });
+    onTestFinished(() => fake.close());
+    const hub = await hubOf({ it: { url: fake.url } }, { interact });
+    await expect(hub.callTool("it.elicit")).rejects.toMatchObject({
+      code: "usage-invalid",
+      server: "it",
+      message: expect.stringMatching(/name.*string/) as string,
+    });
+    expect(JSON.stringify(fake.received)).not.toContain("abc");
+  });
+
+  it("lets a wrong answer through the hub be given again", async () => {
+    const interact: Interact = { elicit: () => new Promise(() => undefined) };
+    const hub = await hubOf({ it: fakeStdio({ versions }) }, { interact });
+    const call = hub.callTool("it.elicit");
+    await expect.poll(() => hub.questions().length, { timeout: 20_000 }).toBe(1);
+    const [{ id } = { id: "" }] = hub.questions();
+    expect(() => hub.answer(id, { action: "accept", content: {} })).toThrow(/name/);
+    expect(() => hub.answer(id, { action: "agree" })).toThrow(/shape/);
+    hub.answer(id, { action: "accept", content: { name: "Ada" } });
+    expect(JSON.stringify(await call)).toContain("Ada");
   });
 
   it("declines if there is nobody to ask or the configuration says so", async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findMentions } from "../../src/calls/mentions.ts";
-import { fastest } from "./fastest.ts";
+import { fastest } from "../processor-time.ts";
 
 const servers = ["docs", "docs-api", "git", "my server"];
 

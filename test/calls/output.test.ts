@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ToolResult } from "../../src/calls/content/parts.ts";
 import { boundOutput, type OutputPolicy } from "../../src/calls/output/output.ts";
 import { weigh } from "../../src/calls/output/weigh.ts";
-import { fastest } from "./fastest.ts";
+import { fastest } from "../processor-time.ts";
 import { tokenSamples } from "./token-samples.ts";
 
 const handle = "r_abcdefghijklmnopqrst";
@@ -48,11 +48,11 @@ describe("M45 results within the limit", () => {
     expect(bounded.kept).toEqual([]);
   });
 
-  it("get a warning above the warning limit but stay unchanged", async () => {
-    const result = { content: [text(lines(30))] };
-    const bounded = await bound(result);
-    expect(bounded.result).toBe(result);
-    expect(bounded.note).toEqual({ tokens: expect.any(Number), cut: false });
+  it("get a note above the warning limit, and nothing else changes", async () => {
+    const result = { content: [text(lines(30))], _meta: { own: 1 } };
+    const { result: bounded, note } = await bound(result);
+    expect(note).toEqual({ tokens: expect.any(Number), cut: false });
+    expect(bounded).toEqual({ ...result, _meta: { own: 1, "plugboard/output": note } });
   });
 
   it("count structured content once when the text only repeats it", async () => {
@@ -60,7 +60,8 @@ describe("M45 results within the limit", () => {
     const result = { content: [text(JSON.stringify({ rows }, null, 2))], structuredContent: { rows } };
     const { total } = weigh(result);
     expect(weigh({ content: result.content }).total).toBe(total);
-    expect((await bound(result, { maxTokens: total })).result).toBe(result);
+    const { result: bounded } = await bound(result, { maxTokens: total });
+    expect(bounded).toMatchObject({ ...result, _meta: { "plugboard/output": { cut: false } } });
   });
 });
 

@@ -4,7 +4,7 @@ import type { ToolResult } from "../../src/calls/content/parts.ts";
 import { createResultStore, type ReadOptions, type ResultStore } from "../../src/calls/results/store.ts";
 import { estimateTokens } from "../../src/calls/output/token-estimate.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
-import { fastest } from "./fastest.ts";
+import { fastest } from "../processor-time.ts";
 
 const origin = { server: "files", tool: "read" };
 const text = (value: string) => ({ type: "text", text: value });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { estimateTokens, measure } from "../../src/calls/output/token-estimate.ts";
-import { fastest } from "./fastest.ts";
+import { fastest } from "../processor-time.ts";
 import { tokenSamples } from "./token-samples.ts";
 
 describe("M45 token estimates", () => {

@@ -151,25 +151,99 @@ describe.each(["legacy", "modern"] as const)("M47 resources and M48 prompts of a
 });
 
 describe("M12 explaining a tool", () => {
-  it("names the rule, its file and its line", async () => {
+  it("names the rule itself, its file and its line, not the server's", async () => {
     const box = createSandbox();
-    const entry = { ...fakeStdio({}), tools: { deny: ["add"] }, approval: { tools: { echo: "prompt" } } };
-    box.write("home/.config/plugboard/config.json", { mcpServers: { it: entry } });
+    const text = `{
+      "approval": { "tools": { "*": "auto" } },
+      "mcpServers": { "it": ${JSON.stringify(fakeStdio({})).slice(0, -1)},
+        "tools": {
+          "deny": [
+            "nothing",
+            "ad*"
+          ],
+          "annotations": { "echo": { "readOnlyHint": true } }
+        },
+        "approval": { "tools": {
+          "nobody": "deny",
+          "echo": "prompt" } }
+      } },
+      "bundles": {
+        "few": { "servers": ["it"], "tools": {
+          "allow": ["process", "add"],
+          "deny": ["proc*"] } }
+      } }`;
+    const file = box.write("home/.config/plugboard/config.json", text);
+    const at = (line: number) => ({ scope: "user", file, line });
     const { loadConfig } = await import("../../src/index.ts");
     const hub = await createHub(await loadConfig(box.options));
     onTestFinished(() => hub.close());
+    const denied = { rule: "tools.deny[1]", pattern: "ad*", origin: at(7) };
     expect(await hub.explainTool("it.add")).toMatchObject({
       status: "hidden",
       because: "it is on the server's deny list",
-      rules: expect.arrayContaining([
-        expect.objectContaining({
-          rule: "tools",
-          origin: expect.objectContaining({ line: expect.any(Number) }),
-        }),
-      ]),
+      decidedBy: denied,
+      approval: { mode: "auto", origin: at(2) },
+      rules: [denied, { rule: 'approval.tools["*"]', origin: at(2) }],
     });
     expect(await hub.explainTool("it.echo")).toMatchObject({
-      approval: { mode: "prompt", origin: { scope: "user" } },
+      status: "available",
+      approval: { mode: "prompt", rule: "approval.tools.echo", origin: at(13) },
+      rules: [
+        { rule: "tools.annotations.echo", origin: at(9) },
+        { rule: "approval.tools.echo", origin: at(13) },
+      ],
     });
+    const few = hub.view({ bundle: "few" });
+    expect(await few.explainTool("it.process")).toMatchObject({
+      decidedBy: { rule: "bundles.few.tools.deny[0]", pattern: "proc*", origin: at(18) },
+    });
+    expect(await few.explainTool("it.echo")).toMatchObject({
+      because: "it is not on the bundle's allow list",
+      decidedBy: { rule: "bundles.few.tools.allow", origin: at(17) },
+    });
+  });
+});
+
+describe("M06 a bundle with a mistake", () => {
+  it("says which bundle and what, where it is used; an unknown name suggests another", async () => {
+    const box = createSandbox();
+    const bundles = {
+      reading: { servers: ["it"], tools: { allow: [] } },
+      typed: { servers: "it", mode: "indirect" },
+      fine: { servers: ["it", "ti"] },
+    };
+    const file = box.write("home/.config/plugboard/config.json", {
+      mcpServers: { it: fakeStdio({}) },
+      bundles,
+    });
+    const { loadConfig } = await import("../../src/index.ts");
+    const config = await loadConfig(box.options);
+    const hub = await createHub(config);
+    onTestFinished(() => hub.close());
+    await expect(hub.view({ bundle: "reading" }).tools()).rejects.toMatchObject({
+      code: "config-invalid",
+      message: expect.stringMatching(
+        /^The bundle "reading" has mistakes: bundles\.reading\.tools\.allow: an empty .allow. list hides every tool \(.*config\.json:\d+\)\.$/,
+      ) as string,
+      data: { bundle: "reading" },
+    });
+    await expect(hub.view({ bundle: "typed" }).tools()).rejects.toMatchObject({
+      message: expect.stringMatching(/bundles\.typed\.servers: .*; bundles\.typed\.mode: /) as string,
+    });
+    await expect(hub.view({ bundle: "raeding" }).tools()).rejects.toMatchObject({
+      code: "server-unknown",
+      hint: 'Did you mean "reading"?',
+    });
+    expect((await hub.view({ bundle: "fine" }).tools()).length).toBeGreaterThan(0);
+    const line = box.read("home/.config/plugboard/config.json").split("\n").indexOf('        "ti"') + 1;
+    expect(config.diagnostics.filter(({ bundle }) => bundle === "fine")).toMatchObject([
+      {
+        message: 'there is no server "ti"',
+        path: "bundles.fine.servers[1]",
+        suggestion: 'did you mean "it"?',
+        file,
+        line,
+      },
+    ]);
   });
 });

@@ -70,6 +70,37 @@ describe("a tool is found", () => {
     expect(await hub.findTool("u")).toMatchObject({ server: "two" });
   });
 
+  it("by a bare name only if no other server may have it, too", async () => {
+    const [one, two] = [new ListServer({ tools: named("t") }), new ListServer({ tools: named("t") })];
+    Object.assign(one, { prompts: [{ name: "p" }] });
+    two.isDown = true;
+    const hub = await hubOf({ one: one.entry, two: two.entry });
+    await hub.refresh("one");
+    const uncertain = { code: "tool-unknown", data: { unknown: ["two"] } };
+    await expect(hub.findTool("t", { wait: false })).rejects.toMatchObject(uncertain);
+    await expect(hub.callTool("t")).rejects.toMatchObject({ ...uncertain, hint: "Say which: mcp__one__t." });
+    await expect(hub.forwardCall("t", {})).rejects.toMatchObject(uncertain);
+    await expect(hub.findPrompt("p", { wait: false })).rejects.toMatchObject(uncertain);
+    await expect(hub.findPrompt("p")).rejects.toMatchObject(uncertain);
+    expect(one.count("tools/call")).toBe(0);
+    expect(await hub.findTool("one.t")).toMatchObject({ id: "mcp__one__t" });
+    expect(await hub.view({ servers: ["one"] }).findTool("t")).toMatchObject({ id: "mcp__one__t" });
+  });
+
+  it("never at a server that is switched off, and the error says so", async () => {
+    const server = new ListServer({ tools: named("t") });
+    const off = { ...fakeStdio({}), enabled: false };
+    const hub = await hubOf({ it: server.entry, off }, {}, { bundles: { b: { servers: ["it", "off"] } } });
+    await hub.callTool("it.t");
+    await hub.disable("it");
+    for (const query of ["mcp__it__t", "it.t", "it/t", "off.echo", "mcp__off__echo"])
+      for (const view of [hub, hub.view({ bundle: "b" }), hub.view({ tools: ["*"] })]) {
+        await expect(view.callTool(query)).rejects.toMatchObject({ code: "server-disabled" });
+        await expect(view.forwardCall(query, {})).rejects.toMatchObject({ code: "server-disabled" });
+      }
+    expect(server.count("tools/call")).toBe(1);
+  });
+
   it("by a bare name if the tools of other servers with that name are hidden", async () => {
     const [one, two] = [new ListServer({ tools: named("t") }), new ListServer({ tools: named("t") })];
     const toolFilter = ({ server }: { server: string }) => server === "one";
@@ -108,7 +139,7 @@ describe("a caller who must not share", () => {
       interact: {
         elicit: async ({ server }) => {
           asked.push(server);
-          return { action: "accept", content: {} };
+          return { action: "accept", content: { name: "Ada" } };
         },
       },
     });

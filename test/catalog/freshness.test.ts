@@ -11,7 +11,7 @@ describe("the freshness of a list", () => {
     ["the server said that it changed", {}, { changes: 3 }, "changed"],
     ["its time is over", {}, { now: 1_500 }, "expired"],
     ["its time is over and it changed", {}, { now: 1_500, changes: 3 }, "expired"],
-    ["another session runs", {}, { session: 2 }, "unconfirmed"],
+    ["another session runs", {}, { session: 2 }, "changed"],
     ["no session runs", {}, { session: undefined }, "unconfirmed"],
     ["from an earlier run", { isSnapshot: true, session: undefined }, {}, "unconfirmed"],
     [

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createMemoryStore } from "../../src/store/memory.ts";
 import { inProcessFake } from "../servers/hub-fixture.ts";
@@ -27,16 +28,19 @@ describe("ten thousand tools on one server", () => {
     await hub.connect("it");
     const seen = new Set<number>();
     let turns = 0;
-    let isOver = false;
+    const over = new AbortController();
     const look = async () => {
-      turns++;
-      seen.add((await hub.tools({ wait: false })).length);
-      if (!isOver) setImmediate(() => void look());
+      while (!over.signal.aborted) {
+        turns++;
+        seen.add((await hub.tools({ wait: false })).length);
+        await setImmediate();
+      }
     };
-    setImmediate(() => void look());
+    const looked = setImmediate().then(look);
     const found = hub.callTool("mcp__it__tool_7");
     await hub.tools();
-    isOver = true;
+    over.abort();
+    await looked;
     expect((await found).isError).toBeFalsy();
     expect(turns).toBeGreaterThan(2);
     expect([...seen].filter((count) => count !== 0 && count !== 10_000)).toEqual([]);

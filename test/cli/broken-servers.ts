@@ -41,7 +41,7 @@ export async function brokenServers(box: Sandbox): Promise<Record<string, Broken
         start: [{ raw: "loading\nno database at db.example\n", to: "stderr" }, { exit: 3 }],
       }),
       exitCode: 5,
-      cause: /exited with code 3\. Last line of its stderr: no database at db\.example/,
+      cause: /exited with code 3\. Its stderr says: no database at db\.example/,
       remedy: /Run it yourself and read its output: .*fake-stdio/,
     },
     killed: {
@@ -56,7 +56,7 @@ export async function brokenServers(box: Sandbox): Promise<Record<string, Broken
         startupTimeoutMs: 2_500,
       },
       exitCode: 8,
-      cause: /did not complete its handshake within 2\.5 s\. Last line of its stderr: waiting for a key/,
+      cause: /did not complete its handshake within 2\.5 s\. Its stderr says: waiting for a key/,
       remedy: /Increase `startupTimeoutMs`/,
     },
     website: {

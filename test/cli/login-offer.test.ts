@@ -82,7 +82,7 @@ describe.runIf(process.platform === "linux")("a missing login in a terminal", ()
     expect(err).toContain("Run `plugboard login issues`.");
     expect(opened()).toEqual([]);
     const listed = await box.cli(["tools", "issues"], { forms: [...forms] });
-    expect([listed.code, listed.asked.length]).toEqual([5, 2]);
+    expect([listed.code, listed.asked.length]).toEqual([6, 2]);
     expect(listed.err).toContain("plugboard login issues");
   });
 
@@ -98,7 +98,7 @@ describe.runIf(process.platform === "linux")("a missing login in a terminal", ()
     const piped = await box.cli(["call", "issues.add", "-"], { forms: [], input: '{"a":1,"b":2}' });
     expect(piped).toMatchObject({ code: 6, asked: [] });
     const all = await box.cli(["tools"], { forms: [] });
-    expect(all).toMatchObject({ code: 5, asked: [] });
+    expect(all).toMatchObject({ code: 6, asked: [] });
     expect(all.err).toContain("plugboard login issues");
     expect(opened()).toEqual([]);
   });

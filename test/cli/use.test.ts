@@ -317,6 +317,21 @@ describe("call", () => {
     expect(readdirSync(box.project).filter((name) => name.endsWith(".png"))).toHaveLength(2);
   });
 
+  it("names no handle that nobody could use, where nothing can be stored", async () => {
+    const text = "word ".repeat(100);
+    const script = {
+      on: [{ when: { tool: "echo" }, do: [{ answer: { content: [{ type: "text", text }] } }] }],
+    };
+    const it = { ...fakeStdio(script), output: { maxTokens: 20 } };
+    const box = createSandbox({ [user]: { mcpServers: { it } }, blocked: "a file" });
+    box.folders.state = box.path("blocked/state");
+    const run = await box.cli(["call", "it.echo", "text=x"]);
+    expect(run.code).toBe(0);
+    expect(run.out).toContain("the rest was not kept");
+    expect(run.err).toContain("the whole result was not kept. Call again with --whole.");
+    expect(run.out + run.err).not.toMatch(/r_\w{8}/);
+  });
+
   it("prints a tool's error to standard error and exits with 1", async () => {
     expect(await setUp().cli(["call", "broken"])).toMatchObject({ code: 1, out: "", err: "it broke\n" });
   });
@@ -355,6 +370,55 @@ describe("call", () => {
     expect(await box.cli(["result", handle, "--page", "0"])).toMatchObject({ code: 2 });
     expect(await box.cli(["result", "r_unknown"])).toMatchObject({ code: 2 });
     expect((await box.cli(["call", "long", "--whole"])).out).toBe(`${lines}\n`);
+  });
+
+  it("M45 selects from a kept result, and passes it on to the next call", async () => {
+    const items = Array.from({ length: 4_000 }, (_, id) => ({ id, name: `item ${id}` }));
+    const answer = {
+      content: [{ type: "text", text: JSON.stringify({ items }) }],
+      structuredContent: { items },
+    };
+    const echo = {
+      name: "echo",
+      inputSchema: {
+        type: "object",
+        properties: { text: { type: "string" }, id: { type: "integer" }, item: { type: "object" } },
+      },
+    };
+    const http = await startFakeHttp({
+      tools: [{ name: "long", inputSchema: { type: "object" } }, echo],
+      on: [{ when: { tool: "long" }, do: [{ answer }] }],
+    });
+    onTestFinished(() => http.close());
+    const box = createSandbox({ [user]: { mcpServers: { it: { url: http.url } } } });
+    const cut = await box.cli(["call", "long"]);
+    const handle = /plugboard result (r_\w+)/.exec(cut.err)?.[1] ?? "";
+    expect((await box.cli(["result", handle, "--select", "/items/7/name"])).out).toBe('"item 7"\n');
+    const two = await box.cli(["result", handle, "--select", "/items/1/id", "--select", "/items/2/id"]);
+    expect(JSON.parse(two.out)).toEqual({ "/items/1/id": 1, "/items/2/id": 2 });
+    const all = await box.cli(["result", handle, "--select", "/items/*/name"]);
+    expect(all.err).toContain(`next: plugboard result ${handle} --select '/items/*/name' --page 2`);
+    expect((await box.cli(["result", handle, "--part", "structured", "--json"])).json).toMatchObject({
+      page: 1,
+      text: expect.stringMatching(/^\{\n {2}"items"/) as string,
+    });
+    expect(await box.cli(["result", handle, "--select", "/nothing"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("There: items.") as string,
+    });
+    const passed = await box.cli([
+      "call",
+      "echo",
+      `text=@result:${handle}#/items/7/name`,
+      `id=@result:${handle}:0#/items/8/id`,
+      `item=@result:${handle}#/items/9`,
+      "--json",
+    ]);
+    expect(passed.json).toMatchObject({ structuredContent: { text: "item 7", id: 8, item: items[9] } });
+    expect(await box.cli(["call", "echo", "text=@result:r_unknown"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("There is no result with this handle") as string,
+    });
   });
 
   it("shows progress on standard error while it waits, and removes it afterwards", async () => {
@@ -486,6 +550,41 @@ describe("M62 questions on the command line", () => {
       expect(seen).toContain("Send this to files? [Send|Change it|Decline]");
     },
   );
+
+  it.each(["legacy", "modern"] as const)(
+    "sends no default for a field that was cleared, also after another round (%s)",
+    async (versions) => {
+      const schema = {
+        type: "object",
+        properties: {
+          day: { type: "string", default: "2026-01-31" },
+          colour: { type: "string", enum: ["r", "g"], default: "g" },
+          tags: { type: "array", items: { type: "string", enum: ["a", "b"] }, default: ["a"] },
+          size: { type: "integer", enum: [1, 2] },
+          who: { type: "string", default: "Ada" },
+        },
+        required: ["who"],
+      };
+      const cleared = ["", "\0none", [], "2"];
+      const forms = ["answer", ...cleared, "", "Bob", "change", "", "\0none", [], "2", "\n", "send"];
+      const run = await setUp({ versions }).cli(elicit(schema), { forms });
+      expect(answerOf(run)).toEqual({ action: "accept", content: { size: 2, who: "Bob" } });
+      expect(run.asked).toContain("! is required");
+      expect(run.asked).toContain("size  2\nwho   Bob");
+      expect(run.asked.filter((line) => line.startsWith("day "))).toEqual([
+        "day (optional) <2026-01-31>",
+        "day (optional)",
+      ]);
+    },
+  );
+
+  it("sends the number that was typed, or says that it cannot", async () => {
+    const schema = { type: "object", properties: { n: { type: "number" } } };
+    const forms = ["answer", "0x10", "12345678901234567890", " 1.50"];
+    const run = await setUp({}).cli(elicit(schema), { forms });
+    expect(answerOf(run)).toEqual({ action: "accept", content: { n: 1.5 } });
+    expect(run.asked.filter((line) => line.startsWith("!"))).toHaveLength(2);
+  });
 
   it("can be declined, cancelled, and changed before sending", async () => {
     const box = setUp({});
@@ -627,7 +726,8 @@ describe("M12 and M51 on the command line", () => {
     await box.cli(["tools"]);
     const hidden = await box.cli(["explain", "files.plain"]);
     expect(hidden.out).toMatch(/status +hidden: it is on the server's deny list/);
-    expect(hidden.out).toMatch(/rule +tools +.*config\.json:\d+/);
+    expect(hidden.out).toMatch(/deny list, tools\.deny\[0\] "plain" {2}.*config\.json:\d+\n/);
+    expect(hidden.out).toMatch(/rule +tools\.deny\[0\] "plain" +.*config\.json:\d+/);
     expect((await box.cli(["explain", "read_file"])).out).toMatch(/approval prompt, from .*config\.json:\d+/);
     expect((await box.cli(["explain", "files.url"])).out).toContain("link, renamed to url");
     expect((await box.cli(["explain", "files"])).out).toMatch(/state +ready$/m);
@@ -643,13 +743,106 @@ describe("M12 and M51 on the command line", () => {
     expect((await box.cli(["doctor", "--provider", "gemini"])).out).toContain("tools not known yet");
     await box.cli(["tools"]);
     const strict = await box.cli(["doctor", "--provider", "openai-strict"]);
-    expect(strict.out).toContain("openai-strict  1 of 2 tools can be offered");
+    expect(strict.out).toContain("openai-strict  1 of 2 tools can be offered; 1 is set aside; ");
     expect(strict.out).toMatch(/✗ mcp__files__free {2}cannot be offered: properties\.any/);
     expect(strict.code).toBe(3);
     expect((await box.cli(["doctor", "--provider", "anthropic", "--json"])).json).toMatchObject({
       tools: [{ ok: true }, { ok: true }],
     });
     expect((await box.cli(["doctor", "--provider", "nobody"])).code).toBe(2);
+  });
+
+  it("counts the tools that no provider can be offered, with the reasons, and not those that a rule hides", async () => {
+    const plain = { type: "object", properties: {} };
+    const remote = { type: "object", properties: { a: { $ref: "https://evil.example/schema" } } };
+    const tools = [
+      { name: "fine", inputSchema: plain },
+      { name: "far", inputSchema: remote },
+      { name: "secret", inputSchema: plain },
+    ];
+    const box = createSandbox();
+    box.write(user, { mcpServers: { files: { ...fakeStdio({ tools }), tools: { deny: ["secret"] } } } });
+    await box.cli(["tools"]);
+    const run = await box.cli(["doctor", "--provider", "anthropic"]);
+    expect(run.out).toContain(
+      "anthropic  1 of 2 tools can be offered; 1 is set aside; no schema loses anything",
+    );
+    expect(run.out).toMatch(
+      /✗ mcp__files__far {2}cannot be offered: its input schema at .*\n.*every provider/,
+    );
+    expect(run.code).toBe(3);
+    expect((await box.cli(["doctor", "--provider", "anthropic", "--json"])).json).toMatchObject({
+      offered: 1,
+      setAside: 1,
+      tools: [
+        { id: "mcp__files__far", ok: false, setAside: true },
+        { id: "mcp__files__fine", ok: true },
+      ],
+    });
+  });
+
+  it("says which patterns match no tool, and where they are", async () => {
+    const box = createSandbox();
+    box.write(
+      user,
+      `{ "mcpServers": { "files": ${JSON.stringify(fakeStdio(files)).slice(0, -1)},
+        "tools": {
+          "deny": ["plain",
+                   "delet_*"] },
+        "approval": { "tools": { "raed_file": "prompt" } } } },
+       "bundles": { "reading": { "servers": ["files"], "tools": {
+          "allow": ["read_*", "lnik"] } } } }`,
+    );
+    expect((await box.cli(["doctor"])).out).not.toContain("matches no tool");
+    await box.cli(["tools"]);
+    const { json, code } = await box.cli(["doctor", "--json"]);
+    const findings = json["findings"] as { about: string; message: string; advice: string }[];
+    const wrong = findings.filter(({ message }) => message.includes("matches no tool"));
+    expect(
+      wrong.map(({ about, message, advice }) => [about.replace(/^.*config/, ""), message, advice]),
+    ).toEqual([
+      [
+        ".json:4 mcpServers.files.tools.deny[1]",
+        '"delet_*" matches no tool of files',
+        "correct or remove it",
+      ],
+      [
+        ".json:5 mcpServers.files.approval.tools.raed_file",
+        '"raed_file" matches no tool of files',
+        'did you mean "read_file"?',
+      ],
+      [".json:7 bundles.reading.tools.allow[1]", '"lnik" matches no tool of files', 'did you mean "link"?'],
+    ]);
+    expect(code).toBe(0);
+  });
+
+  it("M42 says which rules for arguments are mistaken, and applies the others", async () => {
+    const echo = {
+      name: "echo",
+      inputSchema: {
+        type: "object",
+        properties: { text: { type: "string" }, project: { type: "string" } },
+        required: ["text", "project"],
+      },
+    };
+    const rules = {
+      describe: { echo: "Repeats what our team says.", ecko: "Nothing." },
+      defaults: { echo: { project: "web", txet: 1 } },
+      hideArguments: { echo: ["project"] },
+    };
+    const box = setUp({ tools: [echo] }, { tools: rules });
+    const page = await box.cli(["tools", "files.echo"]);
+    expect(page.out).toContain("Repeats what our team says.");
+    expect(page.out).not.toContain("project");
+    const called = await box.cli(["call", "echo", "text=hello", "--json"]);
+    expect(called.json).toMatchObject({ structuredContent: { text: "hello", project: "web" } });
+    expect(await box.cli(["call", "echo", "text=hello", "project=other"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("the configuration hides this argument") as string,
+    });
+    const { out } = await box.cli(["doctor"]);
+    expect(out).toMatch(/mcpServers\.files\.tools\.describe\.ecko {2}"ecko" matches no tool of files/);
+    expect(out).toMatch(/tools\.defaults\.echo\.txet {2}the tool echo has no argument "txet"/);
   });
 
   it("completes tools, parameters, servers and prompts from remembered lists", async () => {

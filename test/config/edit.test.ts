@@ -18,6 +18,18 @@ const commented = `{
 `;
 
 describe("M05 editing a file", () => {
+  it("does not replace a link whose file does not exist", async () => {
+    const box = createSandbox({ "home/.config/plugboard/keep": "" });
+    const link = box.path("home/.config/plugboard/config.json");
+    symlinkSync(box.path("dotfiles/plugboard.json"), link);
+    const run = await box.cli(["add", "a", "-s", "user", "--", "x"]);
+    expect(run).toMatchObject({
+      code: 3,
+      err: expect.stringContaining("symbolic link to a file that does not exist"),
+    });
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  });
+
   it("keeps comments, order, layout, mode and links", async () => {
     const box = createSandbox({ "dotfiles/plugboard.jsonc": commented });
     const target = box.path("dotfiles/plugboard.jsonc");

@@ -33,6 +33,17 @@ describe("M03 expansion", () => {
     expect(remote.config).toMatchObject({ url: "https://h.example/mcp", headers: { X: "a t" } });
   });
 
+  it("finds the files of `network` where the configuration is", async () => {
+    const network = { proxy: "none", ca: "./${NAME}.pem", cert: "~/client.pem", key: "/etc/client.key" };
+    const { config } = await expand({ url: "https://h.example", network }, { NAME: "ca" });
+    expect(config.network).toEqual({
+      proxy: "none",
+      ca: expect.stringMatching(/^\/.*\/home\/\.config\/plugboard\/ca\.pem$/),
+      cert: expect.stringMatching(/^\/.*\/home\/client\.pem$/),
+      key: "/etc/client.key",
+    });
+  });
+
   it("asks the secret source, reads files and runs commands without a shell", async () => {
     const { config, sensitive } = await expand(
       { command: "x", args: ["${secret:TOKEN}", "${file:key.txt}", "${cmd:printf '%s %s' \"a b\" $HOME}"] },

@@ -325,7 +325,7 @@ describe("M11 trust", () => {
     const before = await workspace.load();
     expect([before.servers.size, before.bundles.size, before.settings]).toEqual([0, 0, {}]);
     const [waiting] = before.sources.filter(({ untrustedSettings }) => untrustedSettings);
-    await workspace.trustSettings(waiting!.untrustedSettings!, waiting!.file!);
+    await workspace.decisions.trustSettings(waiting!.untrustedSettings!, waiting!.file!);
     const after = await workspace.load();
     expect(after.settings.store).toBe("redis://evil.example");
     expect(after.servers.get("evil")?.status).toMatchObject({ reason: "untrusted" });
@@ -386,7 +386,7 @@ describe("M11 trust is not inferred", () => {
     box.env["PLUGBOARD_CONFIG"] = box.path("project/own.json");
     await using workspace = await Workspace.open(box.options);
     const [waiting] = (await workspace.load()).sources.filter(({ untrustedSettings }) => untrustedSettings);
-    await workspace.trustSettings(waiting!.untrustedSettings!, waiting!.file!);
+    await workspace.decisions.trustSettings(waiting!.untrustedSettings!, waiting!.file!);
     const loaded = await workspace.load();
     expect(loaded.servers.get("plugged")?.status).toMatchObject({ reason: "untrusted" });
     expect(loaded.bundles.size).toBe(0);

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { ParsedParams, Refusal } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { openHub, openLogged } from "../servers/hub-fixture.ts";
 
 const modern = { versions: "modern" as const };
 const legacy = { versions: "legacy" as const };
+const parsed = (text: string) => ParsedParams.parse(Buffer.from(text, "latin1"));
 
 describe("M44 a forwarded call", () => {
   it("reaches the server complete with unknown fields and `_meta`; only the tool's name changes", async () => {
@@ -30,8 +32,8 @@ describe("M44 a forwarded call", () => {
     const on = [{ when: { tool: "echo" }, do: [answer] }];
     await using logged = await openLogged({ ...legacy, on });
     await using hub = await openHub({ it: logged.entry });
-    const bytes = Buffer.from(`{"name":"x","arguments":{"n":${big}},"_meta":{"m":${big}},"more":[${big}]}`);
-    const result = await hub.forwardCall("it.echo", bytes, { raw: true });
+    const params = parsed(`{"name":"x","arguments":{"n":${big}},"_meta":{"m":${big}},"more":[${big}]}`);
+    const result = await hub.forwardCall("it.echo", params, { raw: true });
     expect("bytes" in result && result.bytes.toString()).toBe(`{"content":[],"n":${big}}`);
     const line = logged.lines().find((text) => text.includes("tools/call")) ?? "";
     expect(line.match(new RegExp(big, "g"))).toHaveLength(3);
@@ -44,25 +46,23 @@ describe("M44 a forwarded call", () => {
     await using hub = await openHub({ it: { ...logged.entry, tools: { deny: ["fail"] } } });
     const hidden =
       '{"jsonrpc":"2.0","id":"evil","method":"tools/call","params":{"name":"fail","arguments":{}}}';
-    const bytes = Buffer.from(`{"name":"echo","arguments":{"n":1.50,"x":[\n${hidden}\r\n]}}`);
-    expect(await hub.forwardCall("it.echo", bytes)).toHaveProperty("result");
+    const params = parsed(`{"name":"echo","arguments":{"n":1.50,"x":[\n${hidden}\r\n]}}`);
+    expect(await hub.forwardCall("it.echo", params)).toHaveProperty("result");
     expect(JSON.stringify(await hub.callTool("it.count"))).not.toContain("fail");
     const pretty = JSON.stringify({ arguments: { deep: { big: 1 } } }, null, 2);
-    expect(await hub.forwardCall("it.echo", Buffer.from(pretty))).toHaveProperty("result");
+    expect(await hub.forwardCall("it.echo", parsed(pretty))).toHaveProperty("result");
   });
 
   it("means one thing only: a name in the bytes changes nothing, and keys that stand twice are refused", async () => {
     await using logged = await openLogged(legacy);
     await using hub = await openHub({ it: { ...logged.entry, tools: { deny: ["fail"] } } });
-    await hub.forwardCall("it.echo", Buffer.from('{"name":"fail","arguments":{"n":12345678901234567890}}'));
+    await hub.forwardCall("it.echo", parsed('{"name":"fail","arguments":{"n":12345678901234567890}}'));
     const names = logged.heard().flatMap(({ params }) => params?.["name"] ?? []);
     expect(names).toEqual(["echo"]);
-    const twice = Buffer.from('{"arguments":{"deep":[{"p":"/etc/passwd","p":"/ok"}],"n":1e400}}');
+    const twice = parsed('{"arguments":{"deep":[{"p":"/etc/passwd","p":"/ok"}],"n":1e400}}');
     await expect(hub.forwardCall("it.echo", twice)).rejects.toMatchObject({ code: "usage-invalid" });
-    for (const bytes of ["[1]", "{", '"x"', "\xff"])
-      await expect(hub.forwardCall("it.echo", Buffer.from(bytes, "latin1"))).rejects.toMatchObject({
-        code: "usage-invalid",
-      });
+    for (const text of ["", "[1]", "{", '"x"', "{} {}", '{"a":"\xff"}', '{"a":01}'])
+      expect(() => parsed(text), text).toThrow(expect.objectContaining({ code: "usage-invalid" }));
   });
 
   it("brings an answer as bytes only when it is one JSON object, on one line", async () => {
@@ -81,6 +81,17 @@ describe("M44 a forwarded call", () => {
     expect(await hub.forwardCall("it.echo", {}, { raw: true })).toMatchObject({
       resultType: "input_required",
     });
+  });
+
+  it("fails alone when its result as bytes is nested too deeply", async () => {
+    const deep = "[".repeat(600) + "]".repeat(600);
+    const say = { raw: `{"jsonrpc":"2.0","id":$id,"result":{"content":[],"deep":${deep}}}\n` };
+    const on = [{ when: { tool: "echo", nth: 1 }, do: [say] }];
+    await using hub = await openHub({ it: fakeStdio({ ...legacy, on }) });
+    const other = hub.forwardCall("it.add", { arguments: { a: 1, b: 2 } }, { raw: true });
+    await expect(hub.forwardCall("it.echo", {}, { raw: true })).rejects.toThrow(/nested/);
+    expect(await other).toMatchObject({ isError: false });
+    expect(await hub.forwardCall("it.echo", {}, { raw: true })).toHaveProperty("bytes");
   });
 
   it("brings errors and required input back as they came, and takes the answers along", async () => {
@@ -138,5 +149,36 @@ describe("M44 a forwarded call", () => {
     await hub.callTool("it.big", { bytes: 5_000 }, { whole: true });
     expect(sizes).toEqual([[expect.any(Number), expect.any(Number)]]);
     expect((sizes[0] as number[])[1]).toBeGreaterThan(5_000);
+  });
+});
+
+describe("M44 a request that is passed on", () => {
+  it("keeps integers beyond 2^53 of parsed parameters, and refuses keys that stand twice beside them", async () => {
+    const big = "12345678901234567890123";
+    await using logged = await openLogged(legacy);
+    await using hub = await openHub({ it: logged.entry });
+    const params = parsed(`{"uri":"file:///a","n":${big},"_meta":{"m":[${big}],"own":1}}`);
+    await hub.request("resources/read", params, { server: "it" });
+    const line = logged.lines().find((text) => text.includes("resources/read")) ?? "";
+    expect(line).toContain(`"n":${big}`);
+    expect(line).toContain(`"m":[${big}]`);
+    expect(line).toContain('"progressToken"');
+    const twice = parsed(`{"uri":"file:///a","uri":"file:///b","n":${big}}`);
+    await expect(hub.request("resources/read", twice, { server: "it" })).rejects.toMatchObject({
+      code: "usage-invalid",
+    });
+    expect(logged.lines().filter((text) => text.includes("resources/read"))).toHaveLength(1);
+  });
+
+  it("passes the data of a refusal on to the server that asked", async () => {
+    const ask = { request: { method: "elicitation/create", params: { message: "?" } } };
+    const on = [{ when: { tool: "echo" }, do: [ask, { default: true as const }] }];
+    await using logged = await openLogged({ ...legacy, on });
+    await using hub = await openHub({ it: logged.entry }, { capabilities: { elicitation: {} } });
+    const onQuestion = () => Promise.reject(new Refusal(-32_042, "Not now", { why: "busy" }));
+    await hub.forwardCall("it.echo", { arguments: {} }, { onQuestion });
+    expect(logged.lines().join("\n")).toContain(
+      '"error":{"code":-32042,"message":"Not now","data":{"why":"busy"}}',
+    );
   });
 });

@@ -171,9 +171,11 @@ describe("M62 a question goes to the caller whose request caused it", () => {
       expect(await again).toBe("call-cancelled");
       const last = hub.callTool("it.elicit").catch((error: { code: string }) => error.code);
       await vi.waitFor(() => expect(hub.questions()).toHaveLength(1));
+      const answered = vi.fn();
+      hub.on("question-answered", answered);
       await hub.close();
       expect(["call-cancelled", "connection-lost"]).toContain(await last);
-      expect(hub.questions()).toEqual([]);
+      expect(answered).toHaveBeenCalledOnce();
     }
   });
 
@@ -235,6 +237,11 @@ describe("M62 a question goes to the caller whose request caused it", () => {
     );
     expect(JSON.stringify(answer)).toContain("own");
     expect(asked).toMatchObject([["elicitation/create", { message: "Who?", requestedSchema: {} }]]);
+    const onQuestion = async () => ({ action: "accept", content: { name: 7 } });
+    await expect(hub.forwardCall("it.elicit", { arguments: {} }, { onQuestion })).rejects.toMatchObject({
+      code: "usage-invalid",
+      message: expect.stringMatching(/name.*string/) as string,
+    });
   });
 });
 

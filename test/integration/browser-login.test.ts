@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
-import { chmodSync, existsSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { createServer } from "node:net";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { findChromium } from "../chromium.ts";
 import { runNode } from "../run-command.ts";
 import type { CommandRun } from "../run-command.ts";
 import { createSandbox } from "../sandbox.ts";
@@ -317,15 +318,4 @@ function startCli(box: Sandbox, ...args: string[]) {
     },
     type: (input: string) => void child.stdin.end(input),
   };
-}
-
-function findChromium(): string {
-  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
-  const places = names.flatMap((name) => folders.map((folder) => join(folder, name)));
-  const found = process.env["CHROMIUM"] ?? places.find((place) => existsSync(place));
-  if (found !== undefined) return found;
-  throw new Error(
-    "These tests need Chromium: `apt-get install chromium`, or put the path of a Chrome into CHROMIUM.",
-  );
 }

@@ -63,7 +63,11 @@ describe.runIf(process.platform === "linux")("the command line repeats no creden
       "config validate",
       "doctor",
       "secret list",
-      "export codex --server secret",
+      "export codex",
+      "export claude-desktop",
+      "export cursor --write --dry-run",
+      "export codex --write --yes",
+      "sync",
     ];
     for (const name of ["secret", "literal", "keyed", "proxied", "program"])
       looks.push(`get ${name}`, `explain ${name}`);

@@ -17,6 +17,11 @@ export class Canaries {
     return value;
   }
 
+  /** How many there are. */
+  get planted(): number {
+    return this.#planted.size;
+  }
+
   see(where: string, content: string | Buffer): void {
     this.#seen.push({ where, text: typeof content === "string" ? content : content.toString("latin1") });
   }
@@ -94,6 +99,7 @@ const eventTypes: Record<EventType, true> = {
   "question-asked": true,
   "question-answered": true,
   "auth-changed": true,
+  "issuer-chosen": true,
   "url-open-failed": true,
   "server-log": true,
 };

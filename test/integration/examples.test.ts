@@ -1,9 +1,11 @@
 import { spawnSync } from "node:child_process";
 import {
+  cpSync,
   globSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -38,7 +40,12 @@ describe("the README", () => {
     const steps = blocks(readme, "console").flatMap(stepsOf);
     expect(steps.length).toBeGreaterThan(5);
     for (const { command, output } of steps) {
-      expect(`$ ${command}\n${run(command)}`).toBe(`$ ${command}\n${blur(output)}`);
+      const expected = blur(output);
+      const shown = run(command);
+      // The last line says that there is more.
+      const isCut = expected.endsWith("\n…");
+      const compared = isCut ? `${shown.slice(0, expected.length - 1)}…` : shown;
+      expect(`$ ${command}\n${compared}`).toBe(`$ ${command}\n${expected}`);
     }
   });
 });
@@ -49,16 +56,41 @@ function createClone() {
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const folder = join(home, "plugboard");
   mkdirSync(folder);
-  symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+  installModules(join(folder, "node_modules"));
   const main = resolve("src/cli/main.ts");
   const path = `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}`;
   const options = { cwd: folder, env: { HOME: home, PATH: path }, encoding: "utf8" as const };
   const run = (command: string): string => {
-    const script = command.replace(/^npx plugboard\b/, `node ${main}`);
+    const own = command.replace(/^npx plugboard\b/, `node ${main}`);
+    const script = /^npx plugboard serve\b/.test(command) ? untilConnectable(own) : own;
     const { stdout } = spawnSync("bash", ["-c", `{ ${script}\n} 2>&1`], options);
     return blur(stdout.replaceAll(home, "/home/ada"));
   };
   return { folder, run };
+}
+
+/** Runs `serve` on any free port until it has said everything. */
+function untilConnectable(serve: string): string {
+  return [
+    // The file has to be there before it is looked into.
+    `: > ../served; ${serve} --port 0 --quiet >> ../served & pid=$!`,
+    "for turn in {1..600}; do grep -q Gemini ../served && break; sleep 0.1; done",
+    "kill $pid; wait $pid; cat ../served",
+  ].join("\n");
+}
+
+/** Links to what is installed here. The server whose files are shown is a copy, because a clone has no links there. */
+function installModules(folder: string): void {
+  const copied = "@modelcontextprotocol/server-memory";
+  const scope = dirname(copied);
+  mkdirSync(join(folder, scope), { recursive: true });
+  const names = [
+    ...readdirSync("node_modules"),
+    ...readdirSync(join("node_modules", scope)).map((name) => join(scope, name)),
+  ];
+  for (const name of names.filter((one) => one !== scope && one !== copied))
+    symlinkSync(resolve("node_modules", name), join(folder, name));
+  cpSync(realpathSync(join("node_modules", copied)), join(folder, copied), { recursive: true });
 }
 
 function blocks(text: string, language: string): string[] {
@@ -80,6 +112,7 @@ function stepsOf(block: string): { command: string; output: string }[] {
 /** Replaces what differs between folders and runs. */
 function blur(text: string): string {
   return text
+    .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:7420")
     .replaceAll(/projects\/[^\s:]+\.json/g, "projects/….json")
     .replaceAll(/\b\d+(\.\d+)? ?(ms|s)\b/g, "… ms")
     .replaceAll(/(?<=\S) +/g, " ")

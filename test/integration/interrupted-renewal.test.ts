@@ -65,7 +65,7 @@ it("closing waits for what holds a lock, and for nothing that never ends", async
 
   const impatient = new WorkspaceState({ ...options, closeTimeoutMs: 1 });
   const lock = Promise.withResolvers<AbortSignal>();
-  void impatient.lock("two", (signal) => (lock.resolve(signal), never));
+  void impatient.lock("two", ({ signal }) => (lock.resolve(signal), never));
   const signal = await lock.promise;
   await impatient.close();
   expect(signal.aborted).toBe(true);

@@ -81,7 +81,10 @@ describe("M73 the process that renews the login is killed", () => {
 
 test("M73 whoever lost the lock in its sleep sends nothing", async () => {
   const { auth, credentials, hub: open } = await openLogin();
-  const hub = await open({}, { credentials: { ...credentials, lock: (_name, work) => work(lost) } });
+  const hub = await open(
+    {},
+    { credentials: { ...credentials, lock: (_name, work) => work({ signal: lost }) } },
+  );
   await hub.login("issues", browser());
   await add(hub);
   auth.expireAccessTokens();

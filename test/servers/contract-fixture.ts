@@ -128,6 +128,10 @@ export class Recorder implements TransportEvents {
     this.failures.push({ id, error });
   }
 
+  missed(): void {}
+
+  doubted(): void {}
+
   closed(error: PlugboardError): void {
     this.ends.push(error);
   }

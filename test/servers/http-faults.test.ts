@@ -91,7 +91,7 @@ const faults: Fault[] = [
     executed: "maybe",
   },
   { name: "504", do: [{ http: { status: 504 } }], code: "not-responding" },
-  { name: "401 without sign-in code", do: [{ http: { status: 401 } }], code: "auth-required" },
+  { name: "401 without sign-in code", do: [{ http: { status: 401 } }], code: "auth-failed" },
   { name: "403 without sign-in code", do: [{ http: { status: 403 } }], code: "auth-failed" },
   { name: "405", do: [{ http: { status: 405 } }], code: "unexpected-response", data: { status: 405 } },
   {

@@ -46,5 +46,10 @@ export function createTransport(url: string, options: Options = {}): HttpTranspo
 
 /** Credentials from the host program, as a transport receives them. */
 export function supplied(provider: AuthProvider | OAuthClientProvider, url: string): ServerAuth {
-  return suppliedAuth(provider, { server: "remote", url: new URL(url), withFetch: (work) => work(fetch) });
+  return suppliedAuth(provider, {
+    server: "remote",
+    id: "mine",
+    url: new URL(url),
+    withFetch: (work) => work(fetch),
+  });
 }

@@ -152,12 +152,16 @@ describe("M20 credentials from the host program", () => {
     expect(echoes(fake)).toHaveLength(count);
   });
 
-  test("without a way to renew credentials, a login is required", async () => {
+  test("without a way to renew credentials, their source is named", async () => {
     const fake = await fakeHttp({ versions: "modern" });
     const auth = supplied({ token: async () => "t" }, fake.url);
     const { call } = await open(fake.url, "modern", { auth });
     fake.set({ on: [{ when: { tool: "echo" }, do: [{ http: { status: 401 } }] }] });
-    expect(await failure(call("echo"))).toMatchObject({ code: "auth-required", executed: "no" });
+    expect(await failure(call("echo"))).toMatchObject({
+      code: "auth-failed",
+      executed: "no",
+      hint: expect.stringContaining('"mine"') as string,
+    });
     expect(echoes(fake)).toHaveLength(1);
   });
 

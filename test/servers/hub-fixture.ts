@@ -106,7 +106,7 @@ async function send(transport: Transport, message: object): Promise<void> {
   await transport.send({ jsonrpc: "2.0", ...message } as JSONRPCMessage);
 }
 
-function memoryOutlet(transport: Transport): Outlet {
+export function memoryOutlet(transport: Transport): Outlet {
   const never = () => {
     throw new TypeError("fake server: not in this process");
   };

@@ -163,7 +163,11 @@ function settled(
   const settle = (
     name: string,
     entry: LoadedConfig["servers"] extends ReadonlyMap<string, infer E> ? E : never,
-  ) => judgeServer({ ...entry, needsTrust: untrusted.includes(name) }, { policy, env: {}, isTrusted: false });
+  ) =>
+    judgeServer(
+      { ...entry, needsTrust: untrusted.includes(name) },
+      { policy, env: {}, trust: { isTrusted: false, why: "not trusted" } },
+    );
   return {
     ...rest,
     policy,

@@ -21,6 +21,8 @@ export const deaf: TransportEvents = {
   takes: () => false,
   message() {},
   failed() {},
+  missed() {},
+  doubted() {},
   closed() {},
 };
 

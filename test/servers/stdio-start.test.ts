@@ -68,6 +68,19 @@ describe("M20 a stdio server is started as its configuration says", () => {
     });
   });
 
+  it("cannot change what it is told about the configurations that led to it", () => {
+    const parent = { PLUGBOARD_CHAIN: "outer", PATH: "/bin" };
+    const marks = { PLUGBOARD_CHAIN: "outer,mine" };
+    const env = serverEnvironment({
+      parent,
+      env: { PLUGBOARD_CHAIN: "" },
+      inheritEnv: ["*"],
+      owner: "mine.1",
+      marks,
+    });
+    expect(env).toMatchObject(marks);
+  });
+
   it("cannot change its owner marker", () => {
     const parent = { PLUGBOARD_OWNER: "outer.1", PATH: "/bin" };
     const env = serverEnvironment({

@@ -1,8 +1,13 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { writeFileAtomic } from "../../src/lib/atomic-file.ts";
+import type { Held } from "../../src/lib/held.ts";
 import { withLease } from "../../src/store/lease.ts";
 import type { Lease, Store } from "../../src/store/store.ts";
 import type { Subject } from "./contract.ts";
+import { temporaryFolder } from "./folder.ts";
 
 const minute = 60_000;
 
@@ -29,6 +34,22 @@ export function leaseContract(name: string, subject: () => Promise<Subject>): vo
       await first.release();
       expect(await store.acquireLease("job", { ttlMs: minute })).toBeUndefined();
       expect(await second.renew()).toBe(true);
+    });
+
+    test("a holder that was suspended until its lease expired does not overwrite the next one's file", async () => {
+      const { store, advance } = await subject();
+      const file = join(temporaryFolder(), "shared");
+      const write = (text: string) => (held: Held) => writeFileAtomic(file, text, { mode: 0o600, held });
+      const stale = withLease(store, "job", { ttlMs: minute }, async (held) => {
+        advance(minute);
+        await withLease(store, "job", { ttlMs: minute }, write("new"));
+        await write("old")(held);
+      });
+      await expect(stale).rejects.toMatchObject({
+        code: "store-unavailable",
+        message: expect.stringContaining("taken over"),
+      });
+      expect(readFileSync(file, "utf8")).toBe("new");
     });
 
     test("renewing a lease restarts its time", async () => {

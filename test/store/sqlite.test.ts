@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { renameSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
@@ -32,6 +33,24 @@ describe("sqlite store", () => {
     await lease!.release();
     expect((await b.acquireLease("job", { ttlMs: minute }))!.fence).toBe(lease!.fence + 1);
   });
+
+  test.each(["deleted", "moved away"])(
+    "if the file is %s, an open store uses the new one like everybody else",
+    async (what) => {
+      const path = statePath();
+      const a = await open(path);
+      const lost = await a.acquireLease("job", { ttlMs: minute });
+      if (what === "deleted")
+        for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+      else renameSync(path, `${path}.old`);
+      expect(await lost!.renew()).toBe(false);
+      expect(await a.acquireLease("job", { ttlMs: minute })).toBeDefined();
+      await a.set("decision", 1);
+      const b = await open(path);
+      expect(await b.acquireLease("job", { ttlMs: minute })).toBeUndefined();
+      expect(await b.get("decision")).toMatchObject({ value: 1 });
+    },
+  );
 
   test("closing releases only the leases of this store", async () => {
     const path = statePath();

@@ -64,8 +64,9 @@ describe("M29 a hub that remembers through its workspace", () => {
     });
     expect((await workspace.load()).servers.size).toBe(1);
     expect((await workspace.store()).durable).toBe(false);
-    await workspace.add("two", { command: "y" }, { scope: "user" });
-    expect((await workspace.load()).servers.size).toBe(2);
+    const add = workspace.add("two", { command: "y" }, { scope: "user" });
+    await expect(add).rejects.toMatchObject({ code: "store-unavailable", data: { reason: "unwritable" } });
+    expect((await workspace.load()).servers.size).toBe(1);
     expect(warnings).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 import type { FetchLike, OAuthClientMetadata } from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../../config/server-schema.ts";
-import { PlugboardError, isPlugboardError } from "../../errors.ts";
+import { PlugboardError } from "../../errors.ts";
 import { isRecord } from "../../lib/record.ts";
 import { version } from "../../lib/version.ts";
 import type { Credentials } from "../credentials.ts";
@@ -8,7 +8,7 @@ import type { Discovery } from "./discovery.ts";
 import { authFailed, explanation, ourCause, ownTokenHint, shown } from "./errors.ts";
 import { shellWord } from "../../lib/argv.ts";
 import type { LoginKey, OAuthClient } from "./record.ts";
-import type { VaultProblem } from "../vault/error.ts";
+import { isUnreadableRecord } from "../vault/error.ts";
 import type { Vault } from "../vault/vault.ts";
 
 export type OAuthConfig = NonNullable<ServerConfig["oauth"]>;
@@ -32,7 +32,6 @@ export async function chooseClient(
 ): Promise<OAuthClient> {
   const { server, oauth, credentials } = settings;
   if (oauth.clientId !== undefined) {
-    await bindToIssuer(settings, found.issuer, oauth.clientId);
     return {
       client_id: oauth.clientId,
       ...(oauth.clientSecret !== undefined && { client_secret: oauth.clientSecret }),
@@ -69,12 +68,6 @@ async function getReadable(vault: Records, name: string): Promise<unknown> {
   }
 }
 
-/** True if one record cannot be opened but the vault itself works. */
-function isUnreadableRecord(error: unknown): error is PlugboardError {
-  const reasons: unknown[] = ["locked", "key-missing", "wrong-key", "corrupt"] satisfies VaultProblem[];
-  return isPlugboardError(error, "store-unavailable") && reasons.includes(error.reason);
-}
-
 /** Plugboard does not register a configured client; a registration stored under the same name belongs to another entry. */
 export async function forgetRegistration(credentials: Credentials, key: LoginKey, issuer: string) {
   if (key.clientId !== undefined) return;
@@ -105,29 +98,6 @@ function parseRegistration(value: unknown, now: number) {
   if (typeof id !== "string" || !URL.canParse(value["redirectUri"])) return;
   if (typeof until === "number" && until > 0 && until * 1000 <= now) return;
   return { client: value["client"] as unknown as OAuthClient, redirectUri: value["redirectUri"] };
-}
-
-/** A configured client belongs to one issuer: if the server names another issuer later, the client is not sent there. */
-async function bindToIssuer(settings: ClientSettings, issuer: string, clientId: string): Promise<void> {
-  const { server, key, oauth, credentials } = settings;
-  const name = `${registrationPrefix(key)}registered|${clientId}`;
-  const vault = await credentials.vault();
-  const bound = await vault.get(name).catch((error: unknown) => {
-    if (!isUnreadableRecord(error)) throw error;
-    // The configuration names the issuer, and the stored record stays unchanged.
-    if (oauth.issuer !== undefined) return { issuer };
-    const message = `The stored authorization server of your client ${shown(clientId)} for "${server}" cannot be read now. ${error.message}`;
-    const hint = `${error.hint} Or set \`oauth.issuer\`.`;
-    throw new PlugboardError("store-unavailable", message, { server, data: error.data, hint, cause: error });
-  });
-  if (oauth.issuer === undefined && isRecord(bound) && bound["issuer"] !== issuer) {
-    const message = `"${server}" now uses the authorization server ${shown(issuer)}, but your client ${shown(clientId)} was used with ${shown(String(bound["issuer"]))}.`;
-    throw authFailed(server, message, {
-      data: { reason: "issuer-changed" },
-      hint: "If this is correct, set `oauth.issuer` to the new one.",
-    });
-  }
-  if (!isRecord(bound) || bound["issuer"] !== issuer) await vault.set(name, { issuer });
 }
 
 function documentUrl(server: string, text: string): string {

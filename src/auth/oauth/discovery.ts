@@ -2,7 +2,8 @@ import type { AuthorizationServerMetadata, FetchLike } from "@modelcontextprotoc
 import type { PlugboardError } from "../../errors.ts";
 import type { Challenge } from "../challenge.ts";
 import { authFailed, formFault, operatorHint, ourCause, ownTokenHint, shown } from "./errors.ts";
-import { readResourceMetadata } from "./resource.ts";
+import type { OAuthConfig } from "./client.ts";
+import { chosenResource, readResourceMetadata } from "./resource.ts";
 import { allowsLocal, isSafeUrl, whyUnsafe } from "../../lib/safe-url.ts";
 
 export interface Discovery {
@@ -10,7 +11,8 @@ export interface Discovery {
   /** The URL whose metadata was used. */
   address: string;
   metadata: AuthorizationServerMetadata;
-  resource: string;
+  /** What tokens are requested for; undefined if the configuration leaves it out. */
+  resource: string | undefined;
   /** The scopes that the challenge asks for. */
   challenged: string[];
   /** The scopes that the server's metadata lists. */
@@ -26,13 +28,17 @@ interface DiscoverySettings {
   url: URL;
   /** The only issuer that is accepted. */
   issuer: string | undefined;
+  /** The issuer that was used before. It is preferred if the server names several. */
+  known?: string | undefined;
+  /** `oauth.resource` */
+  resource?: OAuthConfig["resource"];
   fetch: FetchLike;
 }
 
 /** Finds the server's authorization server. Fetches only public documents, and checks each before using it. */
 export async function discover(settings: DiscoverySettings, challenge: Challenge): Promise<Discovery> {
-  const { server, url, issuer: pinned, fetch } = settings;
-  const about = await readResourceMetadata(server, url, challenge.resourceMetadataUrl, fetch);
+  const { server, url, issuer: pinned } = settings;
+  const about = await readResourceMetadata(settings, challenge.resourceMetadataUrl);
   const address = chooseServer(settings, about?.servers ?? []);
   const described = await readMetadata(settings, address, about !== undefined);
   // Servers of the first revision announce no issuer; any issuer on their own origin is accepted.
@@ -50,7 +56,7 @@ export async function discover(settings: DiscoverySettings, challenge: Challenge
     issuer: metadata.issuer,
     address: own && pinned !== undefined ? pinned : address,
     metadata,
-    resource: about?.resource ?? url.origin + url.pathname + url.search,
+    resource: chosenResource(settings.resource, about?.resource ?? url.origin + url.pathname + url.search),
     challenged: challenge.scope?.split(/\s+/).filter(Boolean) ?? [],
     offered: about?.scopes ?? [],
     wantsDpop: Boolean(challenge.dpop || about?.dpop) && canBind(metadata),
@@ -75,10 +81,10 @@ function canBind(metadata: Record<string, unknown>): boolean {
   return Array.isArray(algorithms) && algorithms.includes("ES256");
 }
 
-/** The pinned authorization server if the server names it, otherwise the first one it names. */
-function chooseServer({ server, url, issuer }: DiscoverySettings, named: string[]): string {
+/** The pinned or known authorization server if the server names it, otherwise the first one it names. */
+function chooseServer({ server, url, issuer, known }: DiscoverySettings, named: string[]): string {
   const first = named[0] ?? issuer ?? url.origin;
-  const address = issuer !== undefined && named.includes(issuer) ? issuer : first;
+  const address = named.find((one) => one === (issuer ?? known)) ?? first;
   const localAllowed = allowsLocal(url, issuer);
   if (isSafeUrl(address, localAllowed)) return address;
   const message = `"${server}" names the authorization server ${shown(address)} (authorization_servers), which ${whyUnsafe(address, localAllowed)}.`;

@@ -107,10 +107,25 @@ export function requestFailed(
     });
   }
   const why = error.message === code ? "" : `: ${explanation(error.message, secrets)}`;
+  const aboutResource = resourceHint(code, error.message);
   return authFailed(server, `${subject} refused ${step} (${shownCode(code)})${why}.`, {
-    data: { error: shownCode(code), step },
-    hint: hint ?? (code === "invalid_client" ? clientHint : `Log in again: \`${loginCommand(server)}\`.`),
+    data: { ...(aboutResource !== undefined && { reason: "resource" }), error: shownCode(code), step },
+    hint:
+      aboutResource ??
+      hint ??
+      (code === "invalid_client" ? clientHint : `Log in again: \`${loginCommand(server)}\`.`),
   });
+}
+
+/** The hint for a refusal of the `resource` parameter; undefined for any other refusal. */
+export function resourceHint(code: string, description: string): string | undefined {
+  // Microsoft Entra ID rejects the parameter with these numbers, and others forward its errors.
+  const isRefused =
+    code === "invalid_target" ||
+    /AADSTS(9010010|901002)\b/.test(description) ||
+    /\bresource\b.{0,40}\bparameter\b.{0,40}\bnot supported\b/i.test(description);
+  if (!isRefused) return undefined;
+  return "The authorization server does not accept the `resource` parameter. Set `oauth.resource` to `false` to leave it out, or to the value that it expects.";
 }
 
 /** Says what is wrong with a document, from the error that its parser threw; never shows the document's values. */

@@ -1,6 +1,7 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { isPlugboardError } from "../../errors.ts";
 import { authFailed, operatorHint, ourCause, shown } from "./errors.ts";
+import { startDeadline } from "../../lib/deadline.ts";
 import { isSafeUrl, whyUnsafe } from "../../lib/safe-url.ts";
 
 const longestBytes = 1_048_576;
@@ -24,7 +25,9 @@ export function guardFetch(server: string, { own, localAllowed }: Bounds, fetch:
     const method = (init.method ?? "GET").toUpperCase();
     const isOwnDocument = method === "GET" && url.origin === own.origin;
     if (!isSafeUrl(url, localAllowed) && !isOwnDocument) throw unsafe(server, url, localAllowed);
-    const signal = AbortSignal.any([AbortSignal.timeout(limitMs), ...(init.signal ? [init.signal] : [])]);
+    // The response is complete when `fetch` resolves, so nothing has to be limited after that.
+    using deadline = startDeadline(limitMs);
+    const signal = AbortSignal.any([deadline.signal, ...(init.signal ? [init.signal] : [])]);
     let response: Response;
     try {
       response = await fetch(url, { ...init, redirect: "manual", signal });

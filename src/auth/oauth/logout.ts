@@ -24,7 +24,7 @@ export async function logOut(
     const wasLoggedIn = await (await credentials.vault()).delete(loginName(key));
     const issuer = login?.issuer ?? oauth.issuer;
     // Machine logins do not register clients.
-    if (oauth.grant === undefined) {
+    if (key.machine === undefined) {
       if (issuer === undefined) await forgetRegistrations(credentials, key);
       else await forgetRegistration(credentials, key, issuer);
     }

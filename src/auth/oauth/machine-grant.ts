@@ -9,7 +9,7 @@ import { postForm } from "./post.ts";
 import { noClient } from "./record.ts";
 import type { Login } from "./record.ts";
 import { isSafeUrl } from "../../lib/safe-url.ts";
-import { requestTokens } from "./token-request.ts";
+import { requestTokens, resourceField } from "./token-request.ts";
 
 const jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const tokenType = "urn:ietf:params:oauth:token-type:";
@@ -57,7 +57,7 @@ async function exchange(
     grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
     requested_token_type: idJag,
     audience: found.issuer,
-    resource: found.resource,
+    ...resourceField(found),
     subject_token: idToken,
     subject_token_type: `${tokenType}id_token`,
     client_id: clientId,

@@ -16,7 +16,9 @@ export async function missingLogin(
 ): Promise<PlugboardError> {
   const { server, url, oauth, withFetch } = settings;
   const required = requiresLogin(settings, `"${server}" requires a login (HTTP 401).`);
-  const looking = withFetch((fetch) => discover({ server, url, issuer: oauth.issuer, fetch }, challenge));
+  const looking = withFetch((fetch) =>
+    discover({ server, url, issuer: oauth.issuer, resource: oauth.resource, fetch }, challenge),
+  );
   // Problems with the metadata are reported by the login itself.
   const found = await Promise.race<Discovery | void>([
     looking.catch(() => undefined),

@@ -3,6 +3,7 @@ import { parseChallenge } from "../challenge.ts";
 import type { Challenge } from "../challenge.ts";
 import type { ServerAuth, Unauthorized } from "../server-auth.ts";
 import { DpopProofs } from "./dpop-proof.ts";
+import { shown } from "./errors.ts";
 import { readResourceMetadata } from "./resource.ts";
 import { hasExpired, isDue } from "./record.ts";
 import type { Login } from "./record.ts";
@@ -19,6 +20,7 @@ const lateRefusalMs = 5_000;
  * refuses it. Never opens a browser: without a login, it throws an error that names the command to run.
  */
 export class LoginProvider implements ServerAuth {
+  readonly isLogin = true;
   #settings: RefreshSettings & { url: URL };
   #login: Login | undefined;
   #isRead = false;
@@ -93,7 +95,9 @@ export class LoginProvider implements ServerAuth {
       throw await missingLogin(this.#settings, this.#challenge);
     }
     if (!this.#login) return void (await this.#renew(refused));
-    if (refused !== undefined) await this.#assertSameIssuer(this.#login, this.#challenge);
+    // An automatic login checks this itself before it sends anything.
+    const isPerson = this.#settings.oauth.grant === undefined;
+    if (refused !== undefined && isPerson) await this.#assertSameIssuer(this.#login, this.#challenge);
     if (this.#login.tokens.access_token === refused || isDue(this.#login, now())) await this.#renew(refused);
   }
 
@@ -169,13 +173,14 @@ export class LoginProvider implements ServerAuth {
 
   /** A server that has moved to another authorization server must not get tokens from the old one. */
   async #assertSameIssuer(login: Login, { resourceMetadataUrl }: Challenge): Promise<void> {
-    const { server, url, withFetch } = this.#settings;
+    const { server, url, oauth, withFetch } = this.#settings;
     const about = await withFetch((fetch) =>
-      readResourceMetadata(server, url, resourceMetadataUrl, fetch),
+      readResourceMetadata({ server, url, resource: oauth.resource, fetch }, resourceMetadataUrl),
     ).catch(() => undefined);
-    if (!about || about.servers.length === 0 || this.#settings.oauth.issuer !== undefined) return;
+    if (!about || about.servers.length === 0 || oauth.issuer !== undefined) return;
     const bare = (issuer: string) => issuer.replace(/\/$/, "");
     if (about.servers.some((one) => bare(one) === bare(login.issuer))) return;
-    throw requiresLogin(this.#settings, `"${server}" has moved to another authorization server.`);
+    const where = `from ${shown(login.issuer)} to ${shown(about.servers[0] ?? "")}`;
+    throw requiresLogin(this.#settings, `"${server}" has moved its login ${where}.`);
   }
 }

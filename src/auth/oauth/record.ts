@@ -28,13 +28,16 @@ export const noClient: OAuthClient = { client_id: "" };
 
 /** A stored login. It belongs to its issuer: none of it is ever sent to another issuer. */
 export interface Login extends LoginKey {
+  /** The name of the server's entry at the time of the login; only for finding it later. */
+  server?: string | undefined;
   issuer: string;
   client: OAuthClient;
   tokens: { access_token: string; refresh_token?: string | undefined };
   /** The key that the tokens are bound to, if any; bound tokens cannot be used without it. */
   dpop?: DpopKey | undefined;
   scopes: string[];
-  resource: string;
+  /** What the tokens were requested for; absent if that was left out. */
+  resource?: string | undefined;
   /** For renewing and revoking it. */
   endpoints: LoginEndpoints;
   /** The user's name, as reported by the authorization server; only for display. */
@@ -48,6 +51,8 @@ export interface Login extends LoginKey {
 
 export type LoginEndpoints = Pick<AuthorizationServerMetadata, "token_endpoint"> & {
   revocation_endpoint?: string | undefined;
+  /** Only to recognise it at the next login. */
+  device_authorization_endpoint?: string | undefined;
   token_endpoint_auth_methods_supported?: string[] | undefined;
 };
 
@@ -102,7 +107,7 @@ export function parseLogin(value: unknown, key: LoginKey, issuer: string | undef
   const { client, tokens, endpoints, scopes } = value;
   const isWhole =
     typeof value["issuer"] === "string" &&
-    typeof value["resource"] === "string" &&
+    ["string", "undefined"].includes(typeof value["resource"]) &&
     typeof value["obtainedAt"] === "number" &&
     isRecord(client) &&
     typeof client["client_id"] === "string" &&

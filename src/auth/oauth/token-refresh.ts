@@ -1,15 +1,19 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
-import { PlugboardError } from "../../errors.ts";
-import type { AuthChanged } from "../../events.ts";
+import { isPlugboardError } from "../../errors.ts";
+import type { PlugboardError } from "../../errors.ts";
+import type { AuthEvent } from "../../events.ts";
 import type { Challenge } from "../challenge.ts";
 import type { Credentials } from "../credentials.ts";
 import { openDpopSession } from "./dpop-key.ts";
 import { defaultProfile, expiryOf, isDue, keyOf, loginLock, loginName, parseLogin } from "./record.ts";
-import type { Login, LoginKey } from "./record.ts";
+import type { Login, LoginKey, OAuthClient } from "./record.ts";
 import { forgetRegistration } from "./client.ts";
 import type { OAuthConfig } from "./client.ts";
-import { loginRequired, oauthCode, requestFailed } from "./errors.ts";
+import { loginRequired, oauthCode, requestFailed, shown } from "./errors.ts";
+import { chosenResource } from "./resource.ts";
 import { requestTokens } from "./token-request.ts";
+import { assertNotLost } from "../../lib/held.ts";
+import type { Held } from "../../lib/held.ts";
 import type { Vault } from "../vault/vault.ts";
 
 export interface RefreshSettings {
@@ -20,7 +24,7 @@ export interface RefreshSettings {
   /** Runs `work` with a guarded fetch that uses the server's network settings. */
   withFetch<T>(work: (fetch: FetchLike) => Promise<T>): Promise<T>;
   now(): number;
-  emit(event: AuthChanged): void;
+  emit(event: AuthEvent): void;
   /** Reads the configuration again and expands it: workload tokens change, and so may their subject. */
   readConfig?:
     | ((signal: AbortSignal) => Promise<{ oauth: OAuthConfig; key: LoginKey } | undefined>)
@@ -59,28 +63,42 @@ export async function renewLogin(
 ): Promise<Login> {
   const settings = { ...asked, key: await findKey(asked) };
   const { key, credentials, now, server } = settings;
-  return credentials.lock(loginLock(key), async (signal) => {
+  return credentials.lock(loginLock(key), async (held) => {
     const login = await readLogin(settings);
     if (login && login.tokens.access_token !== refused && !isDue(login, now())) return login;
-    if (settings.oauth.grant !== undefined) return logInAgain(settings, refused, challenge, signal);
+    if (settings.oauth.grant !== undefined) return logInAgain(settings, refused, challenge, held.signal);
     if (!login) throw requiresLogin(settings, `"${server}" requires a login.`);
     if (login.tokens.refresh_token === undefined || login.ended)
       throw requiresLogin(settings, `The login to "${server}" has expired.`);
-    await assertReplaceable(settings);
-    return renew(settings, login, login.tokens.refresh_token, signal);
+    await assertReplaceable(settings, held);
+    return renew(settings, login, login.tokens.refresh_token, held);
   });
 }
 
-/** Many refresh tokens work only once: if the new one cannot be stored, the login is lost. */
-async function assertReplaceable({ server, key, credentials }: RefreshSettings): Promise<void> {
+/**
+ * Many refresh tokens work only once: if the new one cannot be stored, or another process uses the same one at the same
+ * time, the login is lost. A login that only this process has needs neither.
+ */
+async function assertReplaceable(settings: RefreshSettings, held: Held): Promise<void> {
+  const { server } = settings;
+  const problem = await notReplaceable(settings, held);
+  if (!problem) return;
+  const message = `The login to "${server}" has to be renewed, but the new login could not be stored. ${problem.message}`;
+  throw problem.with({ server, message, hint: `${problem.hint} Nothing is lost.` });
+}
+
+async function notReplaceable(
+  { key, credentials }: RefreshSettings,
+  { onlyHere }: Held,
+): Promise<PlugboardError | undefined> {
   const vault: Partial<Vault> = await credentials.vault();
-  if ((await vault.canReplace?.(loginName(key))) ?? true) return;
-  const message = `The login to "${server}" has to be renewed, but the new login could not be stored.`;
-  throw new PlugboardError("store-unavailable", message, {
-    server,
-    data: { reason: "unwritable" },
-    hint: "Make the state folder that `plugboard config path` shows writable, or free some space. Nothing is lost.",
-  });
+  try {
+    const place = await vault.assertReplaceable?.(loginName(key));
+    return place === "memory" ? undefined : onlyHere;
+  } catch (error) {
+    if (isPlugboardError(error, "store-unavailable")) return error;
+    throw error;
+  }
 }
 
 /** Machine logins need no person, so they log in again instead of renewing. */
@@ -106,7 +124,7 @@ async function renew(
   settings: RefreshSettings,
   login: Login,
   refreshToken: string,
-  signal: AbortSignal,
+  held: Held,
 ): Promise<Login> {
   const { server, emit, now } = settings;
   const client = currentClient(settings, login);
@@ -116,22 +134,26 @@ async function renew(
     authorization_endpoint: login.issuer,
     response_types_supported: ["code"],
   };
-  const found = { address: login.issuer, metadata, resource: login.resource };
+  const resource = chosenResource(settings.oauth.resource, login.resource);
+  const found = { address: login.issuer, metadata, resource };
   const dpop = login.dpop && (await openDpopSession(login.dpop));
   const grant = { grant_type: "refresh_token", refresh_token: refreshToken };
   try {
-    const tokens = await settings.withFetch((fetch) => {
-      // The lock was lost: another process may use the refresh token now.
-      signal.throwIfAborted();
+    const tokens = await settings.withFetch(async (fetch) => {
+      announceSecret(settings, login, client);
+      // If the lock was lost, another process may use the refresh token now.
+      await assertNotLost(held);
       return requestTokens({ ...settings, found, client, dpop, fetch }, grant);
     });
     const { access_token, refresh_token = refreshToken, scope } = tokens;
     const at = now();
     const renewed: Login = {
       ...login,
+      client: { ...login.client, ...client },
       tokens: { access_token, refresh_token },
       dpop: tokens.token_type.toLowerCase() === "dpop" ? login.dpop : undefined,
       scopes: scope?.split(/\s+/).filter(Boolean) ?? login.scopes,
+      resource,
       obtainedAt: at,
       expiresAt: expiryOf(tokens, at),
     };
@@ -185,6 +207,15 @@ function currentClient({ oauth }: RefreshSettings, { client }: Login) {
       token_endpoint_auth_method: client.token_endpoint_auth_method,
     }),
   };
+}
+
+/** A secret that was configured after the login goes to an issuer that may be the server's choice. */
+function announceSecret({ server, oauth, emit, now }: RefreshSettings, login: Login, client: OAuthClient) {
+  const isNew = client.client_secret !== undefined && login.client.client_secret === undefined;
+  if (!isNew || oauth.issuer !== undefined || oauth.privateKey !== undefined) return;
+  const endpoints = [new URL(login.endpoints.token_endpoint).origin];
+  const sends = ["client secret"];
+  emit({ type: "issuer-chosen", server, issuer: shown(login.issuer), endpoints, sends, at: now() });
 }
 
 export function requiresLogin({ server, key }: Pick<RefreshSettings, "server" | "key">, why: string) {

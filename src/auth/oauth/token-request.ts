@@ -37,7 +37,7 @@ export async function requestTokens(
         ? undefined
         : { ...client, client_secret: client.client_secret },
     // Exactly as the server spells it; a URL object would add a trailing slash.
-    prepareTokenRequest: () => new URLSearchParams({ ...grant, resource: found.resource }),
+    prepareTokenRequest: () => new URLSearchParams({ ...grant, ...resourceField(found) }),
     ...(signed && { addClientAuthentication: signed }),
     ...(dpop && { dpop: () => dpop }),
   };
@@ -46,6 +46,11 @@ export async function requestTokens(
     fetchFn: fetch,
   });
   return checkTokens(server, tokens, oauth.dpop === true ? "required" : dpop ? "wanted" : "none");
+}
+
+/** The form field, unless the configuration leaves it out. */
+export function resourceField({ resource }: Pick<Discovery, "resource">): { resource?: string } {
+  return resource === undefined ? {} : { resource };
 }
 
 function notBound(server: string): PlugboardError {

@@ -1,5 +1,6 @@
 import type { FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
 import { authFailed, operatorHint } from "./errors.ts";
+import { startDeadline } from "../../lib/deadline.ts";
 import { isRecord } from "../../lib/record.ts";
 import { readClaims } from "./token-claims.ts";
 
@@ -50,9 +51,10 @@ export async function accountOf(
   // The token is sent only to the origin that issued it.
   const url = typeof address === "string" ? URL.parse(address) : undefined;
   if (!url || url.origin !== URL.parse(String(issuing))?.origin) return undefined;
+  using deadline = startDeadline(5_000);
   try {
     const headers = { authorization: `Bearer ${tokens.access_token}`, accept: "application/json" };
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(5_000) });
+    const response = await fetch(url, { headers, signal: deadline.signal });
     const text = await response.text();
     return response.ok ? nameIn(JSON.parse(text)) : undefined;
   } catch {

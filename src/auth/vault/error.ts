@@ -21,11 +21,15 @@ export function vaultError(
   return new PlugboardError("store-unavailable", message, { hint, cause, data: { reason, path } });
 }
 
-/** True if the only problem is that nothing can be written: a full disk, or a home folder that is read-only or missing. */
-export function isUnwritable(error: unknown): boolean {
-  if (isPlugboardError(error, "store-unavailable")) {
-    return error.reason === "unwritable" || error.reason === "full";
-  }
+/** True if one record cannot be opened but the vault itself works. */
+export function isUnreadableRecord(error: unknown): error is PlugboardError {
+  const reasons: unknown[] = ["locked", "key-missing", "wrong-key", "corrupt"] satisfies VaultProblem[];
+  return isPlugboardError(error, "store-unavailable") && reasons.includes(error.reason);
+}
+
+/** True if the only problem is that the vault itself cannot be written: a full disk, or a folder that is read-only or missing. */
+export function isUnwritable(error: unknown, path: string): boolean {
+  if (isPlugboardError(error)) return error.reason === "unwritable" && error.data?.["path"] === path;
   const code = isRecord(error) ? error["code"] : undefined;
   return typeof code === "string" && /^E(NOSPC|DQUOT|FBIG|ROFS|ACCES|PERM|IO|NOENT|NOTDIR)$/.test(code);
 }

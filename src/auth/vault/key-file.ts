@@ -1,3 +1,4 @@
+import type { Held } from "../../lib/held.ts";
 import { vaultError } from "./error.ts";
 import { readPrivateFile, writePrivateFile } from "./file.ts";
 
@@ -22,6 +23,6 @@ export function readKeyFile(path: string): KeptKey | undefined {
   );
 }
 
-export async function writeKeyFile(path: string, { id, key }: KeptKey): Promise<void> {
-  await writePrivateFile(path, `plugboard-vault-key 1 ${id} ${key.toString("base64")}\n`);
+export async function writeKeyFile(path: string, { id, key }: KeptKey, held: Held): Promise<void> {
+  await writePrivateFile(path, `plugboard-vault-key 1 ${id} ${key.toString("base64")}\n`, held);
 }

@@ -1,3 +1,4 @@
+import type { Held } from "../../lib/held.ts";
 import type { Keychain } from "./keychain.ts";
 import { keyCheck, keyFromPassphrase, newKey, newSalt } from "./cipher.ts";
 import type { KeyPlace, VaultDocument, VaultKey } from "./document.ts";
@@ -53,11 +54,11 @@ export class VaultKeys {
   }
 
   /** The key for a new record: an existing key in the best available place, or else a new one. */
-  async forWriting({ keys, records }: VaultDocument): Promise<OpenKey> {
+  async forWriting({ keys, records }: VaultDocument, held: Held): Promise<OpenKey> {
     const place = await this.#placeForNewKey();
     const isUsed = (id: string) => records.values().some(({ key }) => key === id);
     for (const [id, about] of [...keys].reverse()) {
-      if (about.place !== place) continue;
+      if (about.place !== place || !this.#isKept(id, about)) continue;
       const key = await this.open(id, about).catch((error: unknown) => {
         // A wrong key is a mistake to correct; a missing key is replaced by a new one.
         if (isWrongKey(error) && isUsed(id)) throw error;
@@ -65,22 +66,28 @@ export class VaultKeys {
       });
       if (key) return { id, key, about };
     }
-    return this.#create(place);
+    return this.#create(place, held);
   }
 
-  async #create(place: KeyPlace): Promise<OpenKey> {
+  /** False if only this process still has the key: what it encrypts would be lost with it. */
+  #isKept(id: string, { place }: VaultKey): boolean {
+    if (place !== "file" || !this.#found.has(id)) return true;
+    return readKeyFile(this.#sources.keyFile)?.id === id;
+  }
+
+  async #create(place: KeyPlace, held: Held): Promise<OpenKey> {
     const { passphrase = "", keychain, keyFile } = this.#sources;
     let { id, key } = newKey();
     const salt = place === "passphrase" ? newSalt() : undefined;
     if (salt !== undefined) key = await keyFromPassphrase(passphrase, salt);
     else if (place === "keychain") {
       const isKept = await keychain?.write(account(id), key.toString("base64"));
-      if (!isKept) return this.#create("file");
+      if (!isKept) return this.#create("file", held);
     } else {
       // The key file outlives the vault: an existing key may still open a vault that was moved aside.
       const kept = readKeyFile(keyFile);
       if (kept) ({ id, key } = kept);
-      else await writeKeyFile(keyFile, { id, key });
+      else await writeKeyFile(keyFile, { id, key }, held);
     }
     this.#found.set(id, Promise.resolve(key));
     const about = { place, check: keyCheck(key, id), ...(salt !== undefined && { salt }) };

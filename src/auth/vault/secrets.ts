@@ -1,5 +1,6 @@
 import type { SecretSource } from "../../config/expand.ts";
 import type { Environment } from "../../lib/folders.ts";
+import { own } from "../../lib/record.ts";
 import type { Vault } from "./vault.ts";
 
 const prefix = "secret/";
@@ -20,6 +21,6 @@ export function isSecretName(name: string): boolean {
 export function secretSource(vault: () => Promise<Vault>, env: Environment): SecretSource {
   return async (name) => {
     const value = await (await vault()).get(secretName(name));
-    return typeof value === "string" ? value : env[name];
+    return typeof value === "string" ? value : own(env, name);
   };
 }

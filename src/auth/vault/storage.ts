@@ -1,5 +1,7 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
+import { assertHeld } from "../../lib/held.ts";
+import type { Held } from "../../lib/held.ts";
 import { emptyVault, formatVault, parseVault } from "./document.ts";
 import type { VaultDocument } from "./document.ts";
 import { unwritable, vaultError } from "./error.ts";
@@ -8,10 +10,18 @@ import { readPrivateFile, writePrivateFile } from "./file.ts";
 export interface VaultStorageOptions {
   /** A folder that contains only the vault, inside the state folder. */
   folder: string;
-  /** Runs `work` in only one process at a time; the signal is aborted if that is no longer certain. */
-  lock<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Runs `work` in only one process at a time. */
+  lock<T>(name: string, work: (held: Held) => Promise<T>): Promise<T>;
   now?: (() => number) | undefined;
   onWarning?: ((message: string) => void) | undefined;
+}
+
+/** The vault's content while the lock is held. */
+export interface OpenVault {
+  document: VaultDocument;
+  held: Held;
+  /** Writes the document. */
+  save(): Promise<void>;
 }
 
 /** Reads and writes the vault file. Any process can read it at any time; only one changes it at a time. */
@@ -26,17 +36,15 @@ export class VaultStorage {
 
   /** Needs no lock, because the file is replaced atomically; only moving a damaged file aside needs one. */
   async read(): Promise<VaultDocument> {
-    return this.#parse() ?? this.change(async (document) => document);
+    return this.#parse() ?? this.change(async ({ document }) => document);
   }
 
   /** Runs `work` with the current document while holding the lock; nothing is written unless it calls `save`. */
-  change<T>(work: (document: VaultDocument, save: () => Promise<void>) => Promise<T>): Promise<T> {
-    return this.#options.lock("vault", async (signal) => {
-      const document = this.#parse() ?? this.#moveAside();
-      return work(document, async () => {
-        signal.throwIfAborted();
-        await writePrivateFile(this.path, formatVault(document));
-      });
+  change<T>(work: (vault: OpenVault) => Promise<T>): Promise<T> {
+    return this.#options.lock("vault", async (held) => {
+      const document = this.#parse() ?? (await this.#moveAside(held));
+      const save = () => writePrivateFile(this.path, formatVault(document), held);
+      return work({ document, held, save });
     });
   }
 
@@ -51,9 +59,10 @@ export class VaultStorage {
     throw vaultError("newer", this.path, `The vault ${this.path} was written by a newer Plugboard.`, hint);
   }
 
-  #moveAside(): VaultDocument {
+  async #moveAside(held: Held): Promise<VaultDocument> {
     const { folder, now = Date.now, onWarning } = this.#options;
     const aside = join(folder, `vault.corrupt-${new Date(now()).toISOString().replace(/\W/g, "")}`);
+    await assertHeld(held);
     try {
       renameSync(this.path, aside);
     } catch (error) {

@@ -8,7 +8,7 @@ import type { KeyPlace, SealedRecord, VaultDocument } from "./document.ts";
 import { isUnwritable, unwritable, vaultError } from "./error.ts";
 import { VaultKeys } from "./keys.ts";
 import { VaultStorage } from "./storage.ts";
-import type { VaultStorageOptions } from "./storage.ts";
+import type { OpenVault, VaultStorageOptions } from "./storage.ts";
 
 /** Where a record's key is stored; `memory` if nothing could be written and the record is lost when this process ends. */
 export type VaultPlace = KeyPlace | "memory";
@@ -22,13 +22,16 @@ export interface Vault {
   readonly path: string;
   /** A copy, parsed from JSON: check its shape. Never cached, because other processes write too. */
   get(name: string): Promise<unknown>;
-  /** Stores a JSON value and returns where its key is. */
-  set(name: string, value: unknown): Promise<VaultPlace>;
   /**
-   * Rewrites the record unchanged and returns false if that is not possible now. Afterwards its key is in memory. Call
-   * this before an action that invalidates the record, to be sure that the replacement can be stored.
+   * Stores a JSON value and returns where its key is: `memory` if the vault's folder cannot be written. If it can, but
+   * other processes cannot be locked out, this fails; with `orHere`, the value is then kept in memory too.
    */
-  canReplace(name: string): Promise<boolean>;
+  set(name: string, value: unknown, options?: { orHere?: boolean }): Promise<VaultPlace>;
+  /**
+   * Rewrites the record unchanged, if there is one, and fails with the reason if that is not possible now. Afterwards its key is in memory. Call this before an action that invalidates the record, to be sure
+   * that the replacement can be stored. Returns `memory` if only this process has the record.
+   */
+  assertReplaceable(name: string): Promise<"vault" | "memory">;
   /** True if there was a record. Works without the key. */
   delete(name: string): Promise<boolean>;
   list(prefix: string): Promise<VaultList>;
@@ -66,24 +69,22 @@ export function createVault(options: VaultOptions): Vault {
   return {
     path,
     async get(name) {
-      const id = recordId(name);
-      const held = unwritten.get(id);
-      const document = await storage.read();
-      const sealed = document.records.get(id);
-      const kept =
-        sealed && (await openRecord(id, sealed, document).catch((error) => (held ? undefined : fail(error))));
-      return kept && kept.setAt > (held?.setAt ?? -1) ? kept.value : held?.value;
+      return (await current(recordId(name)))?.value;
     },
 
-    async set(name, value) {
+    async set(name, value, { orHere = false } = {}) {
       const record: VaultRecord = { name, value: copyOf(value), setAt: now() };
       const id = recordId(name);
+      let onlyHere: PlugboardError | undefined;
       try {
-        const place = await storage.change((document, save) => put(id, record, document, save));
+        const place = await storage.change((opened) => {
+          ({ onlyHere } = opened.held);
+          return put(id, record, opened);
+        });
         unwritten.delete(id);
         return place;
       } catch (error) {
-        if (!isUnwritable(error)) throw error;
+        if (!isUnwritable(error, path) && !(orHere && error === onlyHere)) throw error;
         unwritten.set(id, record);
         if (!hasWarned) onWarning(notStoredWarning(path, error));
         hasWarned = true;
@@ -91,18 +92,20 @@ export function createVault(options: VaultOptions): Vault {
       }
     },
 
-    async canReplace(name) {
+    async assertReplaceable(name) {
       const id = recordId(name);
-      if (unwritten.has(id)) return true;
+      // Another process may have stored a newer one, which is not this process's own.
+      if (unwritten.has(id) && (await current(id)) === unwritten.get(id)) return "memory";
       try {
-        await storage.change(async (document, save) => {
+        await storage.change(async (opened) => {
+          const { document, held, save } = opened;
           const sealed = document.records.get(id);
-          if (sealed) await put(id, await openRecord(id, sealed, document), document, save);
+          if (sealed) await put(id, await openRecord(id, sealed, document), opened);
+          else if (held.onlyHere) await save();
         });
-        return true;
+        return "vault";
       } catch (error) {
-        if (isUnwritable(error)) return false;
-        throw error;
+        throw isUnwritable(error, path) ? unwritable(path, error) : error;
       }
     },
 
@@ -110,9 +113,12 @@ export function createVault(options: VaultOptions): Vault {
       const id = recordId(name);
       const wasHeld = unwritten.delete(id);
       if (!(await storage.read()).records.has(id)) return wasHeld;
-      return storage.change(async (document, save) => {
+      return storage.change(async ({ document, save }) => {
         const wasKept = document.records.delete(id);
-        if (wasKept) await save().catch((error: unknown) => fail(unwritable(path, error)));
+        if (wasKept)
+          await save().catch((error: unknown) =>
+            fail(isUnwritable(error, path) ? unwritable(path, error) : error),
+          );
         return wasKept || wasHeld;
       });
     },
@@ -136,8 +142,18 @@ export function createVault(options: VaultOptions): Vault {
     },
   };
 
-  async function put(id: string, record: VaultRecord, document: VaultDocument, save: () => Promise<void>) {
-    const { id: keyId, key, about, discard } = await keys.forWriting(document);
+  /** The newest record: of the vault, or one that could not be written. */
+  async function current(id: string): Promise<VaultRecord | undefined> {
+    const held = unwritten.get(id);
+    const document = await storage.read();
+    const sealed = document.records.get(id);
+    const kept =
+      sealed && (await openRecord(id, sealed, document).catch((error) => (held ? undefined : fail(error))));
+    return kept && kept.setAt > (held?.setAt ?? -1) ? kept : held;
+  }
+
+  async function put(id: string, record: VaultRecord, { document, held, save }: OpenVault) {
+    const { id: keyId, key, about, discard } = await keys.forWriting(document, held);
     document.keys.set(keyId, about);
     document.records.set(id, { key: keyId, ...seal(key, `${id}|${keyId}`, JSON.stringify(record)) });
     try {
@@ -172,7 +188,8 @@ function copyOf(value: unknown): unknown {
 }
 
 function notStoredWarning(path: string, error: unknown): string {
-  const why = isRecord(error) && typeof error["code"] === "string" ? ` (${error["code"]})` : "";
+  const { code } = isRecord(error) ? error : {};
+  const why = isPlugboardError(error) ? `: ${error.message}` : typeof code === "string" ? ` (${code})` : "";
   return `The vault ${path} cannot be written to${why}; new secrets and logins are lost when this process ends.`;
 }
 

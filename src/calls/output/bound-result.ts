@@ -4,17 +4,14 @@ import type { ToolEntry } from "../../catalog/tool-entry.ts";
 import { matchesGlob } from "../../lib/glob.ts";
 import type { CallResult } from "../call-tool.ts";
 import { boundOutput } from "./output.ts";
-import type { OutputPolicy } from "./output.ts";
+import type { Keep, OutputNote, OutputPolicy } from "./output.ts";
 import { isSurelyBelow } from "./weigh.ts";
-
-/** Stores a whole result and returns its handle. */
-export type Keep = (whole: CallResult) => Promise<string>;
 
 interface BoundContext {
   settings: Settings;
   /** The limits if none are configured. */
   output: OutputPolicy;
-  keep(tool: ToolEntry): Keep;
+  keep(tool: ToolEntry): Keep<CallResult>;
 }
 
 /** Cuts a result to the limits for this tool. If anything is left out, the whole result is stored. */
@@ -23,10 +20,12 @@ export function boundResult(
   result: CallResult,
   config: ServerConfig,
   context: BoundContext,
-): CallResult | Promise<CallResult> {
+  /** The size of the server's message, if it is known. */
+  bytes?: number,
+): { result: CallResult; note?: OutputNote } | Promise<{ result: CallResult; note?: OutputNote }> {
   const policy = outputPolicy(tool.name, config, context);
-  if (isSurelyBelow(result, policy.warnTokens)) return result;
-  return boundOutput(result, policy, context.keep(tool)).then(({ result: bounded }) => bounded);
+  if (isSurelyBelow(result, policy, bytes)) return { result };
+  return boundOutput(result, policy, context.keep(tool));
 }
 
 /** The most specific limit applies: the tool's, the server's, the general one, environment variables, our default. */

@@ -1,5 +1,5 @@
 import { boundaryAfter, boundaryBefore } from "./boundary.ts";
-import { estimateTokens, measure } from "./token-estimate.ts";
+import { measure } from "./token-estimate.ts";
 
 export interface CutTexts {
   /** In the order of the input; `undefined` for texts between head and tail that were dropped. */
@@ -36,11 +36,11 @@ export function cutTexts(texts: readonly { text: string; tokens: number }[], bud
   }
 
   const opening = texts[first]?.text ?? "";
-  const headEnd = headOf(opening, headLeft);
-  const head = opening.slice(0, headEnd);
-  kept[first] = head;
+  const head = measureHead(opening, headLeft, 0);
+  kept[first] = opening.slice(0, head.at);
   const closing = texts[last]?.text ?? "";
-  const tail = closing.slice(tailOf(closing, tailLeft, first === last ? headEnd : 0));
+  const end = measureTail(closing, tailLeft, first === last ? head.at : 0);
+  const tail = closing.slice(end.at);
   if (first !== last) kept[last] = tail;
   const wholeTokens = kept.reduce(
     (sum, text, index) =>
@@ -51,23 +51,41 @@ export function cutTexts(texts: readonly { text: string; tokens: number }[], bud
     texts: kept,
     markAt: first,
     tail: first === last ? tail : "",
-    keptTokens: wholeTokens + estimateTokens(head) + estimateTokens(tail),
+    keptTokens: wholeTokens + Math.ceil(head.tokens) + Math.ceil(end.tokens),
   };
 }
 
 export function headOf(text: string, budget: number, from = 0): number {
-  if (budget < 1) return from;
-  const { end } = measure(text, from, text.length, budget);
-  return boundaryBefore(text, from, end);
+  return measureHead(text, budget, from).at;
 }
 
-/** The maximum number of characters read for each token of the tail. */
+interface Cut {
+  at: number;
+  /** Of what is kept. */
+  tokens: number;
+}
+
+function measureHead(text: string, budget: number, from: number): Cut {
+  if (budget < 1) return { at: from, tokens: 0 };
+  const { end, tokens } = measure(text, from, text.length, budget);
+  const at = boundaryBefore(text, from, end);
+  return { at, tokens: Math.max(0, tokens - measure(text, at, end).tokens) };
+}
+
+/** Most texts have at least a token for each of so many characters; the tail is read further back where they do not. */
+const usualCharactersPerToken = 5;
 const maxCharactersPerToken = 24;
 
-function tailOf(text: string, budget: number, notBefore: number): number {
-  if (budget < 1) return text.length;
-  const from = Math.max(notBefore, text.length - budget * maxCharactersPerToken);
-  const surplus = measure(text, from, text.length).tokens - budget;
-  const start = surplus <= 0 ? from : measure(text, from, text.length, surplus).end;
-  return Math.max(notBefore, boundaryAfter(text, start));
+function measureTail(text: string, budget: number, notBefore: number): Cut {
+  if (budget < 1) return { at: text.length, tokens: 0 };
+  let from = text.length;
+  let { tokens } = { tokens: 0 };
+  for (let reach = usualCharactersPerToken; tokens < budget && from > notBefore; reach *= 2) {
+    from = Math.max(notBefore, text.length - budget * Math.min(reach, maxCharactersPerToken));
+    ({ tokens } = measure(text, from, text.length));
+    if (reach >= maxCharactersPerToken) break;
+  }
+  const start = tokens <= budget ? from : measure(text, from, text.length, tokens - budget).end;
+  const at = Math.max(notBefore, boundaryAfter(text, start));
+  return { at, tokens: Math.max(0, tokens - measure(text, from, at).tokens) };
 }

@@ -45,7 +45,7 @@ export function planOutput(
   const used = sumUsed(parts, decisions);
   const textBudget = Math.max(0, budget - reserved - used);
   const cutsText = textTokens > textBudget;
-  const fits = structured?.isMirrored ? !cutsText : reserved > 0 || ownStructured <= textBudget - textTokens;
+  const fits = structured?.mirrored ? !cutsText : reserved > 0 || ownStructured <= textBudget - textTokens;
   return {
     parts: decisions,
     textBudget,

@@ -8,48 +8,75 @@ import {
   type MediaPart,
   type ToolResult,
 } from "../content/parts.ts";
-import { estimateTokens } from "./token-estimate.ts";
+import { estimateTokens, guessTokens } from "./token-estimate.ts";
 
 export interface Weighed {
   parts: { part: ContentPart; tokens: number }[];
   /** `tokens` is 0 if the text parts contain the same value. */
-  structured: { tokens: number; isMirrored: boolean } | undefined;
+  structured: { tokens: number; mirrored: { value: unknown } | undefined } | undefined;
   total: number;
 }
 
 /** Estimates the tokens of a result. Structured content that the text repeats is counted once. */
-export function weigh(result: ToolResult): Weighed {
-  const parts = contentParts(result).map((part) => ({ part, tokens: partTokens(part) }));
-  const structured = weighStructured(result, parts);
+export function weigh(result: ToolResult, { maxTokens }: { maxTokens?: number } = {}): Weighed {
+  // What is far above the limit is cut anyway, so it need not be measured exactly.
+  const tokensOf = (text: string) => estimateTokens(text, maxTokens && 2 * maxTokens);
+  const parts = contentParts(result).map((part) => ({ part, tokens: partTokens(part, tokensOf) }));
+  const structured = weighStructured(result, parts, tokensOf);
   const total = parts.reduce((sum, { tokens }) => sum + tokens, structured?.tokens ?? 0);
   return { parts, structured, total };
 }
 
-/** True if no estimate could reach `tokens`: a cheap check that settles nearly every call. */
-export function isSurelyBelow(result: ToolResult, tokens: number): boolean {
-  let characters = result.structuredContent === undefined ? 0 : jsonText(result.structuredContent).length;
-  for (const part of contentParts(result)) {
+/**
+ * A cheap check that settles nearly every call: true if no estimate could reach the limit at which a result is cut, and
+ * it is not so large that it needs a note. `bytes` is the size of the server's message, if it is known.
+ */
+export function isSurelyBelow(
+  result: ToolResult,
+  { warnTokens, maxTokens }: { warnTokens: number; maxTokens: number },
+  bytes?: number,
+): boolean {
+  const parts = contentParts(result);
+  let characters = 0;
+  for (const part of parts) {
     if (part.kind !== "text") return false;
     characters += part.text.length;
   }
-  return characters * maxTokensPerCharacter < tokens;
+  const written = result.structuredContent === undefined ? 0 : structuredSize(result, bytes, characters);
+  const most = (characters + written) * maxTokensPerCharacter;
+  if (most < Math.min(warnTokens, maxTokens)) return true;
+  if (most >= maxTokens) return false;
+  const guess = parts.reduce((sum, part) => sum + (part.kind === "text" ? guessTokens(part.text) : 0), 0);
+  const density = characters === 0 ? maxTokensPerCharacter : guess / characters;
+  return (guess + written * density) * guessMargin < warnTokens;
+}
+
+const guessMargin = 1.25;
+
+/** At most how many characters structured content has as JSON. A message is never shorter than what is in it. */
+function structuredSize(result: ToolResult, bytes: number | undefined, textLength: number): number {
+  return bytes === undefined ? jsonText(result.structuredContent).length : Math.max(0, bytes - textLength);
 }
 
 /** Reached by single punctuation characters between letters. */
 const maxTokensPerCharacter = 1.1;
 
-function weighStructured(result: ToolResult, parts: Weighed["parts"]): Weighed["structured"] {
+function weighStructured(
+  result: ToolResult,
+  parts: Weighed["parts"],
+  tokensOf: (text: string) => number,
+): Weighed["structured"] {
   if (result.structuredContent === undefined) return undefined;
   const contents = parts.map(({ part }) => part);
-  const isMirrored = mirroredValue(contents, result.structuredContent) !== undefined;
-  return { isMirrored, tokens: isMirrored ? 0 : estimateTokens(jsonText(result.structuredContent)) };
+  const mirrored = mirroredValue(contents, result.structuredContent);
+  return { mirrored, tokens: mirrored ? 0 : tokensOf(jsonText(result.structuredContent)) };
 }
 
-function partTokens(part: ContentPart): number {
+function partTokens(part: ContentPart, tokensOf: (text: string) => number): number {
   if (isMedia(part)) return mediaTokens(part);
-  if (part.kind === "text" || part.kind === "resource") return estimateTokens(part.text);
+  if (part.kind === "text" || part.kind === "resource") return tokensOf(part.text);
   if (part.kind === "link") return estimateTokens(`${part.uri} ${part.name ?? ""}`) + 4;
-  return estimateTokens(jsonText(part.value));
+  return tokensOf(jsonText(part.value));
 }
 
 /**

@@ -22,9 +22,12 @@ export interface ResultDocument {
 
 /**
  * Converts a whole result to one text for storage: first all readable text with placeholders for media, then the media
- * themselves (base64) and structured content that the text repeats.
+ * themselves (base64) and structured content that the text repeats. If one text is all of it, it is stored once.
  */
-export function resultDocument(result: ToolResult): ResultDocument {
+export function resultDocument(
+  result: ToolResult,
+  mirrored = mirroredValue(contentParts(result), result.structuredContent),
+): ResultDocument {
   const contents = contentParts(result);
   const pieces: string[] = [];
   const parts: ResultPart[] = [];
@@ -34,26 +37,29 @@ export function resultDocument(result: ToolResult): ResultDocument {
     length += text.length;
     return { start: length - text.length, end: length };
   };
-  const appendStructured = () => {
-    parts.push({ part: "structured", kind: "structured", ...append(jsonText(result.structuredContent, 2)) });
+  const addStructured = (place: { start: number; end: number }) => {
+    parts.push({ part: "structured", kind: "structured", ...place });
   };
 
   const hasStructured = result.structuredContent !== undefined;
-  const isMirrored = hasStructured && mirroredValue(contents, result.structuredContent) !== undefined;
   contents.forEach((part, index) => {
     if (index > 0) append("\n");
     if (isMedia(part)) append(`[${describeMedia(part)}: part ${index}]`);
     else parts.push({ part: String(index), ...labels(part), ...append(partToText(part)) });
   });
-  if (hasStructured && !isMirrored) {
+  if (hasStructured && !mirrored) {
     if (contents.length > 0) append("\n");
-    appendStructured();
+    addStructured(append(jsonText(result.structuredContent, 2)));
   }
   const viewEnd = length;
   contents.forEach((part, index) => {
     if (isMedia(part)) parts.push({ part: String(index), ...labels(part), ...append(part.data) });
   });
-  if (isMirrored) appendStructured();
+  if (hasStructured && mirrored) {
+    const [text, ...more] = parts.filter(({ kind }) => kind === "text");
+    const isText = text && more.length === 0 && mirrored.value === result.structuredContent;
+    addStructured(isText ? { start: text.start, end: text.end } : append(jsonText(result.structuredContent)));
+  }
   return { text: pieces.join(""), viewEnd, parts };
 }
 

@@ -18,6 +18,12 @@ export function createValidator(schema: unknown): Validator {
   };
 }
 
+/** The first mistake in a value, in words; undefined if there is none. For schemas that are used once. */
+export function firstMistake(schema: unknown, value: unknown): string | undefined {
+  const [mistake] = createValidator(schema)(value);
+  return mistake && `${mistake.path} ${mistake.message}`.trimStart();
+}
+
 /** Like a validator, but for code that acts on the findings instead of showing them. */
 export function createFinder(schema: unknown): (value: unknown) => Finding[] {
   let check: Check | undefined;

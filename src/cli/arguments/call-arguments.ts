@@ -1,4 +1,5 @@
 import { PlugboardError } from "../../index.ts";
+import type { Selection } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import { argumentValue } from "./value.ts";
 import { readTextFile } from "./text-file.ts";
@@ -9,19 +10,24 @@ import type { Terminal } from "../terminal/terminal.ts";
 
 type Arguments = Record<string, unknown>;
 
+/** Where values that are not typed come from. */
+export interface Sources extends Pick<Terminal, "cwd" | "readInput"> {
+  readResult(handle: string, selection: Selection): Promise<unknown>;
+}
+
 /** Reads `key=value…` according to the schema, or one object from `'{json}'`, `@file` or `-` (standard input). */
 export async function readArguments(
   words: readonly string[],
   schema: Schema,
-  terminal: Pick<Terminal, "cwd" | "readInput">,
+  sources: Sources,
 ): Promise<Arguments> {
   const [first] = words;
   if (first === undefined) return {};
   if (words.length === 1) {
-    if (first === "-") return objectFrom(await terminal.readInput(), "standard input");
+    if (first === "-") return objectFrom(await sources.readInput(), "standard input");
     if (first.startsWith("@")) {
       const file = first.slice(1);
-      return objectFrom(await readTextFile(file, terminal.cwd), file);
+      return objectFrom(await readTextFile(file, sources.cwd), file);
     }
     if (first.trimStart().startsWith("{")) return objectFrom(first, "the argument");
   }
@@ -31,7 +37,7 @@ export async function readArguments(
     const pair = parsePair(word, words, schema);
     const steps = stepsOf(pair.key, schema);
     const target = schemaAt(steps, schema);
-    const value = await readValue(pair, target, schema, terminal);
+    const value = await readValue(pair, target, schema, sources);
     place(args, steps, value, { key: pair.key, isRepeated: given.has(pair.key) });
     given.add(pair.key);
   }
@@ -61,12 +67,23 @@ async function readValue(
   { key, isJson, text }: Pair,
   schema: unknown,
   root: Schema,
-  { cwd }: Pick<Terminal, "cwd">,
+  { cwd, readResult }: Sources,
 ): Promise<unknown> {
   if (isJson) return await parseJson(text, `the value of ${key}`);
   if (!text.startsWith("@")) return argumentValue(text, schema, root);
+  if (text.startsWith("@result:")) {
+    const { handle, ...selection } = parseReference(text);
+    const value = await readResult(handle, selection);
+    return typeof value === "string" ? argumentValue(value, schema, root) : value;
+  }
   const hint = `To pass the text itself, write ${key}:='${JSON.stringify(text)}'.`;
   return argumentValue(await readTextFile(text.slice(1), cwd, hint), schema, root);
+}
+
+/** `@result:<handle>`, then `:<part>` and `#<JSON pointer>` for less than all of it. */
+function parseReference(text: string): Selection & { handle: string } {
+  const [, handle, part, select] = /^@result:([^:#]*)(?::([^#]*))?(?:#([\s\S]*))?$/.exec(text) ?? [];
+  return { handle: handle ?? "", part, select };
 }
 
 /** `a.b` means `b` inside `a`, unless a parameter is named `a.b`. */

@@ -1,13 +1,14 @@
 import type { Command } from "commander";
 import { Option } from "commander";
-import { PlugboardError } from "../../index.ts";
+import { PlugboardError, secretOwner } from "../../index.ts";
 import type { WritableScope } from "../../index.ts";
+import { shellWord } from "../../lib/argv.ts";
 import { addServer } from "../add-server.ts";
 import type { KeptSecret } from "../add-server.ts";
 import { safe } from "../terminal/print.ts";
 import { readSecretValue } from "../terminal/secret-value.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { collect, scopeOption, verb } from "../verb.ts";
+import { collect, scopeOption, verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 
 interface AddOptions extends CommonOptions {
@@ -58,9 +59,10 @@ export function command(terminal: Terminal): Command {
         });
       }
       if (!isRemote(target, options)) return addServer(name, local(target, args, options), options, terminal);
-      const written = remote(name, target, args, options);
-      const secret = options.clientSecret ? await readClientSecret(name, terminal) : undefined;
-      await addServer(name, written, options, terminal, secret);
+      const written = remote(target, args, options);
+      const kept = options.clientSecret ? await readClientSecret(name, options, terminal) : undefined;
+      if (kept) written.oauth = { ...written.oauth, clientSecret: `\${secret:${kept.name}}` };
+      await addServer(name, written, options, terminal, kept);
     });
 }
 
@@ -95,7 +97,11 @@ function local(program: string, args: string[], options: AddOptions): Record<str
   };
 }
 
-function remote(name: string, url: string, args: string[], options: AddOptions): Record<string, unknown> {
+function remote(
+  url: string,
+  args: string[],
+  options: AddOptions,
+): Record<string, unknown> & { oauth?: object } {
   const [extra] = args;
   if (extra !== undefined) {
     throw new PlugboardError("usage-invalid", `A URL takes no arguments: remove "${extra}".`);
@@ -105,7 +111,6 @@ function remote(name: string, url: string, args: string[], options: AddOptions):
   const headers = Object.fromEntries(options.header.map((pair) => splitPair(pair, ":", "-H 'Name: value'")));
   const oauth = {
     ...(options.clientId === undefined ? {} : { clientId: options.clientId }),
-    ...(options.clientSecret ? { clientSecret: `\${secret:${clientSecretName(name)}}` } : {}),
     ...(options.callbackPort === undefined ? {} : { callbackPort: options.callbackPort }),
   };
   return {
@@ -116,18 +121,24 @@ function remote(name: string, url: string, args: string[], options: AddOptions):
   };
 }
 
-function clientSecretName(server: string): string {
-  return `${server.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}_CLIENT_SECRET`;
-}
-
-/** Reads the client secret. Without a terminal, explains how to set it later and returns nothing. */
-async function readClientSecret(server: string, terminal: Terminal): Promise<KeptSecret | undefined> {
-  const name = clientSecretName(server);
+/**
+ * Reads the client secret, under a name that no other server uses. Without a terminal, explains how to set it later and
+ * returns only the name.
+ */
+async function readClientSecret(
+  server: string,
+  options: AddOptions,
+  terminal: Terminal,
+): Promise<KeptSecret> {
+  const wanted = `${secretOwner(server)}_CLIENT_SECRET`;
+  const name = await withWorkspace(terminal, options, (workspace) =>
+    workspace.stored.freeName(wanted, server, options.scope),
+  );
   const fromEnv = terminal.env["MCP_CLIENT_SECRET"] ? "MCP_CLIENT_SECRET" : undefined;
   if (fromEnv === undefined && !terminal.ask) {
-    const words = `note: save the client secret with \`plugboard secret set ${name}\`, or set the variable ${name}.`;
+    const words = `note: save the client secret with \`plugboard secret set ${shellWord(name)}\`, or set the variable ${name}.`;
     terminal.err(`${safe(words)}\n`);
-    return undefined;
+    return { name };
   }
   return { name, value: await readSecretValue(name, { input: [], fromEnv }, terminal) };
 }

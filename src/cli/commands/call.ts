@@ -35,12 +35,16 @@ export function command(terminal: Terminal): Command {
       "call issues.create title='It broke' body=@report.md extra:='{\"a\": [1, 2]}'",
       'call files.write_file \'{"path": "a.txt", "content": "hello"}\'',
       "call files.write_file @arguments.json",
+      "call files.write_file path=a.txt content=@result:r_abcdefghijklmnopqrst#/items/0/body",
       "call issues.search query=bugs --profile work",
       "make-arguments | plugboard call files.write_file - --json",
     ],
   )
     .argument("<tool>", "the tool's ID, server.tool, or its name if it is unique")
-    .argument("[arguments...]", "key=value, key:=json or key=@file; or a single '{json}', @file or -")
+    .argument(
+      "[arguments...]",
+      "key=value, key:=json, key=@file or key=@result:handle; or a single '{json}', @file or -",
+    )
     .option("--timeout <seconds>", "fail if the server is silent for this long", seconds)
     .option("-y, --yes", "approve the call even if the configuration says to ask")
     .option("--whole", "show the whole result, whatever its size")
@@ -87,7 +91,11 @@ async function callTool(
   const tool = await findTool(hub, query);
   assertAccounts(hub.config.servers.get(tool.server), profile);
   waiting.words = toolWord(tool);
-  const args = await readArguments(words, tool.inputSchema, terminal);
+  const args = await readArguments(words, tool.inputSchema, {
+    cwd: terminal.cwd,
+    readInput: () => terminal.readInput(),
+    readResult: (handle, selection) => hub.resultValue(handle, selection),
+  });
   try {
     return await hub.callTool(tool.id, args, {
       signal,

@@ -1,5 +1,12 @@
 import { Command } from "commander";
-import { configJsonSchema, describeOrigin, parseConfig, shownEntry } from "../../index.ts";
+import {
+  configJsonSchema,
+  describeOrigin,
+  parseConfig,
+  shownBundle,
+  shownEntry,
+  shownSettings,
+} from "../../index.ts";
 import type { Diagnostic, LoadedConfig } from "../../index.ts";
 import { count, json, painter, safe, table } from "../terminal/print.ts";
 import { diagnosticLine } from "../terminal/report.ts";
@@ -23,7 +30,12 @@ function pathCommand(terminal: Terminal): Command {
     .action(async (options: CommonOptions & { all?: boolean }) =>
       withWorkspace(terminal, options, async (workspace) => {
         const { sources, policy, projectRoot } = await workspace.load();
-        const shown = sources.filter(({ state }) => options.all || state !== "missing");
+        const shown = sources
+          .filter(({ state }) => options.all || state !== "missing")
+          .map(({ untrustedSettings, ...source }) => ({
+            ...source,
+            ...(untrustedSettings && { untrustedSettings: Object.keys(untrustedSettings) }),
+          }));
         const state = workspace.stateFile;
         if (options.json)
           return terminal.out(json({ projectRoot, sources: shown, managed: policy.file ?? null, state }));
@@ -55,9 +67,9 @@ function effective({ servers, bundles, settings }: LoadedConfig) {
   return {
     mcpServers: Object.fromEntries([...servers].map(([name, entry]) => [name, shownEntry(entry)])),
     ...(bundles.size > 0
-      ? { bundles: Object.fromEntries([...bundles].map(([name, { config }]) => [name, config])) }
+      ? { bundles: Object.fromEntries([...bundles].map(([name, { config }]) => [name, shownBundle(config)])) }
       : {}),
-    ...settings,
+    ...shownSettings(settings),
   };
 }
 

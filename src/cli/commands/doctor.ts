@@ -1,10 +1,12 @@
 import { Option } from "commander";
 import type { Command } from "commander";
+import { argumentMistakes, isPlugboardError, unmatchedPatterns } from "../../index.ts";
 import type { LoadedConfig, Workspace } from "../../index.ts";
 import { connectionFindings } from "../views/connection-findings.ts";
-import { examine } from "../views/examination.ts";
+import { examine, fromDiagnostic } from "../views/examination.ts";
 import { findingLines } from "../views/finding.ts";
 import type { Finding } from "../views/finding.ts";
+import { unreadableFindings, unusedFindings } from "../views/kept.ts";
 import { drawWhile, printLines } from "../terminal/live-area.ts";
 import { onlyServers, withHub } from "../with-hub.ts";
 import { count, json } from "../terminal/print.ts";
@@ -39,15 +41,21 @@ export function command(terminal: Terminal): Command {
         const whole = await workspace.load();
         for (const name of names) workspace.require(whole, name);
         const config = onlyServers(whole, names);
-        const findings = examine(workspace, config, options.connect ?? false);
+        const findings = await examine(workspace, config, options.connect ?? false);
         if (findings.some(isProblem)) terminal.exitCode = 3;
+        const isStateBroken = findings.some((finding) => isProblem(finding) && finding.about === "state");
+        if (names.length === 0 && !isStateBroken) findings.push(...(await examineVault(workspace)));
         if (options.connect) findings.push(...(await connectAll(workspace, config, options, terminal)));
-        const provided = await tryProvider(workspace, config, options.provider, terminal);
-        findings.push(...provided.findings);
+        const { provided, findings: ofLists } = await examineLists(
+          workspace,
+          config,
+          options.provider,
+          terminal,
+        );
+        findings.push(...ofLists);
         const problems = findings.filter(isProblem).length;
         if (options.json) {
-          const { tools } = provided;
-          return terminal.out(json({ healthy: problems === 0, findings, ...(tools && { tools }) }));
+          return terminal.out(json({ healthy: problems === 0, findings, ...provided }));
         }
         const width = terminal.isLive ? terminal.columns - 1 : Infinity;
         terminal.out(
@@ -61,22 +69,50 @@ export function command(terminal: Terminal): Command {
     );
 }
 
+/** What the vault stores for nobody, and what in it cannot be read. */
+async function examineVault(workspace: Workspace): Promise<Finding[]> {
+  try {
+    const kept = await workspace.stored.list();
+    return [...unreadableFindings(kept), ...unusedFindings(kept)];
+  } catch (error) {
+    if (!isPlugboardError(error, "store-unavailable")) throw error;
+    return [{ level: "note", about: "vault", message: error.message, advice: error.hint }];
+  }
+}
+
 function isProblem({ level }: Finding): boolean {
   return level === "problem";
 }
 
-async function tryProvider(
+interface KnownLists {
+  findings: Finding[];
+  provided?: { tools: ProviderTool[]; offered: number; setAside: number };
+}
+
+/** What the lists that the servers last sent say about the configuration. Starts no server. */
+async function examineLists(
   workspace: Workspace,
   config: LoadedConfig,
   provider: Provider | undefined,
   terminal: Terminal,
-): Promise<{ findings: Finding[]; tools?: ProviderTool[] }> {
-  if (provider === undefined) return { findings: [] };
+): Promise<KnownLists> {
+  const hasRules =
+    config.bundles.size > 0 || config.servers.values().some(({ rules }) => Object.keys(rules).length > 0);
+  if (provider === undefined && !hasRules) return { findings: [] };
   return withHub(terminal, { config, tolerant: true }, workspace, async (hub) => {
+    const names = new Map<string, string[]>();
+    for (const { server, at } of await hub.listStates("tools")) if (at !== undefined) names.set(server, []);
+    const known = await hub.allTools({ wait: false });
+    for (const { server, name } of known) names.get(server)?.push(name);
+    const mistakes = [...unmatchedPatterns(config, names), ...argumentMistakes(config, known)];
+    const findings = mistakes.map(fromDiagnostic);
+    if (provider === undefined) return { findings };
     const tools = await checkProvider(hub, provider);
-    const findings = await providerFindings(hub, provider, tools);
-    if (findings.some(isProblem)) terminal.exitCode ||= 3;
-    return { findings, tools };
+    const aboutProvider = await providerFindings(hub, provider, tools);
+    if (aboutProvider.some(isProblem)) terminal.exitCode ||= 3;
+    const offered = tools.filter(({ ok }) => ok).length;
+    const provided = { tools, offered, setAside: tools.length - offered };
+    return { findings: [...findings, ...aboutProvider], provided };
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { describeOrigin, explainServer } from "../../index.ts";
-import type { ServerExplanation } from "../../index.ts";
+import type { Origin, ServerExplanation } from "../../index.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import { explainOneTool } from "../views/tool-explanation.ts";
 import { diagnosticLine } from "../terminal/report.ts";
@@ -27,10 +27,12 @@ export function command(terminal: Terminal): Command {
 
 function describe(explanation: ServerExplanation, terminal: Terminal): string {
   const paint = painter(terminal);
-  const { name, status, origin, policy, trust, shadowed, bundles, fields, diagnostics } = explanation;
+  const { name, status, decidedBy, origin, policy, trust, shadowed, bundles, fields, diagnostics } =
+    explanation;
+  const where = decidedBy ? `, \`${decidedBy.rule}\` in ${place(decidedBy.origin)}` : "";
   const lines: [string, string][] = [
     ["from", describeOrigin(origin)],
-    ["state", status.kind === "ready" ? "ready" : `${status.reason}: ${status.message}`],
+    ["state", status.kind === "ready" ? "ready" : `${status.reason}: ${status.message}${where}`],
   ];
   if (status.kind === "disabled") lines.push(["to do", status.hint]);
   lines.push(["policy", policyWords(policy)], ["trust", trustWords[trust]]);
@@ -38,14 +40,17 @@ function describe(explanation: ServerExplanation, terminal: Terminal): string {
   for (const bundle of bundles)
     lines.push(["bundle", `${bundle.name}, from ${describeOrigin(bundle.origin)}`]);
   for (const [field, at] of Object.entries(fields)) {
-    lines.push([
-      "field",
-      `${field}  ${at.file ?? describeOrigin(at)}${at.line === undefined ? "" : `:${at.line}`}`,
-    ]);
+    lines.push(["field", `${field}  ${place(at)}`]);
   }
   const body = lines.map(([label, text]) => `  ${paint("dim", label.padEnd(7))} ${safe(text)}\n`).join("");
   const wrong = diagnostics.map((diagnostic) => diagnosticLine(diagnostic, terminal, "out")).join("");
   return `${paint("bold", safe(name))}\n${body}${wrong}`;
+}
+
+function place(origin: Origin): string {
+  const { file, line } = origin;
+  if (file === undefined) return describeOrigin(origin);
+  return line === undefined ? file : `${file}:${line}`;
 }
 
 const trustWords: Record<ServerExplanation["trust"], string> = {

@@ -3,7 +3,7 @@ import { describeOrigin, storedAccount } from "../../index.ts";
 import type { Account, ServerEntry, Workspace } from "../../index.ts";
 import { joinArgv } from "../../lib/argv.ts";
 import { accountLine } from "../views/account.ts";
-import { json, painter, safe } from "../terminal/print.ts";
+import { hanging, json, painter, safe } from "../terminal/print.ts";
 import { diagnosticLine } from "../terminal/report.ts";
 import { describeServer } from "../views/server.ts";
 import { assertAccounts, profileOf, profileOption } from "../arguments/profile.ts";
@@ -33,15 +33,13 @@ export function command(terminal: Terminal): Command {
         if (options.json) return terminal.out(json(view));
         const paint = painter(terminal);
         terminal.out(`${paint("bold", safe(name))}  ${safe(view.state)}\n`);
-        terminal.out(`  from  ${safe(describeOrigin(entry.origin))}\n`);
-        if (view.reason !== undefined)
-          terminal.out(`  why   ${safe(view.reason)}. ${safe(view.hint ?? "")}\n`);
-        if (account) terminal.out(`  as    ${safe(accountLine(account, Date.now()))}\n`);
+        const lines: [string, string][] = [["from", describeOrigin(entry.origin)]];
+        if (view.reason !== undefined) lines.push(["why", `${view.reason}. ${view.hint ?? ""}`]);
+        if (account) lines.push(["as", accountLine(account, Date.now())]);
         else if (profile !== undefined)
-          terminal.out(
-            `  as    ${safe(profile)}: ${safe(joinArgv(["plugboard", "login", name, "--profile", profile]))}\n`,
-          );
-        for (const line of fieldLines(view.config)) terminal.out(`  ${line}\n`);
+          lines.push(["as", `${profile}: ${joinArgv(["plugboard", "login", name, "--profile", profile])}`]);
+        if (view.host !== undefined) lines.push(["host", view.host]);
+        terminal.out(aligned([...lines, ...fieldLines(view.config)], terminal));
         for (const diagnostic of entry.diagnostics) terminal.out(diagnosticLine(diagnostic, terminal, "out"));
       }),
     );
@@ -61,11 +59,17 @@ async function accountOf(
   }
 }
 
-function fieldLines(config: unknown): string[] {
+function fieldLines(config: unknown): [string, string][] {
   if (typeof config !== "object" || config === null) return [];
-  const width = Math.max(...Object.keys(config).map((key) => safe(key).length));
-  return Object.entries(config).map(([key, value]) => {
-    const text = typeof value === "string" ? value : JSON.stringify(value);
-    return `${safe(key).padEnd(width)}  ${safe(text)}`;
-  });
+  return Object.entries(config).map(([key, value]) => [
+    key,
+    typeof value === "string" ? value : JSON.stringify(value),
+  ]);
+}
+
+function aligned(lines: readonly [string, string][], terminal: Terminal): string {
+  const width = Math.max(...lines.map(([label]) => safe(label).length));
+  return lines
+    .map(([label, text]) => `  ${safe(label).padEnd(width)}  ${hanging(safe(text), width + 4, terminal)}\n`)
+    .join("");
 }

@@ -3,13 +3,26 @@ import {
   PlugboardError,
   findForeignFiles,
   formatById,
+  planBundles,
   planImport,
+  previewServer,
   readForeignFile,
   shownEntry,
 } from "../../index.ts";
-import type { ForeignFile, LoadedConfig, PlannedServer, Workspace, WritableScope } from "../../index.ts";
+import type {
+  ForeignFile,
+  LoadedConfig,
+  PlannedBundle,
+  PlannedServer,
+  Workspace,
+  WritableScope,
+} from "../../index.ts";
+import { isSameFile } from "../../lib/same-file.ts";
+import { bundleView } from "../views/bundle.ts";
+import { plainSecrets, warnOfPlainSecrets } from "../plain-secrets.ts";
 import { importView } from "../views/import.ts";
-import { count, json } from "../terminal/print.ts";
+import type { ReviewedServer } from "../views/import.ts";
+import { count, json, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { scopeOption, verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
@@ -34,16 +47,45 @@ export function command(terminal: Terminal): Command {
     .addOption(scopeOption("the scope to add them to (default: the scope they have in the other client)"))
     .action(async (clients: string[], options: ImportOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = await workspace.load();
+        const config = await workspace.load({ allowMissing: true });
         const files = await foreignFiles(clients, options, workspace, config);
         const planned = planImport(files, config, options.scope);
-        if (!options.json) terminal.out(importView(files, planned, terminal));
-        const wanted = planned.filter(({ action }) => action === "add");
+        const bundles = planBundles(files, planned, config, options.scope);
+        if (!options.json) {
+          const reviewed = await withScripts(planned, workspace);
+          terminal.out(importView(files, reviewed, terminal) + bundleView(bundles, terminal));
+        }
+        const wanted = {
+          servers: planned.filter(({ action }) => action === "add"),
+          bundles: bundles.filter(({ action }) => action === "add"),
+        };
         const isConfirmed = await confirmImport(wanted, options, terminal);
-        const failed = isConfirmed ? await addServers(wanted, workspace) : [];
-        reportImport(files, planned, isConfirmed, failed, options, terminal);
+        const failed = isConfirmed
+          ? [
+              ...(await addServers(wanted.servers, workspace, terminal)),
+              ...(await addBundles(wanted.bundles, workspace)),
+            ]
+          : [];
+        if (failed.length > 0 || isUnread(files, clients)) terminal.exitCode = 3;
+        reportImport(files, { servers: planned, bundles }, isConfirmed, failed, options, terminal);
       }),
     );
+}
+
+/** The project's files that the servers would run. */
+async function withScripts(
+  planned: readonly PlannedServer[],
+  { decisions, projectRoot }: Workspace,
+): Promise<ReviewedServer[]> {
+  const place = { baseDir: projectRoot, variables: {} };
+  const found = await decisions.scripts(
+    planned.map(({ config, scope, action }) => ({
+      ...(action === "add" && { config }),
+      ...place,
+      origin: { scope },
+    })),
+  );
+  return planned.map((server, index) => ({ ...server, scripts: found[index] ?? { files: [] } }));
 }
 
 async function foreignFiles(
@@ -57,8 +99,8 @@ async function foreignFiles(
   const machine = { home: folders.home, platform: process.platform, env, projectRoot };
   if (from === undefined) {
     const found = await findForeignFiles(machine, chosen.length > 0 ? chosen.map(({ id }) => id) : undefined);
-    const own = new Set(config.sources.filter(({ state }) => state !== "missing").map(({ file }) => file));
-    return found.filter(({ file }) => !own.has(file));
+    const own = config.sources.filter(({ state }) => state !== "missing");
+    return found.filter(({ file }) => !own.some((source) => isSameFile(source.file, file)));
   }
   const [format, ...more] = chosen;
   if (!format || more.length > 0)
@@ -70,25 +112,36 @@ async function foreignFiles(
 }
 
 /** Asks only in a terminal: a script confirms by running the command. */
-async function confirmImport(
-  wanted: PlannedServer[],
-  options: ImportOptions,
-  terminal: Terminal,
-): Promise<boolean> {
-  if (options.dryRun || wanted.length === 0) return false;
+async function confirmImport(wanted: Plan, options: ImportOptions, terminal: Terminal): Promise<boolean> {
+  if (options.dryRun || wanted.servers.length + wanted.bundles.length === 0) return false;
   if (options.yes || options.json || !terminal.isInteractive) return true;
-  return terminal.confirm(`Add ${count(wanted.length, "server")}?`);
+  return terminal.confirm(`Add ${countOf(wanted)}?`);
+}
+
+interface Plan {
+  servers: PlannedServer[];
+  bundles: PlannedBundle[];
+}
+
+function countOf({ servers, bundles }: { servers: unknown[]; bundles: unknown[] }): string {
+  const counts = [
+    ...(servers.length > 0 || bundles.length === 0 ? [count(servers.length, "server")] : []),
+    ...(bundles.length > 0 ? [count(bundles.length, "bundle")] : []),
+  ];
+  return counts.join(" and ");
 }
 
 /** A server from a project file goes to the project scope and needs trust there, like any other. */
 async function addServers(
   wanted: PlannedServer[],
   workspace: Workspace,
-): Promise<{ name: string; reason: string }[]> {
-  const failed: { name: string; reason: string }[] = [];
+  terminal: Terminal,
+): Promise<Failure[]> {
+  const failed: Failure[] = [];
   for (const { name, config, scope, from } of wanted) {
     try {
-      await workspace.add(name, config, { scope, trust: from.scope !== "project" });
+      const origin = await workspace.add(name, config, { scope, trust: from.scope !== "project" });
+      warnOfPlainSecrets(name, plainSecrets(name, config, origin), origin, terminal);
     } catch (error) {
       failed.push({ name, reason: (error as Error).message });
     }
@@ -96,17 +149,48 @@ async function addServers(
   return failed;
 }
 
+/** A project's bundles become part of its settings and need trust there, like its servers. */
+async function addBundles(wanted: PlannedBundle[], workspace: Workspace): Promise<Failure[]> {
+  const failed: Failure[] = [];
+  for (const { name, config, scope, from } of wanted) {
+    try {
+      await workspace.addBundle(name, config, { scope, trust: from.scope !== "project" });
+    } catch (error) {
+      failed.push({ name: `bundles.${name}`, reason: (error as Error).message });
+    }
+  }
+  return failed;
+}
+
+/** True if a file of a named client cannot be read, or none of all the files that were found. */
+function isUnread(files: readonly ForeignFile[], clients: readonly string[]): boolean {
+  const unread = files.filter(({ problem }) => problem !== undefined);
+  return unread.length > 0 && (clients.length > 0 || unread.length === files.length);
+}
+
+interface Failure {
+  name: string;
+  reason: string;
+}
+
 function reportImport(
   files: ForeignFile[],
-  planned: PlannedServer[],
+  planned: Plan,
   isDone: boolean,
-  failed: { name: string; reason: string }[],
+  failed: Failure[],
   options: ImportOptions,
   terminal: Terminal,
 ): void {
-  const wanted = planned.filter(({ action }) => action === "add");
-  const added = wanted.length - failed.length;
-  if (failed.length > 0) terminal.exitCode = 3;
+  const wanted = {
+    servers: planned.servers.filter(({ action }) => action === "add"),
+    bundles: planned.bundles.filter(({ action }) => action === "add"),
+  };
+  const isFailed = (name: string) => failed.some((failure) => failure.name === name);
+  const added = {
+    servers: wanted.servers.filter(({ name }) => !isFailed(name)),
+    bundles: wanted.bundles.filter(({ name }) => !isFailed(`bundles.${name}`)),
+  };
+  const isNothing = wanted.servers.length + wanted.bundles.length === 0;
   if (options.json) {
     const report = files.map(({ format, file, problem, imported }) => ({
       client: format.id,
@@ -118,18 +202,22 @@ function reportImport(
     return terminal.out(
       json({
         done: isDone,
-        servers: planned.map(({ config, ...rest }) => ({ ...rest, config: shownEntry({ written: config }) })),
+        servers: planned.servers.map(({ config, ...rest }) => ({
+          ...rest,
+          config: shownEntry({ written: config }),
+          preview: previewServer(config, { exact: false }),
+        })),
+        bundles: planned.bundles,
         files: report,
         failed,
       }),
     );
   }
-  for (const { name, reason } of failed) terminal.err(`error: ${name}: ${reason}\n`);
+  for (const { name, reason } of failed) terminal.err(`error: ${safe(name)}: ${safe(reason)}\n`);
   if (isDone)
     terminal.out(
-      `Added ${count(added, "server")}. Run \`plugboard list\` to see ${added === 1 ? "it" : "them"}.\n`,
+      `Added ${countOf(added)}. Run \`plugboard list\` to see ${added.servers.length === 1 ? "it" : "them"}.\n`,
     );
-  else if (options.dryRun && wanted.length > 0)
-    terminal.out(`Would add ${count(wanted.length, "server")}. Nothing was changed.\n`);
-  else if (wanted.length > 0) terminal.out("Nothing was changed.\n");
+  else if (options.dryRun && !isNothing) terminal.out(`Would add ${countOf(wanted)}. Nothing was changed.\n`);
+  else if (!isNothing) terminal.out("Nothing was changed.\n");
 }

@@ -1,13 +1,12 @@
 import type { Command } from "commander";
 import { describeServer, stateWord, noServersText } from "../views/server.ts";
-import { json, painter, table } from "../terminal/print.ts";
+import { hanging, json, painter, safe, table } from "../terminal/print.ts";
 import { reportDiagnostics } from "../terminal/report.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { cutText } from "../terminal/text-width.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 import type { LoadedConfig } from "../../index.ts";
-import { printable } from "../../lib/printable.ts";
 
 export function command(terminal: Terminal): Command {
   return verb("list", "List the configured servers without starting them.", ["list", "list --json"]).action(
@@ -28,19 +27,28 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
     return;
   }
   const paint = painter(terminal);
-  const rows = servers.map((entry) => {
-    const { type, target } = describeServer(entry);
-    return [entry.name, stateWord(entry), type, entry.origin.scope, target];
+  // A URL can look like that of another host, so the host has a line of its own, before the URL.
+  const rows = servers.flatMap((entry) => {
+    const { type, host, target } = describeServer(entry);
+    const row = [entry.name, stateWord(entry), type, entry.origin.scope];
+    return host === undefined
+      ? [[...row, target]]
+      : [
+          [...row, host],
+          ["", "", "", "", target],
+        ];
   });
   const fixed = [0, 1, 2, 3].reduce(
     (sum, column) => sum + Math.max(...rows.map((row) => row[column]?.length ?? 0)) + 2,
     0,
   );
-  const room = terminal.colors.out ? Math.max(20, terminal.columns - fixed) : Infinity;
-  for (const row of rows) row[4] = cutText(printable(row[4] ?? "", { oneLine: true }), room);
+  const room = terminal.isScreen ? Math.max(20, terminal.columns - fixed) : Infinity;
+  for (const row of rows) row[4] = cutText(safe(row[4] ?? ""), room);
   const style = (row: number, column: number) => {
+    const [name, state] = rows[row] ?? [];
+    if (name === "") return "dim" as const;
     if (column !== 1) return undefined;
-    return rows[row]?.[1] === "ready" ? ("green" as const) : ("yellow" as const);
+    return state === "ready" ? ("green" as const) : ("yellow" as const);
   };
   terminal.out(table(["NAME", "STATE", "TYPE", "SCOPE", "TARGET"], rows, paint, style));
   for (const { name, status } of servers) {
@@ -48,7 +56,7 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
       terminal.out(
         paint(
           "dim",
-          `\n${printable(name, { oneLine: true })}: ${printable(status.message)}. ${printable(status.hint)}`,
+          `\n${hanging(`${safe(name)}: ${safe(status.message)}. ${safe(status.hint)}`, 2, terminal)}`,
         ),
       );
     }

@@ -1,12 +1,14 @@
 import { Command } from "commander";
-import { PlugboardError, isSecretName, secretName } from "../../index.ts";
-import type { VaultPlace } from "../../index.ts";
+import { PlugboardError, isSecretName, secretFiles, secretName } from "../../index.ts";
+import type { CredentialUse, Scope, VaultPlace } from "../../index.ts";
 import { keepSecret } from "../keep-secret.ts";
-import { count, json, painter, safe, table } from "../terminal/print.ts";
+import { isShared } from "../plain-secrets.ts";
+import { json, painter, safe, table } from "../terminal/print.ts";
+import { shownLogin, unreadableFindings, unusedCredentials, unusedFindings } from "../views/kept.ts";
 import { readSecretValue } from "../terminal/secret-value.ts";
 
 import type { Terminal } from "../terminal/terminal.ts";
-import { verb, withWorkspace } from "../verb.ts";
+import { scopeOption, verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 
 interface SetOptions extends CommonOptions {
@@ -18,6 +20,7 @@ export function command(terminal: Terminal): Command {
     .description("Manage values for `${secret:NAME}`. They are stored encrypted and never shown.")
     .addCommand(setCommand(terminal))
     .addCommand(listCommand(terminal))
+    .addCommand(moveCommand(terminal))
     .addCommand(removeCommand(terminal))
     .addHelpText("after", "\nExamples:\n  plugboard secret set ISSUES_TOKEN\n  plugboard secret list --json");
 }
@@ -53,39 +56,85 @@ function setCommand(terminal: Terminal): Command {
 }
 
 function listCommand(terminal: Terminal): Command {
-  return verb("list", "List the names of the secrets and when each was set. Never shows values.", [
-    "secret list",
-    "secret list --json",
-  ]).action(async (options: CommonOptions) =>
+  return verb(
+    "list",
+    "List the names of the secrets, when each was set or which file has it, and which servers use it. Never shows values.",
+    ["secret list", "secret list --json"],
+  ).action(async (options: CommonOptions) =>
     withWorkspace(terminal, options, async (workspace) => {
       const vault = await workspace.vault();
-      const prefix = secretName("");
-      const { entries, problems } = await vault.list(prefix);
-      const secrets = entries.map(({ name, setAt, place }) => ({
-        name: name.slice(prefix.length),
+      const files = await secretFiles(await workspace.load());
+      const kept = await workspace.stored.list();
+      const { problems } = kept;
+      const { logins } = unusedCredentials(kept);
+      const secrets = kept.secrets.map(({ name, setAt, place, usedBy }) => ({
+        name,
         setAt: new Date(setAt).toISOString(),
         key: place,
+        usedBy,
       }));
       if (options.json) {
         return terminal.out(
-          json({ secrets, vault: vault.path, unreadable: problems.map((one) => one.toJSON()) }),
+          json({
+            secrets,
+            unusedLogins: logins.map(shownLogin),
+            vault: vault.path,
+            files,
+            unreadable: problems.map((one) => one.toJSON()),
+          }),
         );
       }
-      const rows = secrets.map(({ name, setAt, key }) => [
+      const rows = secrets.map(({ name, setAt, key, usedBy }) => [
         name,
         setAt.slice(0, 16).replace("T", " "),
         keyWords[key],
+        usedBy.length === 0 ? "nothing known" : [...new Set(usedBy.map(useWords))].join(", "),
       ]);
-      if (rows.length > 0) terminal.out(table(["NAME", "SET (UTC)", "KEY IN"], rows, painter(terminal)));
-      else if (problems.length === 0)
+      const header = ["NAME", "SET (UTC)", "KEY IN", "USED BY"];
+      if (rows.length > 0) terminal.out(table(header, rows, painter(terminal)));
+      else if (problems.length === 0 && files.length === 0)
         terminal.out("No secrets are stored. To add one, run: plugboard secret set NAME\n");
-      for (const message of new Set(problems.map((problem) => `${problem.message} ${problem.hint}`))) {
-        const paint = painter(terminal, "err");
-        const words = `${count(problems.length, "record")} cannot be read. ${message}`;
-        terminal.err(`${paint("yellow", "warning:")} ${safe(words)}\n`);
+      for (const { file, names, problem } of files) {
+        if (problem !== undefined) terminal.err(`note: ${safe(`${file} ${problem}`)}\n`);
+        else terminal.out(safe(`In ${file}: ${names.length === 0 ? "none" : names.join(", ")}`) + "\n");
       }
+      for (const { message, about, advice = "" } of unusedFindings(kept))
+        terminal.err(`note: ${safe(`${about} ${message}. ${advice}`)}\n`);
+      const paint = painter(terminal, "err");
+      for (const { message, advice = "" } of unreadableFindings(kept))
+        terminal.err(`${paint("yellow", "warning:")} ${safe(`${message} ${advice}`)}\n`);
     }),
   );
+}
+
+function moveCommand(terminal: Terminal): Command {
+  return verb(
+    "move",
+    "Move the secrets that a server has in plain text to the vault, and write references to them instead.",
+    ["secret move issues", "secret move issues --scope project"],
+  )
+    .argument("<server>", "the server")
+    .addOption(scopeOption("the scope of the entry, if it is in several"))
+    .action(async (server: string, options: CommonOptions & { scope?: Scope }) =>
+      withWorkspace(terminal, options, async (workspace) => {
+        const { origin, moved } = await workspace.stored.moveSecrets(
+          workspace.require(await workspace.load(), server),
+          options.scope,
+        );
+        if (moved.length === 0)
+          throw new PlugboardError("value-missing", `"${server}" has no secrets in plain text.`, {
+            server,
+            hint: "Nothing was changed.",
+          });
+        if (options.json) return terminal.out(json({ server, ...origin, moved }));
+        for (const { field, secret } of moved)
+          terminal.out(`Moved ${safe(field)} of ${safe(server)} to the secret ${safe(secret)}.\n`);
+        if (isShared(origin))
+          terminal.err(
+            "note: others may have the old value, for example in the history of the repository. Replace it where it was issued.\n",
+          );
+      }),
+    );
 }
 
 function removeCommand(terminal: Terminal): Command {
@@ -103,6 +152,10 @@ function removeCommand(terminal: Terminal): Command {
         terminal.out(options.json ? json({ removed: name }) : `Removed ${name}.\n`);
       });
     });
+}
+
+function useWords({ server, file }: CredentialUse): string {
+  return server ?? file ?? "the settings";
 }
 
 /** These messages never repeat the input, because it may be the value in the wrong place. */

@@ -27,7 +27,7 @@ export function command(terminal: Terminal): Command {
     .option("--all", "include tools that are hidden or set aside, with the reason")
     .addOption(profileOption())
     .action(async (name: string | undefined, options: ToolsOptions) =>
-      withServers(options, terminal, (hub) => {
+      withServers({ options, server: name }, terminal, (hub) => {
         if (name !== undefined && !hub.config.servers.has(name))
           return showTool(hub, name, options, terminal);
         const show = (view: View) => listTools(view, options, terminal);

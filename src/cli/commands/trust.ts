@@ -1,9 +1,12 @@
+import { resolve } from "node:path";
 import type { Command } from "commander";
-import { PlugboardError, describeOrigin } from "../../index.ts";
-import type { LoadedConfig, ServerEntry, Workspace } from "../../index.ts";
-import { json, painter, safe } from "../terminal/print.ts";
+import { PlugboardError, describeOrigin, previewServer } from "../../index.ts";
+import type { LoadedConfig, Review, ServerEntry, TrustedContent, Workspace } from "../../index.ts";
+import { count, hanging, json, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { trustView } from "../views/trust.ts";
+import { previewTarget, previewText } from "../views/preview.ts";
+import { settingsPreview, trustedTable } from "../views/trust.ts";
+import { shellWord } from "../../lib/argv.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 
@@ -11,27 +14,35 @@ interface TrustOptions extends CommonOptions {
   yes?: boolean;
   list?: boolean;
   revoke?: boolean;
+  purge?: boolean;
+  all?: boolean;
 }
 
 export function command(terminal: Terminal): Command {
   return verb(
     "trust",
-    "Review what a project's files would start or contact, and allow it. Changes must be allowed again.",
-    ["trust", "trust files", "trust --list", "trust files --revoke"],
+    "Review what a project's files would run or contact, and allow it. A changed entry or script must be allowed again.",
+    ["trust", "trust files", "trust --list", "trust files --revoke", "trust --purge"],
   )
     .argument("[names...]", "the servers to review (default: all that are not trusted yet)")
     .option("-y, --yes", "allow without asking")
-    .option("--list", "only show what is not trusted yet")
-    .option("--revoke", "revoke the trust")
+    .option("--list", "only show what is not trusted yet, and which contents you trusted")
+    .option("--revoke", "revoke all trusted contents of the named servers or settings files in this project")
+    .option("--purge", "forget trusted contents that are not in use any more")
+    .option("--all", "with --list or --revoke: in all projects")
     .action(async (names: string[], options: TrustOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
+        assertOneAction(options);
         const config = await workspace.load();
+        if (options.revoke) return revoke(names, config, workspace, options, terminal);
+        if (options.purge) return purge(config, workspace, options, terminal);
         const chosen = names.map((name) => workspace.require(config, name));
-        if (options.revoke) return revoke(chosen, workspace, options, terminal);
-        const waiting =
-          names.length > 0 ? chosen.filter(isWaiting) : [...config.servers.values()].filter(isWaiting);
+        const servers = names.length > 0 ? chosen : [...config.servers.values()];
+        const entries = servers.filter(isWaiting);
+        const reviews = await workspace.decisions.review(entries);
+        const waiting = entries.map((entry, index) => ({ entry, review: reviews[index] ?? { files: [] } }));
         const settings = names.length > 0 ? [] : waitingSettings(config);
-        if (options.list) return list(waiting, settings, options, terminal);
+        if (options.list) return list(names, { waiting, settings }, config, workspace, options, terminal);
         if (waiting.length === 0 && settings.length === 0) {
           return terminal.out(
             options.json ? json({ trusted: [], declined: [] }) : "Nothing here needs your trust.\n",
@@ -42,9 +53,25 @@ export function command(terminal: Terminal): Command {
     );
 }
 
+interface Waiting {
+  entry: ServerEntry;
+  review: Review;
+}
+
 interface WaitingSettings {
   file: string;
   settings: Record<string, unknown>;
+}
+
+function assertOneAction({ list: shows, revoke: revokes, purge: purges, all, yes }: TrustOptions): void {
+  const chosen = [shows, revokes, purges].filter(Boolean).length;
+  if (chosen > 1) throw new PlugboardError("usage-invalid", "Use only one of --list, --revoke and --purge.");
+  if (all && !shows && !revokes)
+    throw new PlugboardError(
+      "usage-invalid",
+      "--all requires --list or --revoke: trust is given one project at a time.",
+    );
+  if (yes && chosen > 0) throw new PlugboardError("usage-invalid", "--yes only allows; leave it out here.");
 }
 
 function isWaiting({ status }: ServerEntry): boolean {
@@ -57,8 +84,31 @@ function waitingSettings({ sources }: LoadedConfig): WaitingSettings[] {
   );
 }
 
+function entryView({ entry, review }: Waiting, terminal: Terminal): string {
+  const paint = painter(terminal);
+  const { origin, config = {}, shadowed } = entry;
+  const name = shellWord(entry.name);
+  const place = describeOrigin(origin);
+  const again = review.since === undefined ? "" : warned("again", review.since, terminal);
+  const preview = previewText(previewServer(config, { exact: true }), { scripts: review, place }, terminal);
+  const [own] = shadowed.filter((other) => other.origin.scope === "user");
+  const instead = own
+    ? warned("replaces", `your own server of this name in ${describeOrigin(own.origin)}`, terminal)
+    : "";
+  const heading = hanging(`${safe(name)}  ${safe(place)}`, 12, terminal);
+  const styled = heading.startsWith(safe(name))
+    ? `${paint("bold", safe(name))}${paint("dim", heading.slice(safe(name).length))}`
+    : paint("bold", heading);
+  return `${styled}\n${again}${instead}${preview}\n`;
+}
+
+function warned(label: string, text: string, terminal: Terminal): string {
+  const line = hanging(`${label.padEnd(9)} ${safe(text)}`, 12, terminal);
+  return `  ${painter(terminal)("yellow", line)}\n`;
+}
+
 async function ask(
-  waiting: ServerEntry[],
+  waiting: Waiting[],
   settings: WaitingSettings[],
   workspace: Workspace,
   options: TrustOptions,
@@ -71,18 +121,25 @@ async function ask(
   }
   const trusted: string[] = [];
   const declined: string[] = [];
-  const decide = async (label: string, view: string, allow: () => Promise<void>) => {
+  const decide = async (label: string, question: string, view: string, allow?: () => Promise<void>) => {
     if (!options.json) terminal.out(view);
-    const isAllowed = options.yes || (await terminal.confirm(`Allow ${label}?`));
+    const isAllowed = allow !== undefined && (options.yes || (await terminal.confirm(question)));
     if (isAllowed) await allow();
+    else if (!allow) terminal.exitCode = 7;
     (isAllowed ? trusted : declined).push(label);
   };
-  for (const entry of waiting) {
-    await decide(safe(entry.name), trustView(entry, terminal), () => workspace.trust(entry));
+  for (const one of waiting) {
+    const { entry, review } = one;
+    // Quoted where it could be read as words of ours; `--json` has the name itself.
+    const name = safe(options.json ? entry.name : shellWord(entry.name));
+    const target = previewTarget(previewServer(entry.config ?? {}, { exact: true }), review);
+    const allow = review.problem === undefined ? () => workspace.trust(entry, review) : undefined;
+    await decide(name, `Allow ${name} to ${target}?`, entryView(one, terminal), allow);
   }
   for (const { file, settings: values } of settings) {
-    const view = `${safe(file)} sets ${Object.keys(values).join(", ")}:\n${safe(JSON.stringify(values))}\n`;
-    await decide(`the settings of ${safe(file)}`, view, () => workspace.trustSettings(values, file));
+    const label = `the settings of ${safe(file)}`;
+    const view = settingsPreview(file, values, terminal);
+    await decide(label, `Allow ${label}?`, view, () => workspace.decisions.trustSettings(values, file));
   }
   if (options.json) return terminal.out(json({ trusted, declined }));
   const paint = painter(terminal);
@@ -93,37 +150,76 @@ async function ask(
   if (declined.length > 0) terminal.out(`Not trusted: ${declined.join(", ")}.\n`);
 }
 
-function list(
-  waiting: ServerEntry[],
-  settings: WaitingSettings[],
-  options: TrustOptions,
-  terminal: Terminal,
-): void {
-  if (options.json) {
-    const servers = waiting.map(({ name, origin, written }) => ({ name, ...origin, entry: written }));
-    return terminal.out(json({ servers, settings }));
-  }
-  for (const entry of waiting) terminal.out(trustView(entry, terminal));
-  for (const { file, settings: values } of settings)
-    terminal.out(`${safe(file)} sets ${Object.keys(values).join(", ")}\n`);
-  if (waiting.length === 0 && settings.length === 0) terminal.out("Nothing here needs your trust.\n");
-}
-
-async function revoke(
-  chosen: ServerEntry[],
+async function list(
+  names: string[],
+  { waiting, settings }: { waiting: Waiting[]; settings: WaitingSettings[] },
+  config: LoadedConfig,
   workspace: Workspace,
   options: TrustOptions,
   terminal: Terminal,
 ): Promise<void> {
-  if (chosen.length === 0)
-    throw new PlugboardError("usage-invalid", "--revoke requires the name of a server.");
-  const revoked: string[] = [];
-  for (const entry of chosen) if (await workspace.distrust(entry)) revoked.push(entry.name);
-  if (options.json) return terminal.out(json({ revoked }));
-  for (const { name, origin } of chosen) {
-    const words = revoked.includes(name)
-      ? "is no longer trusted"
-      : `was not trusted here (${describeOrigin(origin)})`;
-    terminal.out(`${safe(name)} ${safe(words)}.\n`);
+  const all = await workspace.decisions.list(config, { allProjects: options.all ?? false });
+  const trusted = all.filter(({ server }) => names.length === 0 || names.includes(server ?? ""));
+  if (options.json) {
+    const servers = waiting.map(({ entry: { name, origin, written, config: server = {} }, review }) => ({
+      name,
+      ...origin,
+      entry: written,
+      preview: previewServer(server, { exact: true }),
+      ...review,
+    }));
+    return terminal.out(json({ servers, settings, trusted }));
   }
+  for (const one of waiting) terminal.out(entryView(one, terminal));
+  for (const { file, settings: values } of settings) terminal.out(settingsPreview(file, values, terminal));
+  if (waiting.length === 0 && settings.length === 0)
+    terminal.out(`Nothing here needs your trust.\n${trusted.length > 0 ? "\n" : ""}`);
+  if (trusted.length > 0) terminal.out(trustedTable(trusted, options.all ?? false, terminal));
+}
+
+async function revoke(
+  names: string[],
+  config: LoadedConfig,
+  workspace: Workspace,
+  options: TrustOptions,
+  terminal: Terminal,
+): Promise<void> {
+  if (names.length === 0 && !options.all)
+    throw new PlugboardError("usage-invalid", "--revoke requires the name of a server or a settings file.", {
+      hint: "Run `plugboard trust --list` to see what you trusted. `--revoke --all` revokes everything in all projects.",
+    });
+  const known = await workspace.decisions.list(config, { allProjects: options.all ?? false });
+  const isNamed = (name: string, { server, settings, file }: TrustedContent) =>
+    server === name || (settings !== undefined && file === resolve(workspace.cwd, name));
+  for (const name of names) if (!known.some((one) => isNamed(name, one))) workspace.require(config, name);
+  const meant = known.filter((one) => names.length === 0 || names.some((name) => isNamed(name, one)));
+  const marks = new Set(meant.map((one) => one.fingerprint));
+  const contents = await workspace.decisions.revoke((one) => marks.has(one.fingerprint));
+  const revoked = [...new Set(contents.map(labelOf))];
+  if (options.json) return terminal.out(json({ revoked, contents }));
+  for (const label of revoked) {
+    const number = contents.filter((one) => labelOf(one) === label).length;
+    const several = number > 1 ? ` (${count(number, "content")})` : "";
+    terminal.out(`${safe(label)} is no longer trusted${several}.\n`);
+  }
+  for (const name of names.filter((one) => !contents.some((content) => isNamed(one, content))))
+    terminal.out(`${safe(name)} was not trusted here.\n`);
+  if (names.length + revoked.length === 0) terminal.out("Nothing was trusted.\n");
+}
+
+function labelOf({ server, file = "" }: TrustedContent): string {
+  return server ?? file;
+}
+
+async function purge(
+  config: LoadedConfig,
+  workspace: Workspace,
+  options: TrustOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const purged = await workspace.decisions.purge(config);
+  if (options.json) return terminal.out(json({ purged }));
+  terminal.out(
+    `${purged.length === 0 ? "Nothing to forget" : `Forgot ${count(purged.length, "trusted content")}`}: what is in use stays trusted.\n`,
+  );
 }

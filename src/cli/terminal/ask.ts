@@ -1,8 +1,9 @@
 import type { Writable } from "node:stream";
+import { printable } from "../../lib/printable.ts";
 
 /**
  * Asks a person. Each question resolves to `undefined` if the person cancels it (Esc, Ctrl-C) or the signal is
- * aborted. Texts are shown unescaped, so callers must make them safe.
+ * aborted. Texts may come from servers and files.
  */
 export interface Ask {
   /** Shows text before the next question. */
@@ -46,34 +47,34 @@ export type Check<T> = (answer: T) => string | undefined;
 export function clackAsk(output: Writable): Ask {
   const load = () => import("@clack/prompts");
   return {
-    say: async (text) => (await load()).log.message(text, { output }),
+    say: async (text) => (await load()).log.message(printable(text), { output }),
     text: async ({ message, initial, example, check }, signal) => {
       const { text } = await load();
       const answer = await text({
-        message,
+        message: printable(message),
         output,
         signal,
-        ...(initial !== undefined && { initialValue: initial }),
-        ...(example !== undefined && { placeholder: example }),
-        ...(check && { validate: (value) => check(value ?? "") }),
+        ...(initial !== undefined && { initialValue: printable(initial) }),
+        ...(example !== undefined && { placeholder: printable(example) }),
+        ...(check && { validate: (value) => printableProblem(check(value ?? "")) }),
       });
       return typeof answer === "symbol" ? undefined : (answer ?? "");
     },
     password: async ({ message }, signal) => {
       const { password } = await load();
-      const answer = await password({ message, output, signal, mask: "" });
+      const answer = await password({ message: printable(message), output, signal, mask: "" });
       return typeof answer === "symbol" ? undefined : (answer ?? "");
     },
     confirm: async ({ message, initial = false }, signal) => {
       const { confirm } = await load();
-      const answer = await confirm({ message, initialValue: initial, output, signal });
+      const answer = await confirm({ message: printable(message), initialValue: initial, output, signal });
       return typeof answer === "symbol" ? undefined : answer;
     },
     choose: async ({ message, choices, initial }, signal) => {
       const { select } = await load();
       const answer = await select({
-        message,
-        options: choices,
+        message: printable(message),
+        options: choices.map(printableChoice),
         output,
         signal,
         ...(initial !== undefined && { initialValue: initial }),
@@ -84,19 +85,28 @@ export function clackAsk(output: Writable): Ask {
       const { multiselect, log } = await load();
       for (let chosen = initial; ;) {
         const answer = await multiselect({
-          message,
-          options: choices,
+          message: printable(message),
+          options: choices.map(printableChoice),
           initialValues: chosen,
           required: false,
           output,
           signal,
         });
         if (typeof answer === "symbol") return undefined;
-        const problem = check?.(answer);
+        const problem = printableProblem(check?.(answer));
         if (problem === undefined) return answer;
         log.warn(problem, { output });
         chosen = answer;
       }
     },
   };
+}
+
+function printableProblem(problem: string | undefined): string | undefined {
+  return problem === undefined ? undefined : printable(problem);
+}
+
+/** The value stays as it is: it is the answer. */
+function printableChoice({ value, label, hint }: Choice): Choice {
+  return { value, label: printable(label), ...(hint !== undefined && { hint: printable(hint) }) };
 }

@@ -3,6 +3,7 @@ import type { ElicitAnswer, ElicitForm } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import type { Ask } from "./ask.ts";
 import { askField } from "./form-field.ts";
+import type { FieldAnswer } from "./form-field.ts";
 import { safe } from "./print.ts";
 import { valueText } from "../views/value-lines.ts";
 
@@ -25,20 +26,21 @@ export async function fillForm(
     signal,
   );
   if (start !== "answer") return { action: start === undefined ? "cancel" : "decline" };
-  let content: Record<string, unknown> = {};
+  const answers = new Map<string, FieldAnswer>();
   for (;;) {
     for (const [name, field] of fields) {
       const asked = {
         name,
         schema: isRecord(field) ? field : {},
         isRequired: required.has(name),
-        before: content[name],
+        before: answers.get(name),
       };
       const answer = await askField(asked, ask, signal);
       if (!answer) return { action: "cancel" };
-      const { [name]: _old, ...others } = content;
-      content = answer.value === undefined ? others : { ...others, [name]: answer.value };
+      answers.set(name, answer);
     }
+    const given = [...answers].flatMap(([name, { value }]) => (value === undefined ? [] : [[name, value]]));
+    const content = Object.fromEntries(given) as Record<string, unknown>;
     const next = await review(server, schema, content, fields.length, ask, signal);
     if (next !== "change") return next === "send" ? { action: "accept", content } : { action: next };
   }

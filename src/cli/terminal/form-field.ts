@@ -8,18 +8,25 @@ export interface FormField {
   name: string;
   schema: Schema;
   isRequired: boolean;
-  /** The answer from the previous round. */
-  before: unknown;
+  /** The answer from the previous round, which may be that it was skipped. */
+  before: FieldAnswer | undefined;
 }
 
-/** One field's answer; `{ value: undefined }` if it was skipped, `undefined` if the form was cancelled. */
-type FieldAnswer = { value: unknown } | undefined;
+/** One field's answer; without a value if it was skipped or cleared. */
+export interface FieldAnswer {
+  value?: unknown;
+}
 
 const skipped = "\0none";
 
-export async function askField(field: FormField, ask: Ask, signal: AbortSignal): Promise<FieldAnswer> {
+/** Returns `undefined` if the form was cancelled. The default is only prefilled: what the person clears stays cleared. */
+export async function askField(
+  field: FormField,
+  ask: Ask,
+  signal: AbortSignal,
+): Promise<FieldAnswer | undefined> {
   const { schema, isRequired } = field;
-  const initial = field.before ?? schema["default"];
+  const initial = initialOf(field);
   const message = question(field);
   if (schema["type"] === "boolean") {
     const answer = await ask.confirm({ message, initial: initial === true }, signal);
@@ -41,12 +48,13 @@ export async function askField(field: FormField, ask: Ask, signal: AbortSignal):
   const choices = choicesOf(schema);
   if (choices) {
     const all = isRequired ? choices : [...choices, { value: skipped, label: "(skip)" }];
-    const start = typeof initial === "string" ? initial : isRequired ? undefined : skipped;
+    const known = choices.find(({ value }) => value === String(initial))?.value;
+    const start = known ?? (isRequired ? undefined : skipped);
     const answer = await ask.choose(
       { message, choices: all, ...(start !== undefined && { initial: start }) },
       signal,
     );
-    return answer === undefined ? undefined : { value: answer === skipped ? undefined : answer };
+    return answer === undefined ? undefined : { value: valueOf(schema, answer) };
   }
   return askText(field, message, check, ask, signal);
 }
@@ -57,14 +65,11 @@ async function askText(
   check: (value: unknown) => string | undefined,
   ask: Ask,
   signal: AbortSignal,
-): Promise<FieldAnswer> {
-  const { schema, isRequired, before } = field;
-  const initial = before ?? schema["default"];
+): Promise<FieldAnswer | undefined> {
+  const { schema, isRequired } = field;
+  const initial = initialOf(field);
   const isNumeric = schema["type"] === "number" || schema["type"] === "integer";
-  const read = (text: string): unknown => {
-    if (!isNumeric) return text;
-    return text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text);
-  };
+  const read = (text: string): unknown => (isNumeric && isExact(text) ? Number(text) : text);
   const asked = {
     message,
     ...(initial !== undefined &&
@@ -79,6 +84,17 @@ async function askText(
   return answer === undefined ? undefined : { value: answer === "" ? undefined : read(answer) };
 }
 
+function initialOf({ schema, before }: FormField): unknown {
+  return before ? before.value : schema["default"];
+}
+
+/** True for a number that is sent with the digits that were typed. */
+function isExact(text: string): boolean {
+  const isNumber = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i.test(text);
+  const value = Number(text);
+  return isNumber && (Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value)));
+}
+
 /** `Delivery date: when you are at home (date, optional)` */
 function question({ name, schema, isRequired }: FormField): string {
   const { title, description, type, format } = schema;
@@ -90,20 +106,29 @@ function question({ name, schema, isRequired }: FormField): string {
   return safe(facts === "" ? heading : `${heading} (${facts})`);
 }
 
-/** Titled and untitled choices, in the notation of every protocol revision. */
+/** Titled and untitled choices, in the notation of every protocol revision. The hint is what is sent for a title. */
 function choicesOf(schema: Schema): Choice[] | undefined {
   const { enum: values, enumNames, oneOf, anyOf } = schema;
   if (Array.isArray(values)) {
     const names: unknown[] = Array.isArray(enumNames) ? enumNames : [];
-    return values.map((value, index) => ({
-      value: String(value),
-      label: safe(String(names[index] ?? value)),
-    }));
+    return values.map((value, index) => choice(value, names[index]));
   }
   const titled = Array.isArray(oneOf) ? oneOf : Array.isArray(anyOf) ? anyOf : undefined;
-  return titled
-    ?.filter(isRecord)
-    .map((one) => ({ value: String(one["const"]), label: safe(String(one["title"] ?? one["const"])) }));
+  return titled?.filter(isRecord).map((one) => choice(one["const"], one["title"]));
+}
+
+function choice(value: unknown, title: unknown): Choice {
+  const [sent, label] = [String(value), String(title ?? value)];
+  return { value: sent, label: safe(label), ...(label !== sent && { hint: safe(sent) }) };
+}
+
+/** The chosen value with its own type: choices may be numbers. */
+function valueOf(schema: Schema, answer: string): unknown {
+  const { enum: values, oneOf, anyOf } = schema;
+  const all: unknown[] = [values, oneOf, anyOf].find((list) => Array.isArray(list)) ?? [];
+  return all
+    .map((one) => (isRecord(one) && Object.hasOwn(one, "const") ? one["const"] : one))
+    .find((one) => String(one) === answer);
 }
 
 function checker(schema: Schema): (value: unknown) => string | undefined {

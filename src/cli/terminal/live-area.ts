@@ -1,10 +1,10 @@
-import { painter } from "./print.ts";
+import { painter, safe } from "./print.ts";
 import type { Style } from "./print.ts";
 import { showCursor } from "./terminal.ts";
 import type { Terminal } from "./terminal.ts";
 import { cutText, displayWidth } from "./text-width.ts";
 
-/** One line on screen, as styled pieces that are safe to print. */
+/** One line on screen, as styled pieces. */
 export type Line = readonly { text: string; style?: Style | undefined }[];
 
 const hideCursor = "\u001b[?25l";
@@ -77,7 +77,7 @@ class LiveArea {
     const hidden = lines.length - room;
     const fitting: Line[] =
       hidden > 0 ? [...lines.slice(0, room - 1), [{ text: `… ${hidden + 1} more lines` }]] : lines;
-    const cut = fitting.map((line) => cutLine(line, width));
+    const cut = fitting.map((line) => cutLine(line.map(safePiece), width));
     const paint = painter(this.#terminal, this.#stream);
     const text = cut
       .map((line) => line.map((piece) => (piece.style ? paint(piece.style, piece.text) : piece.text)))
@@ -87,7 +87,7 @@ class LiveArea {
     if (key === this.#shown) return;
     const up = this.#height(columns, rows);
     const back = up > 0 ? `\u001b[${up}A\r` : "\r";
-    this.#terminal[this.#stream](`${this.#isOpen ? "" : hideCursor}${back}${text}${clearToScreenEnd}`);
+    this.#terminal.draw(this.#stream, `${this.#isOpen ? "" : hideCursor}${back}${text}${clearToScreenEnd}`);
     this.#isOpen = true;
     this.#shown = key;
     this.#widths = cut.map((line) => line.reduce((sum, piece) => sum + displayWidth(piece.text), 0));
@@ -95,7 +95,7 @@ class LiveArea {
 
   /** Keeps the frame, removes a `^C` that the terminal may have printed below it, and shows the cursor. */
   end(): void {
-    if (this.#isOpen) this.#terminal[this.#stream](`\r${clearToLineEnd}${showCursor}`);
+    if (this.#isOpen) this.#terminal.draw(this.#stream, `\r${clearToLineEnd}${showCursor}`);
     this.#isOpen = false;
   }
 
@@ -104,6 +104,10 @@ class LiveArea {
     const lines = this.#widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
     return Math.min(lines, Math.max(1, rows - 1));
   }
+}
+
+function safePiece({ text, style }: Line[number]): Line[number] {
+  return { text: safe(text), style };
 }
 
 export function cutLine(line: Line, width: number): Line {

@@ -1,6 +1,7 @@
 import { openUrl } from "../../index.ts";
-import type { LoginWays } from "../../index.ts";
+import type { IssuerChange, LoginWays } from "../../index.ts";
 import { joinArgv } from "../../lib/argv.ts";
+import type { Ask } from "./ask.ts";
 import { safe } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -16,7 +17,19 @@ export type Alone = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** How the person at this terminal logs in. Writes only to standard error, because standard output is for results. */
 export function waysToLogIn(server: string, way: LoginChoice, terminal: Terminal): LoginWays {
-  const { browser = true, device = false, alone = (work) => work() } = way;
+  const { alone = (work) => work() } = way;
+  const { ask } = terminal;
+  return {
+    ...waysToPage(server, { ...way, alone }, terminal),
+    ...(ask && { acceptIssuer: (change, signal) => alone(() => askIssuer(ask, change, signal)) }),
+  };
+}
+
+function waysToPage(
+  server: string,
+  { browser = true, device = false, alone }: LoginChoice & { alone: Alone },
+  terminal: Terminal,
+): LoginWays {
   const say = (text: string) => alone(async () => terminal.err(text));
   if (device) {
     return {
@@ -53,6 +66,40 @@ export function waysToLogIn(server: string, way: LoginChoice, terminal: Terminal
   };
 }
 
+/** Shows both hosts on lines of their own, because an address can be made to look like another one. */
+async function askIssuer(
+  ask: Ask,
+  { server, from, to, endpoints, sends }: IssuerChange,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const elsewhere = endpoints.filter(
+    (origin) => !to.split(" ").some((one) => hostOf(one) === hostOf(origin)),
+  );
+  const lines = [
+    `${safe(server)} wants the login at another place than before.`,
+    `  before: ${place(from)}`,
+    `  now:    ${place(to)}`,
+    ...(elsewhere.length > 0 ? [`  sends to: ${place(elsewhere.join(" "))}`] : []),
+    ...(sends.length > 0 ? [`It would receive the ${safe(sends.join(" and the "))}.`] : []),
+  ];
+  await ask.say(lines.join("\n"));
+  return (await ask.confirm({ message: `Log in at ${safe(hostsOf(to))}?` }, signal)) === true;
+}
+
+/** The hosts of one or more addresses. Below them an address with a path: a host may serve several issuers. */
+function place(addresses: string): string {
+  const withPath = addresses.split(" ").filter((one) => (URL.parse(one)?.pathname ?? "/") !== "/");
+  return [hostsOf(addresses), ...withPath].map(safe).join("\n          ");
+}
+
+function hostsOf(addresses: string): string {
+  return addresses.split(" ").map(hostOf).join(" and ");
+}
+
+function hostOf(address: string): string {
+  return URL.parse(address)?.host ?? address;
+}
+
 async function opensBrowser(url: URL, { env }: Terminal): Promise<boolean> {
   if (isHeadlessSsh(env)) return false;
   try {
@@ -71,7 +118,7 @@ function isHeadlessSsh(env: Terminal["env"]): boolean {
 
 /** Asks for the address the browser was redirected to, even if the page shows an error. */
 async function askRedirect(terminal: Terminal, signal: AbortSignal): Promise<string | undefined> {
-  if (!terminal.ask) return terminal.readInput();
+  if (!terminal.ask) return terminal.readLine(signal);
   const message = "Paste the final address from the browser (the page may show an error)";
   return terminal.ask.text({ message }, signal);
 }

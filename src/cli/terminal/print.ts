@@ -1,6 +1,6 @@
-import { printable } from "../../lib/printable.ts";
+import { printable, printableJson } from "../../lib/printable.ts";
 import type { Terminal } from "./terminal.ts";
-import { displayWidth } from "./text-width.ts";
+import { displayWidth, wrapText } from "./text-width.ts";
 
 const codes = {
   bold: [1, 22],
@@ -20,9 +20,29 @@ export function painter(terminal: Terminal, stream: "out" | "err" = "out"): Pain
   return (style, text) => (enabled ? `\u001b[${codes[style][0]}m${text}\u001b[${codes[style][1]}m` : text);
 }
 
+const colorSequence = new RegExp(`(\\u001b\\[(?:${[...new Set(Object.values(codes).flat())].join("|")})m)`);
+
+/**
+ * What a screen may be sent: text and our colours. The last gate before a terminal, for text that nobody made safe
+ * before; the worst that it lets through is a colour.
+ */
+export function screenText(text: string): string {
+  return text
+    .split(colorSequence)
+    .map((part, index) => (index % 2 === 1 ? part : printable(part)))
+    .join("");
+}
+
 /** Puts text from files and servers on one line and escapes terminal control sequences. */
 export function safe(text: string): string {
   return printable(text, { oneLine: true });
+}
+
+/** Wraps a line on a screen so that what follows is indented: no text of others can look like a line of ours. */
+export function hanging(text: string, indent: number, terminal: Terminal): string {
+  if (!terminal.isScreen) return text;
+  const [first = "", ...rest] = wrapText(text, Math.max(20, terminal.columns - indent - 1));
+  return [first, ...rest.map((line) => " ".repeat(indent) + line)].join("\n");
 }
 
 /** Aligns all columns but the last. Escapes the cells, so callers pass raw text. */
@@ -54,7 +74,12 @@ export function table(
 }
 
 export function json(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
+  return `${printableJson(JSON.stringify(value, null, 2))}\n`;
+}
+
+/** One value on one line, for output that goes on. */
+export function jsonLine(value: unknown): string {
+  return `${printableJson(JSON.stringify(value))}\n`;
 }
 
 export function count(number: number, noun: string, several = `${noun}s`): string {

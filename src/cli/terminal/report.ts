@@ -1,5 +1,6 @@
 import { PlugboardError, isPlugboardError } from "../../index.ts";
 import type { Diagnostic } from "../../index.ts";
+import { lastLines } from "../../lib/last-words.ts";
 import { json, painter, safe } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -19,8 +20,8 @@ export function reportError(error: unknown, terminal: Terminal, asJson: boolean)
 /** The server's last lines on stderr. A single line is already part of the message. */
 function stderrTail({ data }: PlugboardError): string[] {
   const text = data?.["stderr"];
-  const lines = typeof text === "string" ? text.split("\n").filter((line) => line.trim() !== "") : [];
-  return lines.length > 1 ? lines.slice(-5) : [];
+  const lines = typeof text === "string" ? lastLines(text, 5) : [];
+  return lines.length > 1 ? lines : [];
 }
 
 function unexpected(error: unknown): PlugboardError {

@@ -1,4 +1,5 @@
 import { PlugboardError } from "../../index.ts";
+import { shellWord } from "../../lib/argv.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface ValueSource {
@@ -28,7 +29,7 @@ async function valueFrom(name: string, { input, fromEnv }: ValueSource, terminal
   if (input[0] === "-") return (await terminal.readInput()).replace(/\r?\n$/, "");
   if (!terminal.ask) {
     throw new PlugboardError("usage-invalid", "Cannot ask for the secret without a terminal.", {
-      hint: `Pipe it in (\`plugboard secret set ${name} -\`), or read it from a variable with --from-env.`,
+      hint: `Pipe it in (\`plugboard secret set ${shellWord(name)} -\`), or read it from a variable with --from-env.`,
     });
   }
   using caught = terminal.catchSignals();

@@ -36,3 +36,9 @@ export function catchProcessSignals(beforeExit: () => void): CaughtSignals {
     },
   };
 }
+
+/** Resolves when the signal is aborted. */
+export async function whenAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+}

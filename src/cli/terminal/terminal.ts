@@ -1,13 +1,22 @@
+import type { Socket } from "node:net";
+import { Writable } from "node:stream";
+import type { Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import type { Environment, Folders } from "../../index.ts";
+import { printable } from "../../lib/printable.ts";
 import { clackAsk } from "./ask.ts";
 import type { Ask } from "./ask.ts";
+import { screenText } from "./print.ts";
 import { catchProcessSignals } from "./signals.ts";
 import type { CaughtSignals } from "./signals.ts";
 
 /** What a command reads from and writes to: the process, or a test. */
 export interface Terminal {
+  /** On a screen, lets only text and colours through. */
   out(text: string): void;
   err(text: string): void;
+  /** Writes text with cursor movements as it is. Everything that comes from outside must have been made safe. */
+  draw(stream: "out" | "err", text: string): void;
   /** Input and output are a terminal, so questions can be asked. */
   isInteractive: boolean;
   /** `out` supports cursor movement, so output can be redrawn. */
@@ -23,10 +32,17 @@ export interface Terminal {
   cwd: string;
   /** Reads all of standard input. */
   readInput(): Promise<string>;
+  /** Reads the next line that is not empty; undefined at the end of the input, or when aborted. */
+  readLine(signal: AbortSignal): Promise<string | undefined>;
   /** Asks yes or no; only called when `isInteractive`. Cancelling means no. */
   confirm(question: string): Promise<boolean>;
   /** Asks questions; absent without a terminal. */
   ask?: Ask;
+  /**
+   * Standard input and output for protocol messages. From then on, whatever else is written to standard output goes to
+   * standard error, so that a stray line cannot break the protocol.
+   */
+  takePipes(): { input: Readable; output: Writable };
   /** Until disposed, Ctrl-C and similar signals abort the returned signal instead of ending the process. */
   catchSignals(): CaughtSignals;
   /** Set by verbs that complete but report a problem. */
@@ -37,6 +53,7 @@ export interface Terminal {
 
 export const showCursor = "\u001b[?25h";
 const maxInputBytes = 10_000_000;
+const maxLineCharacters = 100_000;
 
 export function processTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process;
@@ -49,8 +66,9 @@ export function processTerminal(): Terminal {
   const isErrLive = hasTerminal(stderr) && isDrawable;
   const hasPerson = hasTerminal(stdin) && hasTerminal(stderr) && !env["CI"];
   return {
-    out: (text) => void stdout.write(text),
-    err: (text) => void stderr.write(text),
+    out: (text) => void stdout.write(hasTerminal(stdout) ? screenText(text) : text),
+    err: (text) => void stderr.write(hasTerminal(stderr) ? screenText(text) : text),
+    draw: (stream, text) => void (stream === "out" ? stdout : stderr).write(text),
     isInteractive: hasTerminal(stdin) && hasTerminal(stdout) && !env["CI"],
     colors: { out: hasColors(stdout), err: hasColors(stderr) },
     isLive,
@@ -66,6 +84,7 @@ export function processTerminal(): Terminal {
     cwd: workingFolder(),
     exitCode: 0,
     ...(hasPerson && { ask: clackAsk(stderr) }),
+    takePipes: () => ({ input: stdin, output: guardedOutput(stdout, stderr) }),
     catchSignals: () =>
       catchProcessSignals(() => {
         if (isLive) stdout.write(showCursor);
@@ -81,11 +100,59 @@ export function processTerminal(): Terminal {
       }
       return Buffer.concat(chunks).toString("utf8");
     },
+    readLine: (signal) => readLine(stdin, signal),
     confirm: async (question) => {
       const { confirm } = await import("@clack/prompts");
-      return (await confirm({ message: question, initialValue: false })) === true;
+      return (await confirm({ message: printable(question), initialValue: false })) === true;
     },
   };
+}
+
+/** The only way left to standard output; everybody else writes to `instead`. */
+export function guardedOutput(stdout: Writable, instead: Writable): Writable {
+  const target = Object.create(stdout, {
+    write: { value: stdout.write.bind(stdout) },
+  }) as Writable;
+  const output = new Writable({
+    highWaterMark: stdout.writableHighWaterMark,
+    writev: (chunks, done) => {
+      stdout.cork();
+      const wasTaken = chunks.map(({ chunk }) => target.write(chunk)).every(Boolean);
+      stdout.uncork();
+      if (wasTaken || stdout.destroyed) done();
+      else stdout.once("drain", done);
+    },
+  });
+  stdout.once("close", () => output.destroy()).once("error", () => output.destroy());
+  stdout.write = ((chunk: Buffer | string, ...rest: unknown[]) => {
+    const done = rest.find((one) => typeof one === "function") as (() => void) | undefined;
+    return instead.write(printable(String(chunk)), done);
+  }) as typeof stdout.write;
+  return output;
+}
+
+/** Stops reading with its line, so that a pipe that stays open does not keep the process running. */
+function readLine(input: Readable, signal: AbortSignal): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  let text = "";
+  const decoder = new StringDecoder("utf8");
+  const end = (line: string | undefined) => {
+    input.off("data", onData).off("end", onEnd).off("error", onEnd).pause();
+    (input as Partial<Socket>).unref?.();
+    signal.removeEventListener("abort", onAbort);
+    resolve(line);
+  };
+  const onData = (chunk: Buffer) => {
+    text = (text + decoder.write(chunk)).trimStart();
+    const length = text.search(/[\r\n]/);
+    if (length !== -1 || text.length > maxLineCharacters) end(length === -1 ? text : text.slice(0, length));
+  };
+  const onEnd = () => end(text.trim() === "" ? undefined : text);
+  const onAbort = () => end(undefined);
+  if (signal.aborted || input.readableEnded) return Promise.resolve(undefined);
+  signal.addEventListener("abort", onAbort, { once: true });
+  input.on("data", onData).once("end", onEnd).once("error", onEnd);
+  return promise;
 }
 
 /** `isTTY` is undefined on streams that are not terminals. */

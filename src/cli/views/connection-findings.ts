@@ -1,6 +1,7 @@
 import { describeOrigin, errorTable, shownUrl } from "../../index.ts";
 import type { ServerEntry } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
+import { lastLines } from "../../lib/last-words.ts";
 import type { Finding } from "./finding.ts";
 import { count } from "../terminal/print.ts";
 import { targetOf } from "./server.ts";
@@ -16,8 +17,10 @@ export function problemOf(row: StatusRow, entry: ServerEntry | undefined): Findi
   if (message === undefined || row.disabledReason === "config") return undefined;
   const advice = adviceFor(row, entry);
   if (state === "disabled") return { level: "note", about, message, advice };
-  const stderr = lastLines(row.error?.data?.["stderr"]);
-  return { level: "problem", about, message, advice, ...(stderr.length > 1 && { stderr }) };
+  const said = row.error?.data?.["stderr"];
+  const stderr = typeof said === "string" ? lastLines(said, stderrLines) : [];
+  const code = row.error && { code: row.error.code };
+  return { level: "problem", about, message, advice, ...code, ...(stderr.length > 1 && { stderr }) };
 }
 
 /** What `doctor` reports after connecting: the failure, or the connection and anything unusual about it. */
@@ -96,12 +99,4 @@ function adviceFor({ name, hint = "", error, via }: StatusRow, entry: ServerEntr
     default:
       return text;
   }
-}
-
-function lastLines(stderr: unknown): string[] {
-  if (typeof stderr !== "string") return [];
-  return stderr
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .slice(-stderrLines);
 }

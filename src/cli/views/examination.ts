@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { isPlugboardError, literalSecrets, shownWord } from "../../index.ts";
 import type { Diagnostic, LoadedConfig, ServerEntry, Workspace } from "../../index.ts";
-import { looksSecret } from "../../lib/secret-words.ts";
+import { moveCommand } from "../plain-secrets.ts";
 import type { Finding } from "./finding.ts";
 import { count } from "../terminal/print.ts";
 
@@ -9,11 +10,15 @@ import { count } from "../terminal/print.ts";
  * Checks that need no server, no request and no expanded value. Skips the checks of programs and addresses if
  * `willConnect`, because connecting tests them.
  */
-export function examine(workspace: Workspace, config: LoadedConfig, willConnect: boolean): Finding[] {
+export async function examine(
+  workspace: Workspace,
+  config: LoadedConfig,
+  willConnect: boolean,
+): Promise<Finding[]> {
   const servers = [...config.servers.values()];
   return [
     { level: "ok", about: "node", message: process.versions.node },
-    stateFolder(workspace),
+    await examineState(workspace),
     ...(config.policy.broken === undefined
       ? []
       : [
@@ -39,23 +44,38 @@ export function examine(workspace: Workspace, config: LoadedConfig, willConnect:
   ];
 }
 
+/** Opens the state if its folder exists: whether it can be used, only that tells. */
+async function examineState(workspace: Workspace): Promise<Finding> {
+  const found = stateFolder(workspace);
+  if (found.level !== "ok" || !existsSync(dirname(workspace.stateFile))) return found;
+  try {
+    await workspace.store();
+    return found;
+  } catch (error) {
+    if (!isPlugboardError(error, "store-unavailable")) throw error;
+    const message = `${error.message}. Secrets, servers, logins and trust cannot be changed`;
+    return { level: "problem", about: "state", message, advice: error.hint, code: error.code };
+  }
+}
+
 function stateFolder({ stateFile }: Workspace): Finding {
   let folder = dirname(stateFile);
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
   try {
     accessSync(folder, constants.W_OK);
+    if (existsSync(stateFile)) accessSync((folder = stateFile), constants.R_OK | constants.W_OK);
     return { level: "ok", about: "state", message: stateFile };
   } catch {
     return {
       level: "note",
       about: "state",
-      message: `${folder} is not writable, so nothing is remembered`,
-      advice: "Set HOME or XDG_STATE_HOME to a folder you can write to.",
+      message: `${folder} is not writable, so nothing is remembered, and secrets, servers and logins cannot be changed`,
+      advice: "Make it writable, or set HOME or XDG_STATE_HOME to a folder you can write to.",
     };
   }
 }
 
-function fromDiagnostic({ severity, file, line, path, message, suggestion }: Diagnostic): Finding {
+export function fromDiagnostic({ severity, file, line, path, message, suggestion }: Diagnostic): Finding {
   const place = [file, line].filter((part) => part !== undefined).join(":");
   const about = [place, path].filter(Boolean).join(" ") || "configuration";
   return {
@@ -75,13 +95,23 @@ function examineServer(entry: ServerEntry, workspace: Workspace, willConnect: bo
       ? found
       : [...found, { level, about: name, message: status.message, advice: status.hint }];
   }
-  const secrets = literalSecrets(entry);
+  // Those in a project's file are diagnostics already.
+  const secrets = entry.origin.scope === "project" ? [] : literalSecrets(name, entry.written);
   if (secrets.length > 0) {
     found.push({
       level: "note",
       about: name,
-      message: `${count(secrets.length, "possible secret")} in plain text: ${secrets.join(", ")}`,
-      advice: "Use ${NAME} or ${secret:NAME} instead.",
+      message: `${count(secrets.length, "possible secret")} in plain text: ${secrets.map(({ field }) => field).join(", ")}`,
+      advice: `Run \`${moveCommand(name)}\` to move it to the vault.`,
+    });
+  }
+  if (choosesIssuer(entry)) {
+    found.push({
+      level: "note",
+      about: name,
+      message:
+        "its login sends configured credentials to the first authorization server that the server names",
+      advice: "Set `oauth.issuer`, so that you decide where they go.",
     });
   }
   const unpinned = unpinnedPackage(entry);
@@ -113,11 +143,11 @@ function missingProgram({ name, config, baseDir }: ServerEntry, { env }: Workspa
   const folders = (env["PATH"] ?? "").split(delimiter).filter(Boolean);
   const candidates = isPath ? [resolve(baseDir, command)] : folders.map((folder) => join(folder, command));
   if (candidates.some(isExecutable)) return undefined;
-  const where = isPath ? candidates.join("") : `PATH (${folders.join(", ")})`;
+  const where = isPath ? shownWord(candidates.join("")) : `PATH (${folders.join(", ")})`;
   return {
     level: "problem",
     about: name,
-    message: `program "${command}" not found in ${where}`,
+    message: `program "${shownWord(command)}" not found in ${where}`,
     advice: "Install it, or set `command` to its full path.",
   };
 }
@@ -131,12 +161,10 @@ function isExecutable(path: string): boolean {
   }
 }
 
-function literalSecrets({ config }: ServerEntry): string[] {
-  return (["env", "headers"] as const).flatMap((field) =>
-    Object.entries(config?.[field] ?? {})
-      .filter(([key, value]) => looksSecret(key) && !value.includes("${"))
-      .map(([key]) => `${field}.${key}`),
-  );
+/** True if the server itself decides which authorization server receives the configured credentials. */
+function choosesIssuer({ config }: ServerEntry): boolean {
+  const { clientSecret, privateKey, assertion, issuer } = config?.oauth ?? {};
+  return issuer === undefined && [clientSecret, privateKey, assertion].some((one) => one !== undefined);
 }
 
 /** `npx -y some-package` runs the newest version, so it can change at any time. */
@@ -145,5 +173,5 @@ function unpinnedPackage({ config }: ServerEntry): string | undefined {
   if (!/(^|[/\\])(npx|bunx)(\.cmd)?$/.test(command)) return undefined;
   const name = args.find((word) => !word.startsWith("-"));
   if (name === undefined || name.includes("${") || /^[./]/.test(name)) return undefined;
-  return /.@[^/]+$/.test(name) ? undefined : name;
+  return /.@[^/]+$/.test(name) ? undefined : shownWord(name);
 }

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../index.ts";
 import type { Line } from "../terminal/live-area.ts";
 import { safe } from "../terminal/print.ts";
 import { cutText, wrapText } from "../terminal/text-width.ts";
@@ -8,6 +9,8 @@ export interface Finding {
   message: string;
   /** What to do next. */
   advice?: string;
+  /** The code of the error behind it. */
+  code?: ErrorCode;
   /** The server's last lines on stderr. */
   stderr?: string[];
 }

@@ -1,12 +1,18 @@
-import type { ForeignFile, PlannedServer } from "../../index.ts";
-import { painter, safe } from "../terminal/print.ts";
-import { targetOf } from "./server.ts";
+import { previewServer } from "../../index.ts";
+import type { ForeignFile, PlannedServer, Scripts } from "../../index.ts";
+import { hanging, painter, safe } from "../terminal/print.ts";
+import { previewText } from "./preview.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+
+/** A planned server, and the project's files that it runs. */
+export interface ReviewedServer extends PlannedServer {
+  scripts: Scripts;
+}
 
 /** Reports an import: each file, each server, and what was changed or lost. */
 export function importView(
   files: readonly ForeignFile[],
-  planned: readonly PlannedServer[],
+  planned: readonly ReviewedServer[],
   terminal: Terminal,
 ): string {
   const paint = painter(terminal);
@@ -18,16 +24,20 @@ export function importView(
     if (problem !== undefined) lines.push(`  ${paint("red", "unreadable")}  ${safe(problem)}`);
     for (const server of own) lines.push(...serverLines(server, terminal));
     for (const { name, reason } of imported.skipped)
-      lines.push(`  ${paint("yellow", "skip")}  ${safe(name)}  ${safe(reason)}`);
+      lines.push(`  ${paint("yellow", "skip")}  ${hanging(`${safe(name)}  ${safe(reason)}`, 10, terminal)}`);
     for (const note of imported.notes)
-      lines.push(`    ${safe(note.kind)}: ${safe(note.field)}: ${safe(note.message)}`);
+      lines.push(
+        `    ${hanging(`${safe(note.kind)}: ${safe(note.field)}: ${safe(note.message)}`, 6, terminal)}`,
+      );
     if (lines.length === 1) lines.push("  no servers");
     return `${lines.join("\n")}\n`;
   });
   return `${blocks.join("\n")}\n`;
 }
 
-function serverLines({ name, config, scope, action, notes }: PlannedServer, terminal: Terminal): string[] {
+/** A server that is added is shown in full. A project's values are not your secrets, so they are shown as written. */
+function serverLines(server: ReviewedServer, terminal: Terminal): string[] {
+  const { name, config, scope, action, notes, from, scripts } = server;
   const paint = painter(terminal);
   const words = { add: paint("green", "add "), same: paint("dim", "have"), taken: paint("yellow", "keep") };
   const where =
@@ -36,12 +46,18 @@ function serverLines({ name, config, scope, action, notes }: PlannedServer, term
       : action === "same"
         ? "already configured"
         : "you have another server with this name";
-  const target = targetOf({ config, written: config });
+  const preview = () =>
+    previewText(
+      previewServer(config, { exact: from.scope === "project" }),
+      { scripts, place: from.file, indent: "        " },
+      terminal,
+    );
   return [
-    `  ${words[action]}  ${safe(name)}  ${safe(target)}  ${paint("dim", where)}`,
+    `  ${words[action]}  ${paint("bold", safe(name))}  ${paint("dim", where)}`,
+    ...(action === "add" ? preview().trimEnd().split("\n") : []),
     ...notes.map(
       (note) =>
-        `        ${paint(note.kind === "translated" ? "dim" : "yellow", note.kind)}  ${safe(note.field)}: ${safe(note.message)}`,
+        `        ${paint(note.kind === "translated" ? "dim" : "yellow", note.kind)}  ${hanging(`${safe(note.field)}: ${safe(note.message)}`, 22, terminal)}`,
     ),
   ];
 }

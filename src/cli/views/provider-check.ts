@@ -10,13 +10,16 @@ export type Provider = (typeof providers)[number];
 /** The result of compiling one tool's schema for a model API. */
 export type ProviderTool = { id: string; server: string } & (
   | { ok: true; notes: Extract<CompiledSchema, { ok: true }>["notes"] }
-  | { ok: false; path: string; reason: string }
+  /** `setAside` if it is invalid for every provider. */
+  | { ok: false; path: string; reason: string; setAside?: true }
 );
 
-/** Compiles the schema of every remembered tool. Starts no server. */
+/** Compiles the schema of every remembered tool that no rule hides. Starts no server. */
 export async function checkProvider(hub: Hub, provider: Provider): Promise<ProviderTool[]> {
-  const tools = await hub.tools({ wait: false });
-  return tools.map(({ id, server, inputSchema }) => {
+  const tools = (await hub.allTools({ wait: false })).filter(({ status }) => status !== "hidden");
+  return tools.map(({ id, server, inputSchema, status, because = "it is invalid" }) => {
+    // Its schema may be hostile, so nothing looks at it again.
+    if (status === "set-aside") return { id, server, ok: false, path: "", reason: because, setAside: true };
     const compiled = compileSchema(inputSchema, provider);
     if (!compiled.ok) return { id, server, ok: false, path: compiled.path, reason: compiled.reason };
     return { id, server, ok: true, notes: compiled.notes };
@@ -35,13 +38,15 @@ export async function providerFindings(
     lossy.length === 0
       ? "no schema loses anything"
       : `${count(lossy.length, "schema loses", "schemas lose")} something`;
+  const aside = tools.filter((tool) => !tool.ok);
+  const left = aside.length === 0 ? "" : `${aside.length} ${aside.length === 1 ? "is" : "are"} set aside; `;
   return [
     {
       level: "ok",
       about: provider,
-      message: `${usable.length} of ${count(tools.length, "tool")} can be offered; ${loss}`,
+      message: `${usable.length} of ${count(tools.length, "tool")} can be offered; ${left}${loss}`,
     },
-    ...tools.filter((tool) => !tool.ok).map(unusable),
+    ...aside.map(unusable),
     ...lossy.map(({ id, notes }): Finding => {
       const [first] = notes;
       const rest = notes.length > 1 ? `, and ${notes.length - 1} more (--json lists them)` : "";
@@ -60,12 +65,14 @@ export async function providerFindings(
   ];
 }
 
-function unusable({ id, path, reason }: Extract<ProviderTool, { ok: false }>): Finding {
+function unusable({ id, path, reason, setAside }: Extract<ProviderTool, { ok: false }>): Finding {
   return {
     level: "problem",
     about: id,
     message: `cannot be offered: ${placed(path, reason)}`,
-    advice: "Plugboard leaves it out for this provider. Ask the server's author to simplify the schema.",
+    advice: setAside
+      ? "Plugboard leaves it out for every provider. Report it to the server's author."
+      : "Plugboard leaves it out for this provider. Ask the server's author to simplify the schema.",
   };
 }
 

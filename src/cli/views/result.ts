@@ -61,6 +61,8 @@ function reportOutput({ _meta }: CallResult, terminal: Terminal): void {
     );
   } else if (isRecord(note) && note["cut"] === true)
     say("Cut, and the whole result was not kept. Call again with --whole.");
+  else if (isRecord(note) && typeof note["tokens"] === "number")
+    say(`A large result, about ${note["tokens"].toLocaleString("en-US")} tokens.`);
   const repaired = _meta?.["plugboard/arguments"];
   if (Array.isArray(repaired)) for (const text of repaired) say(`Corrected: ${String(text)}`);
 }

@@ -1,4 +1,4 @@
-import { shownArgs, shownEntry, shownUrl } from "../../index.ts";
+import { addressOf, hostLine, shownArgs, shownEntry, shownUrl, shownWord } from "../../index.ts";
 import type { ServerEntry } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import { joinArgv } from "../../lib/argv.ts";
@@ -11,6 +11,7 @@ export function describeServer(entry: ServerEntry) {
     state: stateWord(entry),
     ...(status.kind === "disabled" ? { reason: status.message, hint: status.hint } : {}),
     type: transportOf(entry),
+    ...hostOf(entry),
     target: targetOf(entry),
     scope: origin.scope,
     file: origin.file,
@@ -32,6 +33,12 @@ export function transportOf({ config }: ServerEntry): string {
   return config.type ?? (config.url === undefined ? "stdio" : "http");
 }
 
+/** The host that a URL really leads to, because the URL itself can look like that of another one. */
+function hostOf({ config, written }: Pick<ServerEntry, "config" | "written">): { host?: string } {
+  const { url } = config ?? (isRecord(written) ? written : {});
+  return typeof url === "string" ? { host: hostLine(addressOf(url)) } : {};
+}
+
 /** The command line or URL. Hides credentials unless `isExact`. */
 export function targetOf(
   { config, written }: Pick<ServerEntry, "config" | "written">,
@@ -41,7 +48,7 @@ export function targetOf(
   if (typeof url === "string") return shownUrl(url);
   if (typeof command !== "string") return "";
   const words = Array.isArray(args) ? args.filter((word) => typeof word === "string") : [];
-  return joinArgv([command, ...(isExact ? words : shownArgs(words))]);
+  return joinArgv(isExact ? [command, ...words] : [shownWord(command), ...shownArgs(words)]);
 }
 
 /** Shown when no server is configured. */

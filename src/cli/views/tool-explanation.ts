@@ -1,5 +1,5 @@
 import { PlugboardError, describeOrigin, isPlugboardError } from "../../index.ts";
-import type { Hub, LoadedConfig, Origin, ToolExplanation, Workspace } from "../../index.ts";
+import type { Hub, LoadedConfig, Origin, ToolExplanation, ToolRule, Workspace } from "../../index.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -33,17 +33,23 @@ function unknownName(error: PlugboardError, name: string, { config }: Hub): Plug
 }
 
 function describe(explanation: ToolExplanation, terminal: Terminal): string {
-  const { id, server, name, status, because, renamedTo, approval, rules } = explanation;
+  const { id, server, name, status, because, decidedBy, renamedTo, approval, rules } = explanation;
+  const why = [because, decidedBy && ruleWords(decidedBy)].filter((part) => part !== undefined).join(", ");
   const lines: [string, string][] = [
     ["server", server],
     ["name", renamedTo === undefined ? name : `${name}, renamed to ${renamedTo}`],
-    ["status", because === undefined ? status : `${status}: ${because}`],
+    ["status", why === "" ? status : `${status}: ${why}`],
     ["approval", approval.origin ? `${approval.mode}, from ${place(approval.origin)}` : approval.mode],
-    ...rules.map(({ rule, origin }): [string, string] => ["rule", `${rule}  ${place(origin)}`]),
+    ...rules.map((rule): [string, string] => ["rule", ruleWords(rule)]),
   ];
   const paint = painter(terminal);
   const body = lines.map(([label, text]) => `  ${paint("dim", label.padEnd(8))} ${safe(text)}\n`).join("");
   return `${paint("bold", safe(id))}\n${body}`;
+}
+
+/** For example `tools.deny[0] "delete_*"  /home/me/config.json:7`. */
+function ruleWords({ rule, pattern, origin }: ToolRule): string {
+  return `${rule}${pattern === undefined ? "" : ` ${JSON.stringify(pattern)}`}  ${place(origin)}`;
 }
 
 function place(origin: Origin): string {

@@ -1,47 +1,39 @@
-import { describeOrigin } from "../../index.ts";
-import type { ServerEntry } from "../../index.ts";
-import { painter, safe } from "../terminal/print.ts";
-import { targetOf } from "./server.ts";
+import { relative } from "node:path";
+import type { KnownContent } from "../../index.ts";
+import { atMostTen, sectionText } from "./preview.ts";
+import type { Section } from "./preview.ts";
+import { painter, safe, table } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-/** Shows the entry in full: users must see everything they allow. */
-export function trustView(entry: ServerEntry, terminal: Terminal): string {
+/** A project file's settings, one value on each line. */
+export function settingsPreview(file: string, settings: Record<string, unknown>, terminal: Terminal): string {
   const paint = painter(terminal);
-  const { name, origin, written } = entry;
-  const {
-    command: _command,
-    args: _args,
-    url: _url,
-    type: _type,
-    ...rest
-  } = (written ?? {}) as Record<string, unknown>;
-  const verb = entry.config?.url === undefined ? "starts" : "contacts";
-  const lines = [
-    `${paint("bold", safe(name))}  ${paint("dim", safe(describeOrigin(origin)))}`,
-    `  ${verb.padEnd(9)} ${safe(targetOf(entry, true))}`,
-    ...Object.entries(rest).map(([key, value]) => `  ${safe(key).padEnd(9)} ${safe(JSON.stringify(value))}`),
-    ...warnings(`${targetOf(entry, true)}\n${JSON.stringify(written)}`).map(
-      (text) => `  ${paint("yellow", `warning   ${text}`)}`,
-    ),
-  ];
-  return `${lines.join("\n")}\n\n`;
+  const values = Object.entries(settings).flatMap(([key, value]) => {
+    const all: unknown[] = Array.isArray(value) ? value : [value];
+    return atMostTen(
+      key,
+      all.map((one) => (typeof one === "string" ? one : JSON.stringify(one))),
+    );
+  });
+  const sections: Section[] = values.map(([label, text]) => ({ label, text }));
+  const plugins = settings["plugins"] === undefined ? "" : "  servers of plugins need your trust as well\n";
+  const names = Object.keys(settings).map(safe).join(", ");
+  const heading = `${paint("bold", safe(file))} sets ${names}\n`;
+  return `${heading}${sectionText(sections, { place: file }, terminal)}${plugins}\n`;
 }
 
-const riskPatterns: [RegExp, string][] = [
-  [/\bsudo\b|\bdoas\b/, "runs with elevated privileges"],
-  [/\brm\b[^"]*-[a-z]*[rf]/, "deletes files"],
-  [/\b(curl|wget|nc|ncat)\b/, "transfers data over the network"],
-  [
-    /\b(ba|z|da|k)?sh -\w*c\b|\b(node|deno|bun|npx) (-e|-p|-c|--eval|--call)\b|\bpython3? -c\b/,
-    "runs a script given on its command line",
-  ],
-  [/\$\{cmd:/, "runs a command to get a value"],
-  [/headersHelper/, "runs a command to get headers"],
-  [/\$\{(file|secret):/, "reads one of your files or secrets"],
-  [/\.ssh|\.aws|\.gnupg|\.netrc|id_rsa|\.kube/, "refers to a place where credentials are stored"],
-  [/NODE_OPTIONS|LD_PRELOAD|DYLD_INSERT|PYTHONPATH/, "changes how programs are loaded"],
-];
-
-function warnings(text: string): string[] {
-  return riskPatterns.filter(([sign]) => sign.test(text)).map(([, words]) => words);
+/** The contents that were trusted; those in use first. */
+export function trustedTable(
+  contents: readonly KnownContent[],
+  allProjects: boolean,
+  terminal: Terminal,
+): string {
+  const sorted = contents.toSorted((one, other) => Number(other.inUse) - Number(one.inUse));
+  const rows = sorted.map(({ server, settings = [], file = "", project, scripts, inUse, at }) => [
+    server ?? `(settings: ${settings.join(", ")})`,
+    inUse ? "in use" : `of ${new Date(at).toISOString().slice(0, 16).replace("T", " ")}`,
+    Object.keys(scripts).join(", ") || "–",
+    allProjects || project === undefined ? file : relative(project, file),
+  ]);
+  return table(["TRUSTED", "CONTENT", "SCRIPTS", "FILE"], rows, painter(terminal));
 }

@@ -17,12 +17,25 @@ export interface SyntaxProblem {
 export interface ConfigDocument {
   value: unknown;
   problems: SyntaxProblem[];
-  /** The position of a member: of its name if it has one, else of its value. */
-  find(path: Path): Span | undefined;
+  /** Absent where nothing was written or parsed. */
+  root?: Located | undefined;
+}
+
+/** Where a value is written (with its name if it has one), and where its members are. */
+export interface Located extends Span {
+  members: Map<string | number, Located>;
+}
+
+/** The position of a member: of its name if it has one, else of its value. */
+export function findSpan({ root }: Pick<ConfigDocument, "root">, path: Path): Span | undefined {
+  let here = root;
+  for (const step of path) here = here?.members.get(step);
+  return here;
 }
 
 /**
- * One file syntax. `set` and `remove` change part of the text and keep every other byte. They may be simple: the
+ * One file syntax. `set` and `remove` change part of the text and keep every other byte; JSON can also add an item to the
+ * end of a list. They may be simple: the
  * caller parses the result again and rejects it if anything else changed.
  */
 export interface Notation {
@@ -55,28 +68,47 @@ export async function notation(syntax: SyntaxName): Promise<Notation> {
 
 export const maxDepth = 64;
 
+/** More mistakes than this in one text are only counted: nobody reads them, and a hostile text can have a million. */
+const maxProblems = 100;
+
+/** Aliases may make a document this many times as large as its text. */
+const maxGrowth = 4;
+
 /**
  * Parses text that may be hostile. Parsers recurse, so the nesting depth is limited before and after parsing: a
  * document that is too deep becomes a problem in the result and cannot overflow the stack.
  */
 export async function parseDocument(text: string, syntax: SyntaxName): Promise<ConfigDocument> {
-  const rejected = { value: undefined, find: () => undefined };
   const brackets = tooManyBrackets(text);
-  if (brackets !== undefined) return { ...rejected, problems: [tooDeep(brackets)] };
+  if (brackets !== undefined) return rejected(tooDeep, brackets);
   const { parse } = await notation(syntax);
   try {
     const document = parse(text);
-    if (depthOf(document.value) > maxDepth) return { ...rejected, problems: [tooDeep(0)] };
-    return document;
+    const fault = sizeFault(document.value, text.length * maxGrowth + 10_000);
+    if (fault) return rejected(fault === "deep" ? tooDeep : tooLarge);
+    return { ...document, problems: countedProblems(document.problems) };
   } catch (error) {
-    if (error instanceof RangeError) return { ...rejected, problems: [tooDeep(0)] };
+    if (error instanceof RangeError) return rejected(tooDeep);
     throw error;
   }
 }
 
-function tooDeep(offset: number): SyntaxProblem {
-  return { message: `nested deeper than ${maxDepth} levels`, offset };
+function rejected(message: string, offset = 0): ConfigDocument {
+  return { value: undefined, problems: [{ message, offset }] };
 }
+
+function countedProblems(problems: SyntaxProblem[]): SyntaxProblem[] {
+  if (problems.length <= maxProblems) return problems;
+  const { offset = 0 } = problems[maxProblems] ?? {};
+  const rest = (problems.length - maxProblems).toLocaleString("en");
+  return [
+    ...problems.slice(0, maxProblems),
+    { message: `there are ${rest} more mistakes after this`, offset },
+  ];
+}
+
+export const tooDeep = `nested deeper than ${maxDepth} levels`;
+const tooLarge = "aliases (`*name`) repeat too much of the document";
 
 /** Counts open brackets outside quotes. Rough, but it stops `[[[[…` and never rejects a normal file. */
 function tooManyBrackets(text: string): number | undefined {
@@ -96,11 +128,26 @@ function tooManyBrackets(text: string): number | undefined {
   return undefined;
 }
 
-function depthOf(value: unknown, limit = maxDepth + 1): number {
-  if (typeof value !== "object" || value === null || limit === 0) return 0;
-  let deepest = 0;
-  for (const member of Object.values(value)) deepest = Math.max(deepest, depthOf(member, limit - 1));
-  return deepest + 1;
+/** Whether a value is nested too deeply, or has more members and characters than it may. Parts that repeat count again. */
+export function sizeFault(value: unknown, room = 1_000_000): "deep" | "large" | undefined {
+  let left = room;
+  const visit = (part: unknown, depth: number): "deep" | "large" | undefined => {
+    left -= typeof part === "string" ? part.length + 1 : 1;
+    if (left < 0) return "large";
+    if (typeof part !== "object" || part === null) return undefined;
+    if (depth > maxDepth) return "deep";
+    for (const member of Object.values(part)) {
+      const fault = visit(member, depth + 1);
+      if (fault) return fault;
+    }
+    return undefined;
+  };
+  return visit(value, 1);
+}
+
+/** Of several members with the same name the last one counts; the part that they belong to is not used. */
+export function duplicateKey(offset: number, path: Path): SyntaxProblem {
+  return { message: `duplicate key \`${path.at(-1)}\``, offset, path };
 }
 
 export function bareObject(): Record<string, unknown> {
@@ -108,10 +155,34 @@ export function bareObject(): Record<string, unknown> {
 }
 
 /** The line and column of an offset, both starting at 1. */
-export function positionAt(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset);
-  const line = before.split("\n").length;
-  return { line, column: offset - before.lastIndexOf("\n") };
+export function positionAt(text: string, offset: number): Position {
+  return positionsIn(text)(offset);
+}
+
+export interface Position {
+  line: number;
+  column: number;
+}
+
+/** The same for many offsets of one text: its lines are found once. */
+export function positionsIn(text: string): (offset: number) => Position {
+  let starts: number[] | undefined;
+  return (offset) => {
+    starts ??= lineStarts(text);
+    let [low, high] = [0, starts.length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
+  };
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
 }
 
 export function formatPath(path: Path): string {

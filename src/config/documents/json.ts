@@ -1,7 +1,7 @@
 import { createScanner, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { Node, ParseError } from "jsonc-parser";
-import { bareObject, nest, splice } from "./document.ts";
-import type { ConfigDocument, Notation, Path, SyntaxProblem } from "./document.ts";
+import { bareObject, duplicateKey, nest, splice } from "./document.ts";
+import type { ConfigDocument, Located, Notation, Path, SyntaxProblem } from "./document.ts";
 
 /** JSON with comments and trailing commas; plain JSON is a subset. */
 export const json: Notation = { parse, set, remove, stringify: (value) => `${render(value, "", "  ")}\n` };
@@ -12,19 +12,8 @@ function parse(text: string): ConfigDocument {
     message: wording[printParseErrorCode(error.error)] ?? "this is not valid JSON",
     offset: error.offset,
   }));
-  if (!tree.root) return { value: bareObject(), problems, find: () => undefined };
-  const { root } = tree;
-  const value = toValue(root, [], problems);
-  return {
-    value,
-    problems,
-    find: (path) => {
-      const node = nodeAt(root, path);
-      if (!node) return undefined;
-      const named = node.parent?.type === "property" ? node.parent : node;
-      return { start: named.offset, end: named.offset + named.length };
-    },
-  };
+  if (!tree.root) return { value: bareObject(), problems };
+  return { ...readNode(tree.root, [], problems), problems };
 }
 
 const wording: Record<string, string> = {
@@ -49,26 +38,35 @@ function treeOf(text: string): { root: Node | undefined; errors: ParseError[] } 
   return { root, errors };
 }
 
-function toValue(node: Node, path: Path, problems: SyntaxProblem[]): unknown {
+/** The value of a node, and where it and its members stand. `named` is the whole member, where it is one. */
+function readNode(
+  node: Node,
+  path: Path,
+  problems: SyntaxProblem[],
+  named = node,
+): { value: unknown; root: Located } {
+  const root: Located = { start: named.offset, end: named.offset + named.length, members: new Map() };
   if (node.type === "array") {
-    return (node.children ?? []).map((item, index) => toValue(item, [...path, index], problems));
+    const value = (node.children ?? []).map((item, index) => {
+      const read = readNode(item, [...path, index], problems);
+      root.members.set(index, read.root);
+      return read.value;
+    });
+    return { value, root };
   }
-  if (node.type !== "object") return node.value;
-  const object = bareObject();
+  if (node.type !== "object") return { value: node.value as unknown, root };
+  const value = bareObject();
   for (const property of node.children ?? []) {
     const [name, member] = property.children ?? [];
     if (!name || !member) continue;
     const key = String(name.value);
-    if (Object.hasOwn(object, key)) {
-      problems.push({
-        message: `duplicate key \`${key}\``,
-        offset: property.offset,
-        path: [...path, key],
-      });
-    }
-    object[key] = toValue(member, [...path, key], problems);
+    const inside = [...path, key];
+    if (root.members.has(key)) problems.push(duplicateKey(property.offset, inside));
+    const read = readNode(member, inside, problems, property);
+    value[key] = read.value;
+    root.members.set(key, read.root);
   }
-  return object;
+  return { value, root };
 }
 
 /** The value node at a path. Of several members with the same name it takes the last, as parsing does. */
@@ -93,20 +91,33 @@ function set(text: string, path: Path, value: unknown): string {
     const indent = lineIndent(text, (existing.parent ?? existing).offset);
     return splice(text, existing.offset, existing.length, render(value, indent, indentUnit(text, root)));
   }
+  const parent = nodeAt(root, path.slice(0, -1));
+  if (parent?.type === "array" && parent.children?.length === path.at(-1))
+    return insertMember(text, root, parent, undefined, value);
   let depth = path.length - 1;
   while (depth > 0 && nodeAt(root, path.slice(0, depth))?.type !== "object") depth--;
   const object = nodeAt(root, path.slice(0, depth));
   if (object?.type !== "object") return text;
+  const empty = nodeAt(root, path.slice(0, depth + 1));
+  if (empty?.type === "null") return set(text, path.slice(0, depth + 1), nest(path.slice(depth + 1), value));
   return insertMember(text, root, object, String(path[depth]), nest(path.slice(depth + 1), value));
 }
 
-function insertMember(text: string, root: Node, object: Node, name: string, value: unknown): string {
+/** Adds a member to an object, or without a name an item to a list, after the last one. */
+function insertMember(
+  text: string,
+  root: Node,
+  object: Node,
+  name: string | undefined,
+  value: unknown,
+): string {
+  const label = name === undefined ? "" : `${JSON.stringify(name)}: `;
   const unit = indentUnit(text, root);
   const last = object.children?.at(-1);
   const outer = lineIndent(text, object.offset);
   if (!last) {
     const inner = outer + unit;
-    const member = `${JSON.stringify(name)}: ${render(value, inner, unit)}`;
+    const member = `${label}${render(value, inner, unit)}`;
     const body = text.slice(object.offset + 1, object.offset + object.length - 1);
     const rest = body.trim() === "" ? `\n${outer}` : body;
     return splice(text, object.offset + 1, body.length, `\n${inner}${member}${rest}`);
@@ -116,11 +127,11 @@ function insertMember(text: string, root: Node, object: Node, name: string, valu
   const after = comma === undefined ? lastEnd : comma + 1;
   const lineEnd = restIsComment(text, after);
   if (lineEnd === undefined) {
-    const member = `${JSON.stringify(name)}: ${JSON.stringify(value)}`;
+    const member = label + JSON.stringify(value);
     return splice(text, after, 0, comma === undefined ? `, ${member}` : ` ${member},`);
   }
   const inner = lineIndent(text, last.offset);
-  const member = `\n${inner}${JSON.stringify(name)}: ${render(value, inner, unit)}${comma === undefined ? "" : ","}`;
+  const member = `\n${inner}${label}${render(value, inner, unit)}${comma === undefined ? "" : ","}`;
   const withMember = splice(text, lineEnd, 0, member);
   return comma === undefined ? splice(withMember, lastEnd, 0, ",") : withMember;
 }

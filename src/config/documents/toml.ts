@@ -1,7 +1,7 @@
 import { ParseError, parseTOML } from "toml-eslint-parser";
 import type { AST } from "toml-eslint-parser";
 import { bareObject, nest, splice } from "./document.ts";
-import type { ConfigDocument, Notation, Path, Span } from "./document.ts";
+import type { ConfigDocument, Located, Notation, Path, Span } from "./document.ts";
 import { renderInline, renderTables, tomlKey } from "./toml-text.ts";
 
 export const toml: Notation = { parse, set, remove, stringify: (value) => renderTables([], value) };
@@ -9,11 +9,11 @@ export const toml: Notation = { parse, set, remove, stringify: (value) => render
 function parse(text: string): ConfigDocument {
   try {
     const places = placesOf(text);
-    return { value: toValue(places), problems: [], find: (path) => spanOf(places, path) };
+    return { value: toValue(places), problems: [], root: locate(places, { start: 0, end: text.length }) };
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
     const problem = { message: error.message.replace(/\.$/, "").toLowerCase(), offset: error.index };
-    return { value: bareObject(), problems: [problem], find: () => undefined };
+    return { value: bareObject(), problems: [problem] };
   }
 }
 
@@ -79,30 +79,30 @@ function nodeValue(node: AST.TOMLContentNode): unknown {
   return node.value instanceof Date ? node.value.toISOString() : node.value;
 }
 
-function spanOf(places: Place[], path: Path): Span | undefined {
+/** Where values and tables stand: each at the first place that mentions it. */
+function locate(places: Place[], { start, end }: Span): Located {
+  const root: Located = { start, end, members: new Map() };
   for (const place of places) {
-    if (startsWith(place.path, path))
-      return { start: place.start, end: place.isTable ? place.end : place.end };
-    if (!place.value || !startsWith(path, place.path)) continue;
-    const inner = insideValue(place.value, path.slice(place.path.length));
-    if (inner) return inner;
+    let here = root;
+    for (const step of place.path) {
+      const known = here.members.get(step) ?? { start: place.start, end: place.end, members: new Map() };
+      here.members.set(step, known);
+      here = known;
+    }
+    if (place.value) here.members = locateValue(place.value).members;
   }
-  return undefined;
+  return root;
 }
 
-function insideValue(node: AST.TOMLContentNode, path: Path): Span | undefined {
-  const [step, ...rest] = path;
-  if (step === undefined) return { start: node.range[0], end: node.range[1] };
-  if (node.type === "TOMLArray" && typeof step === "number") {
-    const element = node.elements[step];
-    return element && insideValue(element, rest);
-  }
+function locateValue(node: AST.TOMLContentNode): Located {
+  const [start, end] = node.range;
   if (node.type === "TOMLInlineTable")
-    return spanOf(
+    return locate(
       node.body.map((inner) => assignment(inner, [])),
-      path,
+      { start, end },
     );
-  return undefined;
+  const elements = node.type === "TOMLArray" ? node.elements : [];
+  return { start, end, members: new Map(elements.map((element, index) => [index, locateValue(element)])) };
 }
 
 function startsWith(path: Path, prefix: Path): boolean {

@@ -1,7 +1,7 @@
-import { LineCounter, isMap, isScalar, isSeq, parseDocument, stringify } from "yaml";
-import type { Document, Node, Pair, YAMLMap } from "yaml";
-import { bareObject, nest, splice } from "./document.ts";
-import type { ConfigDocument, Notation, Path } from "./document.ts";
+import { isMap, isScalar, isSeq, parseDocument, stringify } from "yaml";
+import type { Document, Node, Pair, Scalar, YAMLMap } from "yaml";
+import { bareObject, duplicateKey, nest, splice } from "./document.ts";
+import type { ConfigDocument, Located, Notation, Path, SyntaxProblem } from "./document.ts";
 
 export const yaml: Notation = { parse, set, remove, stringify: (value) => stringify(value, textOptions) };
 
@@ -10,23 +10,49 @@ const textOptions = { lineWidth: 0, aliasDuplicateObjects: false } as const;
 /** How often an alias may repeat a value; an alias bomb needs thousands. */
 const maxAliasCount = 100;
 
+/** The parser compares every key with all others of its map to find duplicates; `locate` does that with an index. */
+function read(text: string): Document {
+  return parseDocument(text, { merge: false, uniqueKeys: false, prettyErrors: false });
+}
+
 function parse(text: string): ConfigDocument {
-  const document = parseDocument(text, { lineCounter: new LineCounter(), merge: false });
+  const document = read(text);
   const overflow = document.errors.some((error) => error.message.includes("call stack"));
   if (overflow) throw new RangeError("nested too deeply");
-  const problems = document.errors.map((error) => ({
-    message: error.message.split(" at line ")[0]?.replace(/\.$/, "") ?? "this is not valid YAML",
+  const problems: SyntaxProblem[] = document.errors.map((error) => ({
+    message: error.message.replace(/\.$/, ""),
     offset: error.pos[0],
   }));
-  if (problems.length > 0) return { value: bareObject(), problems, find: () => undefined };
+  if (problems.length > 0) return { value: bareObject(), problems };
   try {
     const value: unknown = document.toJS({ maxAliasCount, reviver: withoutPrototype });
-    return { value: value ?? bareObject(), problems, find: (path) => spanOf(document, path) };
+    const root = document.contents ? locate(document.contents, [], problems) : undefined;
+    return { value: value ?? bareObject(), problems, root };
   } catch (error) {
+    if (error instanceof RangeError) throw error;
     const isBomb = error instanceof ReferenceError;
     const message = isBomb ? "aliases (`*name`) repeat too much of the document" : String(error);
-    return { value: bareObject(), problems: [{ message, offset: 0 }], find: () => undefined };
+    return { value: bareObject(), problems: [{ message, offset: 0 }] };
   }
+}
+
+/** Where a node and its members stand. `key` is its name, where it has one. */
+function locate(node: Node | null, path: Path, problems: SyntaxProblem[], key?: Node): Located {
+  const [start = 0] = (key ?? node)?.range ?? [];
+  const root: Located = { start, end: (node ?? key)?.range?.[1] ?? start, members: new Map() };
+  if (isSeq(node)) {
+    for (const [index, item] of node.items.entries())
+      root.members.set(index, locate(item as Node | null, [...path, index], problems));
+  }
+  if (!isMap(node)) return root;
+  for (const { key: name, value } of pairsOf(node)) {
+    if (!isScalar(name)) continue;
+    const text = keyText(name);
+    const inside = [...path, text];
+    if (root.members.has(text)) problems.push(duplicateKey(name.range?.[0] ?? 0, inside));
+    root.members.set(text, locate(value, inside, problems, name));
+  }
+  return root;
 }
 
 function withoutPrototype(_key: unknown, value: unknown): unknown {
@@ -44,8 +70,14 @@ function pairsOf(map: YAMLMap): AnyPair[] {
   return map.items as unknown as AnyPair[];
 }
 
+/** A key as a member's name: `1`, `true` and an empty key are names too. */
+function keyText(key: Scalar): string {
+  const { value } = key as Scalar<string | number | boolean | null>;
+  return value === null ? "" : String(value);
+}
+
 function pairAt(map: YAMLMap, name: string): AnyPair | undefined {
-  return pairsOf(map).find((pair) => isScalar(pair.key) && String(pair.key.value) === name);
+  return pairsOf(map).find((pair) => isScalar(pair.key) && keyText(pair.key) === name);
 }
 
 function nodeAt(document: Document, path: Path): Node | null | undefined {
@@ -57,17 +89,8 @@ function nodeAt(document: Document, path: Path): Node | null | undefined {
   return node;
 }
 
-function spanOf(document: Document, path: Path): { start: number; end: number } | undefined {
-  const parent = nodeAt(document, path.slice(0, -1));
-  const step = path.at(-1);
-  const pair = isMap(parent) && typeof step === "string" ? pairAt(parent, step) : undefined;
-  const first = (pair?.key ?? nodeAt(document, path))?.range;
-  const last = (pair?.value ?? pair?.key ?? nodeAt(document, path))?.range ?? first;
-  return first && last ? { start: first[0], end: last[1] } : undefined;
-}
-
 function set(text: string, path: Path, value: unknown): string {
-  const document = parseDocument(text);
+  const document = read(text);
   let depth = path.length - 1;
   while (depth > 0 && !isMap(nodeAt(document, path.slice(0, depth)))) depth--;
   const map = nodeAt(document, path.slice(0, depth));
@@ -107,7 +130,7 @@ function appendBlock(text: string, indent: string, name: string, value: unknown)
 }
 
 function remove(text: string, path: Path): string {
-  const document = parseDocument(text);
+  const document = read(text);
   const map = nodeAt(document, path.slice(0, -1));
   const pair = isMap(map) ? pairAt(map, String(path.at(-1))) : undefined;
   if (!isMap(map) || !pair) return text;

@@ -1,13 +1,32 @@
 import { isRecord } from "../../lib/record.ts";
 import { type EntryShape, readEntry, writeEntry } from "./entry.ts";
 import { lost, noEquivalent } from "./draft.ts";
-import type { Format, ImportedFile, NamedServer, Note, ReadContext, Skipped, WrittenFile } from "./format.ts";
+import { bareObject, type Path } from "../documents/document.ts";
+import type {
+  Format,
+  ImportedFile,
+  Merging,
+  NamedServer,
+  Note,
+  ReadContext,
+  Skipped,
+  WrittenFile,
+} from "./format.ts";
 
 /** Describes a client's format: where its file lists servers, and what the fields of one server mean. */
-export interface Client extends Omit<Format, "read" | "write">, EntryShape {
+export interface Client extends Omit<Format, "read" | "write" | "merging">, EntryShape {
   find(document: Record<string, unknown>, context: ReadContext): Found;
-  /** Puts entries where `find` finds them. Without it, Plugboard can only read this client's files. */
-  wrap?(entries: Record<string, unknown>, servers: readonly NamedServer[]): Record<string, unknown>;
+  /** Where entries are written, so that `find` finds them. Without it, Plugboard can only read this client's files. */
+  container?: Container;
+}
+
+export interface Container {
+  path(document: Readonly<Record<string, unknown>>): Path;
+  /** Set if the servers are in a list there; each entry then contains its name. */
+  isList?: true;
+  /** Set if some documents have entries that differ from the client's usual shape. */
+  shape?(document: Readonly<Record<string, unknown>>): EntryShape;
+  around?: NonNullable<Merging["around"]>;
 }
 
 export interface Found {
@@ -23,7 +42,7 @@ export interface Found {
 }
 
 export function clientFormat(client: Client): Format {
-  const { id, title, syntax, wrap } = client;
+  const { id, title, syntax, container } = client;
   const format: Format = {
     id,
     title,
@@ -31,7 +50,16 @@ export function clientFormat(client: Client): Format {
     files: (machine) => client.files(machine),
     read: (document, context) => readDocument(client, document, context),
   };
-  if (wrap) format.write = (servers) => writeDocument(client, wrap, servers);
+  if (!container) return format;
+  format.write = (servers) => writeDocument(client, container, servers);
+  if (!container.isList) {
+    format.merging = {
+      container: (document) => container.path(document),
+      writeServer: ({ name, config }, document) =>
+        writeEntry(name, config, container.shape?.(document) ?? client, title),
+      ...(container.around && { around: container.around }),
+    };
+  }
   return format;
 }
 
@@ -60,33 +88,52 @@ function readDocument(client: Client, document: unknown, context: ReadContext): 
   return file;
 }
 
-function writeDocument(
-  client: Client,
-  wrap: NonNullable<Client["wrap"]>,
-  servers: readonly NamedServer[],
-): WrittenFile {
-  const written = servers.map(({ name, config }) => ({ name, ...writeEntry(config, client, client.title) }));
-  return {
-    value: wrap(Object.fromEntries(written.map(({ name, entry }) => [name, entry])), servers),
-    notes: written.flatMap(({ name, notes }) => notes.map((note) => Object.assign({ server: name }, note))),
-  };
+function writeDocument(client: Client, container: Container, servers: readonly NamedServer[]): WrittenFile {
+  const shape = container.shape?.({}) ?? client;
+  const written = servers.map(({ name, config }) => ({
+    name,
+    ...writeEntry(name, config, shape, client.title),
+  }));
+  const entries = bareObject();
+  for (const { name, entry } of written) entries[name] = entry;
+  const value = bareObject();
+  const places = [
+    { path: container.path({}), value: container.isList ? written.map(({ entry }) => entry) : entries },
+    ...(container.around?.({}, entries, servers) ?? []),
+  ];
+  for (const { path, value: member } of places) {
+    const [outer = "", ...inner] = path.map(String);
+    value[outer] = { ...(value[outer] as object), ...(nestIn(inner, member) as object) };
+    if (inner.length === 0) value[outer] = member;
+  }
+  const notes = written.flatMap(({ name, notes: own }) =>
+    own.map((note) => Object.assign({ server: name }, note)),
+  );
+  return { value, notes };
+}
+
+function nestIn(path: readonly string[], value: unknown): unknown {
+  return path.reduceRight((inner, step) => ({ [step]: inner }), value);
 }
 
 /** For a file that contains only servers, under one key: every other key gets a note. */
-export function ownFile(key: string, known: readonly string[] = []): Pick<Client, "find" | "wrap"> {
+export function ownFile(
+  key: string,
+  known: readonly string[] = [],
+): Pick<Client, "find"> & { container: Container } {
   return {
     find: (document) => {
       const others = Object.keys(document).filter((name) => ![key, "$schema", ...known].includes(name));
       const found = entriesOf(document[key], key);
       return { ...found, notes: others.map((name) => lost(name, noEquivalent)) };
     },
-    wrap: (entries) => ({ [key]: entries }),
+    container: { path: () => [key] },
   };
 }
 
 /** For a file with all of a client's settings, which has servers under one key. */
-export function settingsFile(key: string): Pick<Client, "find" | "wrap"> {
-  return { find: (document) => entriesOf(document[key], key), wrap: (entries) => ({ [key]: entries }) };
+export function settingsFile(key: string): Pick<Client, "find"> & { container: Container } {
+  return { find: (document) => entriesOf(document[key], key), container: { path: () => [key] } };
 }
 
 export function entriesOf(value: unknown, key: string): Pick<Found, "entries"> & { skipped: Skipped[] } {

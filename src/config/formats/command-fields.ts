@@ -1,4 +1,4 @@
-import { joinArgv, splitArgv } from "../../lib/argv.ts";
+import { commandWords, joinArgv, splitArgv } from "../../lib/argv.ts";
 import { setField, takeField } from "./draft.ts";
 import { transport, usualWords } from "./transport.ts";
 import { record, type Rule, type Rules, text, textList, texts } from "./fields.ts";
@@ -37,18 +37,28 @@ export const commandLine: Rule = {
   },
 };
 
-/** A command that prints headers; other clients pass it to a shell as one string. */
+/**
+ * A command that prints headers. Other clients have one string, which they pass to a shell; Plugboard has words and
+ * no shell, so a string that needs one becomes a command that starts it.
+ */
 export const headersHelper: Rule = {
   read: (value, field, draft) => {
-    const words = typeof value === "string" && value !== "" ? value : textList(value);
+    const line = typeof value === "string" ? value.trim() : undefined;
+    const needsShell = line !== undefined && /[|&;<>()$`*?~#\n]/.test(line);
+    const words = line === undefined ? textList(value) : needsShell ? ["sh", "-c", line] : commandWords(line);
     if (!words || words.length === 0) return `\`${field}\` is not a command`;
     setField(draft, "headersHelper", words, field);
+    if (needsShell) {
+      const message = "uses a shell, which Plugboard does not: it is written as a command that starts `sh`";
+      draft.notes.push({ kind: "translated", field, message });
+    }
     return undefined;
   },
   write: (draft, field) => {
     const helper = takeField(draft, "headersHelper");
-    const words = textList(helper);
-    if (!words) return helper;
+    const words = typeof helper === "string" ? commandWords(helper) : textList(helper);
+    if (!words) return undefined;
+    if (words.length === 3 && words[0] === "sh" && words[1] === "-c") return words[2];
     draft.notes.push({
       kind: "translated",
       field: "headersHelper",

@@ -1,8 +1,8 @@
 import type { Note, ReadContext } from "./format.ts";
 import { shellWord } from "../../lib/argv.ts";
 import type { ConfigField, FlatConfig } from "./flat-config.ts";
-import { parseTemplate } from "../template.ts";
-import { type Part, printReference, printReferences, type Reference, withoutFallback } from "./references.ts";
+import { escapeTemplate, parseTemplate, printReference, referencesIn } from "../template.ts";
+import { type Part, printReferences, type Reference, sameParts, withoutFallback } from "./references.ts";
 import type { VariableSyntax } from "./variables.ts";
 
 /** One server that is being imported: the fields read so far, and notes about them. */
@@ -16,11 +16,15 @@ export interface ReadDraft {
 
 /** One server that is being exported: each rule takes the fields it can write from `config`; the rest is lost. */
 export interface WriteDraft {
+  name: string;
   client: string;
   config: FlatConfig;
   notes: Note[];
-  /** Translates our references to the client's variables; undefined if the client has no equivalent for one. */
-  translate(text: string, field: string): string | undefined;
+  /**
+   * Translates our references to the client's variables; undefined if the client has no equivalent for one, and null
+   * if the client would make something else of the plain text, so that it must not be written.
+   */
+  translate(text: string, field: string): string | undefined | null;
 }
 
 export function createReadDraft(name: string, syntax: VariableSyntax, context: ReadContext): ReadDraft {
@@ -35,32 +39,53 @@ export function createReadDraft(name: string, syntax: VariableSyntax, context: R
       draft.notes.push(
         lost(field, "contains a `${…}` that Plugboard does not know; it is kept as plain text"),
       );
-    if (!sameParts(parseTemplate(translated), parts)) {
+    if (translated === undefined) {
       draft.notes.push(
-        lost(field, "a `$` directly before a variable cannot be written in our notation; check this value"),
+        lost(field, "has a variable that cannot be written in our notation; the value is kept as plain text"),
       );
     } else if (translated !== text && !hasUnknown) {
       draft.notes.push(describe(parts, translated, field));
     }
-    return translated;
+    return translated ?? escapeTemplate(text);
   }
 }
 
-export function createWriteDraft(client: string, config: FlatConfig, syntax: VariableSyntax): WriteDraft {
+export function createWriteDraft(
+  { name, client }: Pick<WriteDraft, "name" | "client">,
+  config: FlatConfig,
+  syntax: VariableSyntax,
+): WriteDraft {
   const notes: Note[] = [];
-  const translate = (text: string, field: string): string | undefined => {
+  const translate = (text: string, field: string): string | undefined | null => {
     const parts = parseTemplate(text);
     const written = parts.map((part) => writePart(part, { client, syntax, field, notes }));
     if (written.includes(undefined)) return undefined;
     const whole = written.join("");
-    const plain = parts.every((part) => typeof part === "string");
+    if (parts.some((part) => typeof part === "string" && !isPlainThere(part, field, syntax))) {
+      const message = `${client} would read part of this plain text as a variable or a command`;
+      // A command line is run anyway, and often has a shell's variables.
+      const isRun = /^(command|cmd|args)\b/.test(field);
+      notes.push(lost(field, isRun ? message : `${message}, so it is left out`));
+      return isRun ? whole : null;
+    }
     const back = syntax.read(whole, { projectRoot: "/", scope: "user", field, unknown: () => {} });
-    if (plain && !sameParts(back, parts)) {
-      notes.push(lost(field, `${client} would read part of this plain text as a variable`));
+    if (countReferences(back) < countReferences(parts)) {
+      notes.push(lost(field, `${client} does not look up variables in this field`));
     }
     return whole;
   };
-  return { client, config, notes, translate };
+  return { name, client, config, notes, translate };
+}
+
+function isPlainThere(text: string, field: string, syntax: VariableSyntax): boolean {
+  let isKnown = true;
+  const unknown = () => (isKnown = false);
+  const parts = syntax.read(text, { projectRoot: "/", scope: "user", field, unknown });
+  return isKnown && sameParts(parts, [text]);
+}
+
+function countReferences(parts: readonly Part[]): number {
+  return parts.filter((part) => typeof part !== "string").length;
 }
 
 /** The note for a field that has no equivalent in Plugboard. */
@@ -94,15 +119,22 @@ function writePart(
 ): string | undefined {
   if (typeof part === "string") return part;
   const written = syntax.write(part);
-  if (written !== undefined) return written;
+  if (written !== undefined && !hasOurDefault(part)) return written;
   const bare = syntax.write(withoutFallback(part));
   const name = "name" in part && /^[A-Za-z_]\w*$/.test(part.name) ? part.name : undefined;
   const substitute = name === undefined ? undefined : syntax.write({ kind: "env", name });
-  if (bare !== undefined)
+  if (written !== undefined)
+    notes.push(lost(field, `${client} cannot look up this default value, so the variable must be set`));
+  else if (bare !== undefined)
     notes.push(lost(field, `${client} does not support default values, so this one must be set`));
   else if (name !== undefined && substitute !== undefined) notes.push(needsVariable(field, name, client));
   else notes.push(unsupportedReference(part, client, field));
   return bare ?? substitute;
+}
+
+/** True for a default that refers to something that only Plugboard can look up, such as a secret. */
+function hasOurDefault({ fallback = "" }: Reference): boolean {
+  return referencesIn(fallback).some(({ kind }) => kind !== "env");
 }
 
 export function needsVariable(field: string, name: string, client: string): Note {
@@ -136,8 +168,4 @@ function describe(parts: readonly Part[], translated: string, field: string): No
 /** A default or a command may contain a secret, so it is left out. */
 function withoutValues(reference: Reference): string {
   return reference.kind === "cmd" ? "${cmd:…}" : printReference(withoutFallback(reference));
-}
-
-function sameParts(a: readonly Part[], b: readonly Part[]): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

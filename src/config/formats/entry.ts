@@ -3,10 +3,10 @@ import { serverSchema, type ServerConfig } from "../server-schema.ts";
 import { moveCredentials } from "./address-credentials.ts";
 import { createReadDraft, createWriteDraft, lost, type ReadDraft, type WriteDraft } from "./draft.ts";
 import { readFields, type Rules, writeFields } from "./fields.ts";
-import type { ImportedServer, Note, ReadContext } from "./format.ts";
+import type { ImportedServer, Note, ReadContext, WrittenServer } from "./format.ts";
 import { type FlatConfig, unflatten, flatten } from "./flat-config.ts";
 import { unwrapMcpRemote } from "./clients/mcp-remote.ts";
-import { findLiteralSecrets } from "./secrets.ts";
+import { findLiteralSecrets, withoutLiteralSecrets } from "./secrets.ts";
 import { chooseTransport } from "./transport.ts";
 import type { VariableSyntax } from "./variables.ts";
 
@@ -41,18 +41,20 @@ export function readEntry(name: string, entry: unknown, shape: EntryShape, conte
 }
 
 export function writeEntry(
+  name: string,
   config: ServerConfig,
   shape: EntryShape,
   client: string,
-): { entry: Record<string, unknown>; notes: Note[] } {
-  const flat = flatten(config);
+): WrittenServer {
+  const safe = withoutLiteralSecrets(name, config);
+  const flat = flatten(safe.config);
   flat.set("type", config.type ?? (config.command === undefined ? "http" : "stdio"));
-  const draft = createWriteDraft(client, flat, shape.variables);
+  const draft = createWriteDraft({ name, client }, flat, shape.variables);
   shape.beforeWrite?.(draft);
   const entry = writeFields(shape.fields, draft);
   // The client infers these transports, so not writing them loses nothing.
   if (flat.get("type") === "stdio" || flat.get("type") === shape.remote) flat.delete("type");
-  return { entry, notes: [...draft.notes, ...leftOver(flat, client)] };
+  return { entry, notes: [...safe.notes, ...draft.notes, ...leftOver(flat, client)] };
 }
 
 function leftOver(config: FlatConfig, client: string): Note[] {

@@ -5,13 +5,20 @@ import type { ConfigField } from "./flat-config.ts";
 import { parseTemplate } from "../template.ts";
 import type { Reference } from "../template.ts";
 
-/** For clients that expand variables in values: turns our lists of variable names into such values. */
-export function spellOutVariables(draft: WriteDraft): void {
+/**
+ * For clients that expand variables in values: turns our lists of variable names into such values. `own` are lists
+ * that the client has a field for.
+ */
+export function spellOutVariables(draft: WriteDraft, own: readonly ConfigField[] = []): void {
   const { config } = draft;
   const inherited = textList(takeField(draft, "inheritEnv")) ?? [];
-  const env = inherited.filter((name) => /^\w+$/.test(name)).map((name) => [name, `\${${name}}`] as const);
+  const env = inherited
+    .filter((name) => /^[A-Za-z_]\w*$/.test(name))
+    .map((name) => [name, `\${${name}}`] as const);
   if (env.length < inherited.length) {
-    draft.notes.push(lost("inheritEnv", `${draft.client} cannot pass on variables by pattern`));
+    draft.notes.push(
+      lost("inheritEnv", `${draft.client} cannot pass on variables by pattern or with unusual names`),
+    );
   }
   addTo(draft, "env", "inheritEnv", env);
   const fromEnv = Object.entries(members(takeField(draft, "headersFromEnv")));
@@ -21,7 +28,7 @@ export function spellOutVariables(draft: WriteDraft): void {
     "headersFromEnv",
     fromEnv.map(([header, name]) => [header, `\${${name}}`] as const),
   );
-  if (config.has("bearerTokenEnv")) {
+  if (config.has("bearerTokenEnv") && !own.includes("bearerTokenEnv")) {
     const name = String(takeField(draft, "bearerTokenEnv"));
     addTo(draft, "headers", "bearerTokenEnv", [["Authorization", `Bearer \${${name}}`]]);
   }

@@ -22,9 +22,11 @@ export function text(target: ConfigField): Rule {
     },
     write: (draft, field) => {
       const value = takeField(draft, target);
-      return typeof value === "string" && isExpanded(target)
-        ? (draft.translate(value, field) ?? value)
-        : value;
+      if (typeof value !== "string" || !isExpanded(target)) return value;
+      const written = draft.translate(value, field);
+      if (written === null) return undefined;
+      // Of a login, what the client cannot look up is left out: it would be sent literally.
+      return written ?? (target.startsWith("oauth.") ? undefined : value);
     },
   };
 }
@@ -43,7 +45,10 @@ export function texts(target: ConfigField): Rule {
     write: (draft, field) => {
       const list = takeField(draft, target);
       if (!Array.isArray(list) || !isExpanded(target)) return list;
-      return list.map((item: string, index) => draft.translate(item, `${field}[${index}]`) ?? item);
+      return list.flatMap((item: string, index) => {
+        const written = draft.translate(item, `${field}[${index}]`);
+        return written === null ? [] : (written ?? item);
+      });
     },
   };
 }
@@ -75,7 +80,7 @@ export function record(target: ConfigField): Rule {
         const member = String(value);
         return [key, isExpanded(target) ? draft.translate(member, `${field}.${key}`) : member] as const;
       });
-      const written = entries.filter(([, value]) => value !== undefined);
+      const written = entries.filter(([, value]) => typeof value === "string");
       return written.length > 0 ? Object.fromEntries(written) : undefined;
     },
   };
@@ -239,4 +244,5 @@ export const label: Rule = {
       draft.notes.push(lost(field, "Plugboard uses the name that the server is listed under"));
     return undefined;
   },
+  write: (draft) => draft.name,
 };

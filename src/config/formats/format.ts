@@ -1,3 +1,4 @@
+import type { Path } from "../documents/document.ts";
 import type { BundleConfig } from "../schema.ts";
 import type { ServerConfig } from "../server-schema.ts";
 
@@ -14,13 +15,34 @@ export interface Format {
   files(machine: Machine): FormatFile[];
   /** Accepts a parsed document of any shape and never throws: unusable entries are in `skipped`, with the reason. */
   read(document: unknown, context: ReadContext): ImportedFile;
-  /** Returns a document with only these servers, to be merged into the client's existing file. */
+  /** Returns a document with only these servers. */
   write?(servers: readonly NamedServer[]): WrittenFile;
+  /** How servers are put into the client's existing file. Absent if they are in a list, where they have no place by name. */
+  merging?: Merging;
+}
+
+export interface Merging {
+  /** Where this document has its servers, by name. */
+  container(document: Readonly<Record<string, unknown>>): Path;
+  writeServer(server: NamedServer, document: Readonly<Record<string, unknown>>): WrittenServer;
+  /** Values next to the servers that the written entries need, for example what VS Code has to prompt for. */
+  around?(
+    document: Readonly<Record<string, unknown>>,
+    entries: Readonly<Record<string, unknown>>,
+    servers: readonly NamedServer[],
+  ): readonly { path: Path; value: unknown }[];
+}
+
+export interface WrittenServer {
+  entry: Record<string, unknown>;
+  notes: Note[];
 }
 
 export interface FormatFile {
   path: string;
   scope: "user" | "project";
+  /** The file to write to if the client has several of this scope. */
+  main?: true;
   /** If set, `path` is a folder, and every file in it with one of these extensions is read. */
   extensions?: readonly string[];
 }

@@ -1,6 +1,11 @@
 import { posix, win32 } from "node:path";
 import type { FormatFile, Machine } from "./format.ts";
 
+/** Marks the file to write to if a client has several of one scope. */
+export function main(file: FormatFile): FormatFile {
+  return { ...file, main: true };
+}
+
 /** A file in the user's home folder. */
 export function userFile(machine: Machine, ...path: string[]): FormatFile {
   return { path: join(machine, machine.home, ...path), scope: "user" };

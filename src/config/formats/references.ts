@@ -1,4 +1,4 @@
-import { escapeTemplate } from "../template.ts";
+import { escapeTemplate, parseTemplate, printReference } from "../template.ts";
 import type { Reference, Template } from "../template.ts";
 
 export type { Reference };
@@ -10,16 +10,21 @@ const fallbackPattern = String.raw`(?::-((?:[^{}]|\{[^{}]*\})*))?`;
 /** `${NAME}` and `${NAME:-default}`, as shells and several clients write them. */
 export const shellPattern = String.raw`\$\{([A-Za-z_]\w*)${fallbackPattern}\}`;
 
-export function printReferences(parts: readonly Part[]): string {
+/**
+ * The text that Plugboard reads as exactly these parts; undefined if there is none, for example for a `$` directly
+ * before a variable or a name that contains `}`. Printing such parts could turn plain text into a reference.
+ */
+export function printReferences(parts: readonly Part[]): string | undefined {
   // Join adjacent plain parts first: a `$` at the end of one and a `{` at the start of the next must be escaped too.
-  return joinPlain(parts)
+  const joined = joinPlain(parts);
+  const printed = joined
     .map((part) => (typeof part === "string" ? escapeTemplate(part) : printReference(part)))
     .join("");
+  return sameParts(parseTemplate(printed), joined) ? printed : undefined;
 }
 
-export function printReference({ kind, name, fallback }: Reference): string {
-  const prefix = kind === "env" ? "" : `${kind}:`;
-  return `\${${prefix}${name}${fallback === undefined ? "" : `:-${fallback}`}}`;
+export function sameParts(a: readonly Part[], b: readonly Part[]): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 export function variable(name: string, fallback?: string): Reference {

@@ -1,68 +1,54 @@
-import { isRecord } from "../../lib/record.ts";
-import { looksSecret, looksSecretParameter } from "../../lib/secret-words.ts";
-import { secretInArgument } from "../show.ts";
+import { commandWords, shellWord, splitArgv } from "../../lib/argv.ts";
+import { isKnownToken } from "../../lib/plain-word.ts";
+import { literalSecrets, replaceLiteralSecrets, withReplacements } from "../literal-secrets.ts";
+import { secretInArgument } from "../show/arguments.ts";
+import type { ServerConfig } from "../server-schema.ts";
 import type { ReadDraft } from "./draft.ts";
-import { textList } from "./fields.ts";
+import { unflatten } from "./flat-config.ts";
 import type { Note } from "./format.ts";
-import { parseTemplate } from "../template.ts";
 
 /** Reports which values look like secrets in plain text, without repeating the values. */
 export function findLiteralSecrets({ name, config }: Pick<ReadDraft, "name" | "config">): Note[] {
-  const owner = constantCase(name);
-  return [
-    ...members(config.get("env")).flatMap(([key, value]) =>
-      looksSecret(key) && isLiteral(value) ? [plainSecret(`env.${key}`, constantCase(key))] : [],
-    ),
-    ...members(config.get("headers")).flatMap(([key, value]) =>
-      looksSecret(key) && isLiteral(value)
-        ? [
-            plainSecret(
-              `headers.${key}`,
-              `${owner}_${/^authorization$/i.test(key) ? "TOKEN" : constantCase(key)}`,
-            ),
-          ]
-        : [],
-    ),
-    ...secretArguments(textList(config.get("args")) ?? []).map((index) =>
-      plainSecret(`args[${index}]`, `${owner}_TOKEN`),
-    ),
-    ...(isLiteral(config.get("oauth.clientSecret"))
-      ? [plainSecret("oauth.clientSecret", `${owner}_CLIENT_SECRET`)]
-      : []),
-    ...(hasLiteralSecret(config.get("url")) ? [plainSecret("url", `${owner}_TOKEN`)] : []),
-  ];
+  return literalSecrets(name, unflatten(config)).map(({ field, name: secret }) => ({
+    kind: "needs-secret",
+    field,
+    message: `seems to contain a secret in plain text: run \`plugboard secret set ${shellWord(secret)}\` and write \`\${secret:${secret}}\` instead`,
+  }));
 }
 
-function plainSecret(field: string, name: string): Note {
-  const message = `seems to contain a secret in plain text: run \`plugboard secret set ${name}\` and write \`\${secret:${name}}\` instead`;
-  return { kind: "needs-secret", field, message };
+/**
+ * The entry with every value that seems to be a secret in plain text replaced by a reference, so that it is never
+ * written into another client's file, and a note on each.
+ */
+export function withoutLiteralSecrets(
+  name: string,
+  config: ServerConfig,
+): { config: ServerConfig; notes: Note[] } {
+  const notes: Note[] = [];
+  const changes = replaceLiteralSecrets(name, config, ({ field, name: secret }) => {
+    const message = `is a secret in plain text, which is not copied; it is written as the secret \`${secret}\``;
+    notes.push({ kind: "needs-secret", field, message });
+    return `\${secret:${secret}}`;
+  });
+  return { config: withoutSecretHelper(withReplacements(config, changes), notes), notes };
 }
 
-function secretArguments(args: readonly string[]): number[] {
-  return [...args.keys()].filter((index) => isLiteral(secretInArgument(args, index)));
+/** References are not expanded in `headersHelper`, so one with a secret is left out as a whole. */
+function withoutSecretHelper(config: ServerConfig, notes: Note[]): ServerConfig {
+  const { headersHelper, ...others } = config;
+  const words = typeof headersHelper === "string" ? commandWords(headersHelper) : headersHelper;
+  if (!words || !hasSecret(words)) return config;
+  const message = "seems to contain a secret in plain text, which is not copied; enter the command by hand";
+  notes.push({ kind: "needs-secret", field: "headersHelper", message });
+  return others;
 }
 
-function hasLiteralSecret(url: unknown): boolean {
-  if (typeof url !== "string" || !URL.canParse(url)) return false;
-  return [...new URL(url).searchParams].some(([key, value]) => looksSecretParameter(key) && isLiteral(value));
+/** Also in the words of a script, as in `sh -c`. */
+function hasSecret(words: readonly string[]): boolean {
+  const all = words.flatMap((word) => (/\s/.test(word) ? [word, ...splitArgv(word)] : [word]));
+  return all.some((word, index) => isKnownToken(word) || isPlainSecret(secretInArgument(all, index)));
 }
 
-function isLiteral(value: unknown): boolean {
-  return (
-    typeof value === "string" &&
-    value !== "" &&
-    parseTemplate(value).every((part) => typeof part === "string")
-  );
-}
-
-function members(value: unknown): [string, unknown][] {
-  return isRecord(value) ? Object.entries(value) : [];
-}
-
-function constantCase(name: string): string {
-  return name
-    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
-    .replace(/[^A-Za-z0-9]+/g, "_")
-    .replace(/^_+|_+$/g, "")
-    .toUpperCase();
+function isPlainSecret(text: string | undefined): boolean {
+  return text !== undefined && !/^(?:(?:Bearer|Basic|Token) +)?[$`]/i.test(text);
 }

@@ -44,16 +44,31 @@ export function approvalList(mode: "approve" | "prompt"): Rule {
     read: (value, field, draft) => {
       const names = textList(value);
       if (!names) return notNames(field);
-      for (const name of names) setApproval(draft, name, mode);
+      setApproval(draft, names, mode);
       return undefined;
+    },
+    write: (draft, field) => {
+      const modes = draft.config.get("approval.tools");
+      if (!isRecord(modes)) return undefined;
+      const isListed = ([tool, set]: [string, unknown]) => set === mode && !/[*?]/.test(tool);
+      const listed = Object.entries(modes).filter(isListed);
+      const others = Object.entries(modes).filter((entry) => !isListed(entry));
+      draft.config.delete("approval.tools");
+      if (others.length > 0)
+        draft.notes.push(
+          lost("approval.tools", `${draft.client} has only a list of tools to approve, in \`${field}\``),
+        );
+      return listed.length > 0 ? listed.map(([tool]) => tool) : undefined;
     },
   };
 }
 
-export function setApproval(draft: ReadDraft, tool: string, mode: string): void {
-  const tools = draft.config.get("approval.tools");
-  const before = isRecord(tools) ? Object.entries(tools) : [];
-  draft.config.set("approval.tools", Object.fromEntries([...before, [tool, mode]]));
+export function setApproval(draft: ReadDraft, tools: readonly string[], mode: string): void {
+  if (tools.length === 0) return;
+  const set = draft.config.get("approval.tools");
+  const before = isRecord(set) ? Object.entries(set) : [];
+  const added = tools.map((tool) => [tool, mode] as const);
+  draft.config.set("approval.tools", Object.fromEntries([...before, ...added]));
 }
 
 export function deny(draft: ReadDraft, names: readonly string[]): void {

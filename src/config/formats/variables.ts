@@ -1,7 +1,8 @@
 import type { ReadContext } from "./format.ts";
+import { printReference } from "../template.ts";
 import {
   type Part,
-  printReference,
+  printReferences,
   type Reference,
   shellPattern,
   splitText,
@@ -30,6 +31,11 @@ export const noVariables: VariableSyntax = {
 /** `${NAME}` and `${NAME:-default}`. */
 export const shellVariables = variablesLike(() => shellPattern);
 
+const dollarVariables = variablesLike(() => String.raw`${shellPattern}|\$([A-Za-z_]\w*)`);
+
+/** The second group, which stands for the default, never matches. */
+const withoutDefaults = variablesLike(() => String.raw`\$\{([A-Za-z_]\w*)(\b\B)?\}|\$env:([A-Za-z_]\w*)`);
+
 /** `${NAME}` is looked up as a secret first and a variable second, as our secrets are. */
 export const secretVariables: VariableSyntax = {
   read: (text) => splitText(text, /\$\{([A-Za-z_]\w*)\}/g, ([, name = ""]) => ({ kind: "secret", name })),
@@ -45,10 +51,37 @@ export const geminiVariables = variablesLike((field) => {
 /** `${NAME}`, `${NAME:-default}` and `$env:NAME`. */
 export const mcporterVariables = variablesLike(() => String.raw`${shellPattern}|\$env:([A-Za-z_]\w*)`);
 
+/**
+ * Crush expands values as a shell does. Of that, only `$NAME`, `${NAME}` and `${NAME:-default}` have an equivalent;
+ * a value that runs a command, or has quotes or backslashes, stays plain text.
+ */
+export const crushVariables: VariableSyntax = {
+  read: (text, place) => {
+    if (!/\$\(|[`\\'"]/.test(text)) return dollarVariables.read(text, place);
+    if (text.includes("$") || text.includes("`")) place.unknown();
+    return text === "" ? [] : [text];
+  },
+  write: (reference) => dollarVariables.write(reference),
+};
+
+/** `${NAME}` and `$env:NAME`, in some fields of pi-mcp-adapter; there a value that starts with `!` is a command. */
+export const piVariables: VariableSyntax = {
+  read: (text, place) => {
+    const isSecret = /^(env|headers|bearerToken|oauth)(\.|$)/.test(place.field);
+    if (!isSecret && !/^(url|cwd)$/.test(place.field)) return text === "" ? [] : [text];
+    if (isSecret && text.startsWith("!") && !text.startsWith("!!")) {
+      place.unknown();
+      return [text];
+    }
+    return withoutDefaults.read(isSecret ? text.replace(/^!!/, "!") : text, place);
+  },
+  write: (reference) => (reference.fallback === undefined ? withoutDefaults.write(reference) : undefined),
+};
+
 /** `{env:NAME}` and `{file:path}`. */
 export const opencodeVariables: VariableSyntax = {
   read: (text) =>
-    splitText(text, /\{env:([A-Za-z_]\w*)\}|\{file:([^}]+)\}/g, ([, name, path = ""]) =>
+    splitText(text, /\{env:([A-Za-z_]\w*)\}|\{file:([^{}]+)\}/g, ([, name, path = ""]) =>
       name === undefined ? { kind: "file", name: path } : variable(name),
     ),
   write: (reference) => {
@@ -64,7 +97,10 @@ export const continueVariables: VariableSyntax = {
       kind: "secret",
       name,
     })),
-  write: () => undefined,
+  write: ({ kind, name, fallback }) =>
+    kind === "secret" && fallback === undefined && /^[\w.-]+$/.test(name)
+      ? `\${{ secrets.${name} }}`
+      : undefined,
 };
 
 /** `${env:NAME}`, `${workspaceFolder}`, `${userHome}` as in VS Code, and `${input:id}` in editors that prompt for values. */
@@ -96,13 +132,20 @@ function workspaceFolder({ projectRoot, scope, field }: VariablePlace): string {
   return scope === "project" && /(^|\.)cwd$/.test(field) ? "." : projectRoot;
 }
 
-/** The pattern's first group is the shell spelling's name and the second its default; the others are names. */
+/**
+ * The pattern's first group is the shell spelling's name and the second its default; the others are names. A default
+ * is read as the client reads it, so that what is plain text there stays plain text here.
+ */
 function variablesLike(pattern: (field: string) => string): VariableSyntax {
+  const read = (text: string, { field }: Pick<VariablePlace, "field">): Part[] =>
+    splitText(text, new RegExp(pattern(field), "g"), ([whole, name, fallback, ...others]) => {
+      const known = name ?? others.find((other) => other !== undefined) ?? "";
+      if (fallback === undefined) return variable(known);
+      const ours = printReferences(read(fallback, { field }));
+      return ours === undefined ? whole : variable(known, ours);
+    });
   return {
-    read: (text, { field }) =>
-      splitText(text, new RegExp(pattern(field), "g"), ([, name, fallback, ...others]) =>
-        variable(name ?? others.find((other) => other !== undefined) ?? "", fallback),
-      ),
+    read,
     write: (reference) => (reference.kind === "env" ? printReference(reference) : undefined),
   };
 }

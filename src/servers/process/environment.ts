@@ -1,5 +1,6 @@
 import type { Environment } from "../../lib/folders.ts";
 import { matchesAny } from "../../lib/glob.ts";
+import { defaultPath } from "../../lib/program-path.ts";
 
 /** Marks every process that a hub started, and their descendants, so that they can be found again. */
 export const ownerVariable = "PLUGBOARD_OWNER";
@@ -30,6 +31,8 @@ export interface ServerEnvironment {
   inheritEnv?: readonly string[] | undefined;
   /** The value of the owner variable; nothing in `env` can change it. */
   owner: string;
+  /** What else every server gets; nothing in `env` can change it. */
+  marks?: Readonly<Record<string, string>> | undefined;
   platform?: NodeJS.Platform | undefined;
 }
 
@@ -37,12 +40,12 @@ export interface ServerEnvironment {
 export function serverEnvironment(options: ServerEnvironment): Record<string, string> {
   const windows = (options.platform ?? process.platform) === "win32";
   const patterns = windows ? windowsNames : posixNames;
-  const handedOn: Record<string, string> = windows ? {} : { PATH: "/usr/local/bin:/usr/bin:/bin" };
+  const handedOn: Record<string, string> = windows ? {} : { PATH: defaultPath };
   for (const [name, value] of Object.entries(options.parent)) {
     // Exported shell functions are code, not settings.
     if (value === undefined || value.startsWith("()")) continue;
     const known = matchesAny(patterns, windows ? name.toUpperCase() : name);
     if (known || matchesAny(options.inheritEnv ?? [], name)) handedOn[name] = value;
   }
-  return { ...handedOn, ...options.env, [ownerVariable]: options.owner };
+  return { ...handedOn, ...options.env, ...options.marks, [ownerVariable]: options.owner };
 }

@@ -3,7 +3,7 @@ import { access, open, stat } from "node:fs/promises";
 import { delimiter, resolve } from "node:path";
 import { PlugboardError } from "../../errors.ts";
 import { printable } from "../../lib/printable.ts";
-import { windowsNames } from "./windows.ts";
+import { isProgramPath, programCandidates, programFolders } from "../../lib/program-path.ts";
 
 export interface Launch {
   server: string;
@@ -26,11 +26,8 @@ export async function findProgram(launch: Launch): Promise<string> {
       hint: "Correct `cwd` or create the folder.",
     });
   }
-  const isPath = command.includes("/") || (platform === "win32" && command.includes("\\"));
-  const folders = isPath ? [cwd] : searchPath(launch.env["PATH"], cwd);
-  const names = platform === "win32" ? windowsNames(command, launch.env["PATHEXT"]) : [command];
   let unusable: string | undefined;
-  for (const candidate of folders.flatMap((folder) => names.map((name) => resolve(folder, name)))) {
+  for (const candidate of programCandidates(launch)) {
     const found = await stat(candidate).catch(() => undefined);
     if (found === undefined) continue;
     if (found.isFile() && (await mayExecute(candidate))) return candidate;
@@ -39,7 +36,7 @@ export async function findProgram(launch: Launch): Promise<string> {
   if (unusable !== undefined) {
     throw spawnFailed(launch, unusable, { hint: `Make it executable (chmod +x) or correct \`command\`.` });
   }
-  throw notFound(launch, isPath ? [] : folders);
+  throw notFound(launch, isProgramPath(command, platform) ? [] : programFolders(launch));
 }
 
 /** Explains why a program that exists could not be started. */
@@ -95,11 +92,6 @@ function notFound(launch: Launch, searched: string[]): PlugboardError {
     ? "Put only the program in `command`, and its arguments in `args`."
     : "Install the program, write its full path, or set PATH in `env`.";
   return spawnFailed(launch, where, { hint, code: "ENOENT", searched });
-}
-
-/** An empty element means the working folder, as in a shell. */
-function searchPath(path: string | undefined, cwd: string): string[] {
-  return (path ?? "").split(delimiter).map((folder) => resolve(cwd, folder));
 }
 
 async function mayExecute(path: string): Promise<boolean> {

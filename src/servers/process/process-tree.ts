@@ -19,6 +19,8 @@ export interface ProcessTreeOptions {
   /** Where owners are recorded. Without it, the next start cannot clean up after a Plugboard that was killed. */
   stateFolder?: string | undefined;
   graces?: Partial<Graces> | undefined;
+  /** Variables that every server gets, whatever its configuration says. */
+  marks?: Readonly<Record<string, string>> | undefined;
   /** Called for problems that are worth logging but not fatal, such as a state folder that is not writable. */
   onProblem?: ((message: string) => void) | undefined;
   platform?: NodeJS.Platform | undefined;
@@ -131,14 +133,14 @@ export class ProcessTree {
     const { server, command, args = [], env, inheritEnv } = program;
     const platform = this.#platform;
     const cwd = program.cwd ?? (isWanted(program.sandbox) ? "/" : process.cwd());
-    const parent = this.#options.env;
+    const { env: parent, marks } = this.#options;
     return {
       server,
       command,
       args,
       cwd,
       platform,
-      env: serverEnvironment({ parent, env, inheritEnv, owner, platform }),
+      env: serverEnvironment({ parent, env, inheritEnv, owner, marks, platform }),
     };
   }
 

@@ -1,5 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
+import { chainVariable } from "../../config/loops.ts";
 import type { ServerConfig } from "../../config/server-schema.ts";
 import { PlugboardError } from "../../errors.ts";
 import type { Environment } from "../../lib/folders.ts";
@@ -101,8 +102,10 @@ function isCovered(path: string): boolean {
   return readOnly.some((folder) => path === folder || path.startsWith(`${folder}/`));
 }
 
+const ownMarks = [ownerVariable, chainVariable];
+
 function visible(env: Launch["env"], allowed: readonly string[] | undefined): [string, string][] {
   return Object.entries(env).filter(
-    ([name]) => allowed === undefined || name === ownerVariable || matchesAny(allowed, name),
+    ([name]) => allowed === undefined || ownMarks.includes(name) || matchesAny(allowed, name),
   );
 }

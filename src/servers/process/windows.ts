@@ -9,11 +9,6 @@ export function windowsCommand(path: string, args: readonly string[], comspec = 
   return { file: comspec, args: ["/d", "/s", "/c", `"${line}"`], verbatim: true };
 }
 
-/** The file names that a command may have in a folder. */
-export function windowsNames(command: string, pathExtensions = ".COM;.EXE;.BAT;.CMD"): string[] {
-  return [command, ...pathExtensions.split(";").map((extension) => command + extension)];
-}
-
 export function endWindowsTree(pid: number): Promise<void> {
   return new Promise((resolve) => {
     execFile("taskkill", ["/T", "/F", "/PID", String(pid)], () => resolve());

@@ -1,17 +1,20 @@
+import type { TransientMap } from "../../lib/transient.ts";
 import type { Waiting } from "./requests.ts";
+
+type Under = Pick<TransientMap<string, Waiting>, "size" | "has" | "values">;
 
 const maxDelayMs = 2 ** 31 - 1;
 
 /** One timer for the deadlines of all requests, set to the earliest; it holds the process only while one is in flight. */
 export class Deadlines {
   readonly now: () => number;
-  readonly #waiting: ReadonlyMap<string, Waiting>;
+  readonly #waiting: Under;
   readonly #expire: (waiting: Waiting, elapsedMs: number) => void;
   #timer: NodeJS.Timeout | undefined;
   #timerDueAt = Infinity;
 
   constructor(
-    waiting: ReadonlyMap<string, Waiting>,
+    waiting: Under,
     expire: (waiting: Waiting, elapsedMs: number) => void,
     now: () => number = () => performance.now(),
   ) {

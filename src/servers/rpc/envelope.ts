@@ -1,3 +1,4 @@
+import { isRecord } from "../../lib/record.ts";
 import { version } from "../../lib/version.ts";
 import { modernRevision } from "./revisions.ts";
 
@@ -13,4 +14,12 @@ export function modernEnvelope(capabilities: Capabilities): Record<string, unkno
     "io.modelcontextprotocol/clientInfo": clientInfo,
     "io.modelcontextprotocol/clientCapabilities": capabilities,
   };
+}
+
+const tasksExtension = "io.modelcontextprotocol/tasks";
+
+/** The capabilities of somebody who waits for tasks. */
+export function withTasks(capabilities: Capabilities): Capabilities {
+  const { extensions } = capabilities;
+  return { ...capabilities, extensions: { ...(isRecord(extensions) && extensions), [tasksExtension]: {} } };
 }

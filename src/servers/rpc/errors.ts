@@ -1,4 +1,5 @@
 import { isPlugboardError, PlugboardError } from "../../errors.ts";
+import { maxDepth } from "./depth.ts";
 
 /** The errors for requests that got no answer. */
 export function requestErrors(server: string) {
@@ -24,6 +25,13 @@ export function requestErrors(server: string) {
     },
     malformed(method: string) {
       const message = `"${server}" answered ${method} with a message that is neither a JSON-RPC result nor an error.`;
+      return new PlugboardError("protocol-error", message, { server, data: { method } });
+    },
+    ended(method: string) {
+      return new PlugboardError("connection-lost", `"${server}" ended ${method}.`, { server });
+    },
+    tooDeep(method: string) {
+      const message = `"${server}" answered ${method} with a result that is nested deeper than ${maxDepth} levels.`;
       return new PlugboardError("protocol-error", message, { server, data: { method } });
     },
     closed() {

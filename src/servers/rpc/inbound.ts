@@ -1,7 +1,12 @@
+import { isPlugboardError } from "../../errors.ts";
 import type { PlugboardError } from "../../errors.ts";
 import { Refusal } from "../../interact/answers.ts";
+import { questionMs } from "../../interact/questions.ts";
 import { untilAborted } from "../../lib/abortable.ts";
+import { startDeadline } from "../../lib/deadline.ts";
 import { isRecord } from "../../lib/record.ts";
+import { maxDepth } from "./depth.ts";
+import type { Turn } from "../turns.ts";
 import type { RpcMessage } from "./messages.ts";
 import type { Cleaner, Requests, Waiting } from "./requests.ts";
 
@@ -12,6 +17,11 @@ export interface Question {
   params: Record<string, unknown>;
   /** Aborted when the answer no longer matters. */
   signal: AbortSignal;
+  /**
+   * To be called by whoever cannot tell whether an answer will ever come: other exclusive requests have their turn
+   * meanwhile. The server gets the answer when nothing else is under way.
+   */
+  stepAside?: (() => void) | undefined;
 }
 
 /** Whoever hears what the server says during a request. */
@@ -19,30 +29,55 @@ export interface Listener {
   /** Whoever answers, and for which caller: requests that agree in both have the same person behind them. */
   answeredBy?: object | undefined;
   caller?: string | undefined;
+  /**
+   * A question that belongs to another request must not be answered here, not even to one of the same person. Where the
+   * transport cannot tell, the question is declined, and from then on such requests of one caller take turns.
+   */
+  exclusive?: boolean | undefined;
+  /** The turn of an exclusive request. */
+  turn?: Turn | undefined;
   /** Answers a question. Throw a `Refusal` for a JSON-RPC error of your choice. */
   onQuestion?: ((question: Question) => Promise<Record<string, unknown>>) | undefined;
   onNotification?: ((method: string, params: Record<string, unknown>) => void) | undefined;
+}
+
+/** Whoever answers while no request is under way, and hears every notification. */
+export interface Otherwise extends Omit<Listener, "onNotification"> {
+  onNotification?: ((method: string, params: Record<string, unknown>, heard?: Heard) => void) | undefined;
+}
+
+/** What is known about a notification, for those who pass it on. */
+export interface Heard {
+  /** True if a request has heard it, too. */
+  isOfRequest: boolean;
+  /** Whose request it belongs to, if any. */
+  caller: string | undefined;
+  /** Its parameters without what is secret. */
+  shown(): Record<string, unknown>;
 }
 
 interface OpenQuestion {
   abort: AbortController;
   /** The server itself no longer wants an answer. */
   isWithdrawn: boolean;
+  /** The turn that others have as long as this is open. */
+  aside?: Turn | undefined;
 }
 
 export interface InboundSettings {
   requests: Requests;
   redaction?: Cleaner | undefined;
   /** Whoever answers when no request is under way, and hears every notification. */
-  otherwise: Listener;
+  otherwise: Otherwise;
   send(message: RpcMessage): void | Promise<void>;
   /** A question came and the transport could not tell during which request. */
   onUntold?: (() => void) | undefined;
 }
 
 const maxQuestions = 64;
-/** Nobody may keep a server waiting for ever. */
-const longestMs = 600_000;
+/** Where it cannot be told which request a question belongs to, all of a connection count together. */
+const maxUntold = 256;
+const tooMany = "Too many questions at once";
 
 /**
  * What comes from the server by itself: questions and notifications. Each belongs to the request during which it came;
@@ -55,6 +90,8 @@ export class Inbound {
   mayAsk = true;
   readonly #settings: InboundSettings;
   readonly #questions = new Map<unknown, OpenQuestion>();
+  /** Open questions that came with no request. */
+  #untold = 0;
 
   constructor(settings: InboundSettings) {
     this.#settings = settings;
@@ -65,7 +102,25 @@ export class Inbound {
     const params = isRecord(message["params"]) ? message["params"] : {};
     if (typeof method !== "string") this.ignored++;
     else if (id === undefined) this.#hear(method, params, during);
-    else void this.#answer(id, method, params, during);
+    else void this.#answer(id, method, params, during ?? this.#waitingForTask(params));
+  }
+
+  /** The request that waits for the task which a question says it belongs to. */
+  #waitingForTask({ _meta: meta }: Record<string, unknown>): string | undefined {
+    const task = isRecord(meta) ? meta["io.modelcontextprotocol/related-task"] : undefined;
+    const taskId = isRecord(task) ? task["taskId"] : undefined;
+    if (typeof taskId !== "string") return undefined;
+    for (const { id, options } of this.#settings.requests.underWay())
+      if (options.waitsForTask === taskId) return id;
+    return undefined;
+  }
+
+  /** Refuses a question that is nested too deeply. */
+  refuseDeep(id: unknown): void {
+    const error = { code: -32_602, message: `Nested deeper than ${maxDepth} levels` };
+    if (this.mayAsk && (typeof id === "string" || typeof id === "number"))
+      void this.#respond({ jsonrpc: "2.0", id, error });
+    else this.ignored++;
   }
 
   /** Nothing more is coming. */
@@ -85,9 +140,14 @@ export class Inbound {
       withdrawn.abort.abort();
     }
     const { requests, otherwise, redaction } = this.#settings;
-    const waiting = during === undefined ? onlyOne(requests) : requests.get(during);
-    waiting?.options.onNotification?.(method, redaction?.value(params) ?? params);
-    otherwise.onNotification?.(method, params);
+    const belongsTo = during ?? subscriptionOf(params);
+    const waiting = belongsTo === undefined ? onlyOne(requests) : requests.get(belongsTo);
+    const shown = () => redaction?.value(params) ?? params;
+    const { onNotification, isStanding, caller } = waiting?.options ?? {};
+    onNotification?.(method, shown());
+    const isOfRequest = onNotification !== undefined && !isStanding;
+    otherwise.onNotification?.(method, params, { isOfRequest, caller, shown });
+    if (method === "notifications/cancelled") requests.endStanding(params["requestId"]);
   }
 
   async #answer(
@@ -101,38 +161,65 @@ export class Inbound {
       return;
     }
     if (method === "ping") return this.#respond({ jsonrpc: "2.0", id, result: {} });
-    if (this.#questions.size >= maxQuestions || this.#questions.has(id)) {
-      const error = { code: -32_000, message: "Too many questions at once" };
+    if (this.#hasTooMany(during) || this.#questions.has(id)) {
+      const error = { code: -32_000, message: tooMany };
       return this.#respond({ jsonrpc: "2.0", id, error });
     }
     const abort = new AbortController();
     const question: OpenQuestion = { abort, isWithdrawn: false };
+    if (during === undefined) this.#untold++;
     this.#questions.set(id, question);
     const releases: (() => void)[] = [];
+    let asked: Waiting[] = [];
+    let turn: Turn | undefined;
     try {
-      const { listener, asked } = this.#whom(during);
+      const whom = this.#whom(during);
+      const { listener } = whom;
+      asked = whom.asked;
       const { onQuestion } = listener;
       if (!onQuestion) throw new Refusal(-32_601, "Method not found");
+      if (asked.some(({ questions }) => questions >= maxQuestions)) throw new Refusal(-32_000, tooMany);
       const open = new Set(asked);
       for (const waiting of asked) {
         releases.push(this.#settings.requests.hold(waiting));
         // A question without the request that it belongs to is nobody's any more.
         (waiting.onEnd ??= []).push(() => void (open.delete(waiting) && open.size === 0 && abort.abort()));
       }
-      const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(longestMs)]);
-      const result = await untilAborted(onQuestion({ method, params, signal }), signal);
+      using deadline = startDeadline(questionMs);
+      const signal = AbortSignal.any([abort.signal, deadline.signal]);
+      // Over HTTP each request has a stream, and needs no turn.
+      if (during === undefined) turn = asked[0]?.options.turn;
+      const stepAside = turn && (() => (question.aside = turn)?.stepAside());
+      const result = await untilAborted(onQuestion({ method, params, signal, stepAside }), signal);
+      await turn?.back();
       if (!abort.signal.aborted) await this.#respond({ jsonrpc: "2.0", id, result });
     } catch (error) {
-      const { code, message } = error instanceof Refusal ? error : abort.signal.aborted ? isOver : internal;
-      if (!question.isWithdrawn) await this.#respond({ jsonrpc: "2.0", id, error: { code, message } });
+      const failure = error instanceof Refusal ? error : abort.signal.aborted ? isOver : internal;
+      // Whoever answered made a mistake, so that one's call fails; the server cannot mend it.
+      const [own, ...others] = asked;
+      if (own && others.length === 0 && isPlugboardError(error, "usage-invalid"))
+        this.#settings.requests.giveUp(own, error, "The request was cancelled.");
+      await turn?.back();
+      // Whoever uses the server might have known; with a connection for each of them it will be clear who that is.
+      if (during === undefined && !own && error instanceof Refusal) this.#settings.onUntold?.();
+      if (!question.isWithdrawn) await this.#respond({ jsonrpc: "2.0", id, error: asRpcError(failure) });
     } finally {
       for (const release of releases) release();
+      if (during === undefined) this.#untold--;
       this.#questions.delete(id);
+      // The server goes on only when it has the other answers, too.
+      for (const other of this.#questions.values()) if (turn && other.aside === turn) turn.stepAside();
     }
   }
 
+  /** Counted for each request, so that the questions of one person do not keep others from being asked. */
+  #hasTooMany(during: string | undefined): boolean {
+    if (during === undefined) return this.#untold >= maxUntold;
+    return (this.#settings.requests.get(during)?.questions ?? 0) >= maxQuestions;
+  }
+
   /** Who is asked, and the requests that the question belongs to. Throws when that cannot be told. */
-  #whom(during: string | undefined): { listener: Listener; asked: Waiting[] } {
+  #whom(during: string | undefined): { listener: Omit<Listener, "onNotification">; asked: Waiting[] } {
     const { requests, otherwise, onUntold } = this.#settings;
     if (during !== undefined) {
       const waiting = requests.get(during);
@@ -142,14 +229,21 @@ export class Inbound {
     // Requests of the hub's own, such as lists, have nobody behind them.
     const asked = [...requests.underWay()].filter(({ options }) => options.onQuestion !== undefined);
     if (asked.length > 0) onUntold?.();
+    const isExclusive = asked.some(({ options }) => options.exclusive);
+    const able = isExclusive ? withTheirTurn(asked.filter(({ method }) => mayAskDuring(method))) : asked;
     // Of one person's requests the newest has the handler that is up to date.
-    const listener = asked.at(-1)?.options ?? otherwise;
+    const listener = able.at(-1)?.options ?? otherwise;
     const isUnclear =
       asked.some(({ options }) => !isSamePerson(options, listener)) ||
       requests.givenUp().some((one) => one.onQuestion !== undefined && !mayBeSamePerson(one, listener));
     if (isUnclear)
       throw new Refusal(-32_000, "Several people are using this server; it cannot be told whom to ask");
-    return { listener, asked };
+    if (isExclusive && (able.length > 1 || requests.givenUpUnread(justNowMs).some((one) => one.exclusive)))
+      throw new Refusal(
+        -32_000,
+        "Several requests are under way; it cannot be told which one this belongs to",
+      );
+    return { listener, asked: able };
   }
 
   async #respond(message: RpcMessage): Promise<void> {
@@ -161,20 +255,59 @@ export class Inbound {
   }
 }
 
+/** A server that waits for an answer to one request is busy with another one that has its turn. */
+function withTheirTurn(requests: Waiting[]): Waiting[] {
+  const active = requests.filter(({ options }) => options.turn?.isAside !== true);
+  return active.length > 0 ? active : requests;
+}
+
+/** False for requests during which no server asks anything. */
+export function mayAskDuring(method: string): boolean {
+  return !neverAsk.has(method);
+}
+
+const neverAsk = new Set([
+  "tasks/get",
+  "tasks/update",
+  "tasks/cancel",
+  "completion/complete",
+  "logging/setLevel",
+  "prompts/list",
+  "resources/list",
+  "resources/subscribe",
+  "resources/templates/list",
+  "resources/unsubscribe",
+  "tools/list",
+]);
+/** A server may have asked just before it read that a request was given up. */
+const justNowMs = 2_000;
+
 const isOver = { code: -32_000, message: "The request that this belongs to is over" };
 const internal = { code: -32_603, message: "Internal error" };
 
+function asRpcError({ code, message, data }: { code: number; message: string; data?: unknown }) {
+  return { code, message, ...(data !== undefined && { data }) };
+}
+
+type Person = Pick<Listener, "caller" | "answeredBy">;
+
 /** A caller's name says who it is; without one, only the same object certainly answers for the same person. */
-function isSamePerson(one: Listener, other: Listener): boolean {
+function isSamePerson(one: Person, other: Person): boolean {
   if (one.caller !== undefined || other.caller !== undefined) return one.caller === other.caller;
   return one.answeredBy === other.answeredBy;
 }
 
 /** The same for requests that are over: functions made for one call say nothing about who made them. */
-function mayBeSamePerson(one: Listener, other: Listener): boolean {
+function mayBeSamePerson(one: Person, other: Person): boolean {
   const isMadeForCall = typeof one.answeredBy === "function" || typeof other.answeredBy === "function";
   const isNameless = one.caller === undefined && other.caller === undefined;
   return isSamePerson(one, other) || (isNameless && isMadeForCall);
+}
+
+/** The request that a modern notification belongs to, where the transport cannot tell. */
+function subscriptionOf({ _meta: meta }: Record<string, unknown>): string | undefined {
+  const id = isRecord(meta) ? meta["io.modelcontextprotocol/subscriptionId"] : undefined;
+  return typeof id === "string" ? id : undefined;
 }
 
 /** The only request under way; it may wait for questions to be told apart by the transport. */

@@ -18,6 +18,7 @@ export type JsonRpcAnswer =
 export interface RawAnswer {
   /** The JSON text of the result. */
   bytes: Buffer;
+  /** Undefined if the result has none. */
   resultType: string | undefined;
   isError: boolean;
 }

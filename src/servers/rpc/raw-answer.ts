@@ -1,54 +1,70 @@
 import { isUtf8 } from "node:buffer";
-import { jsonMembers, oneLine } from "../../lib/json-members.ts";
+import { oneLine, readMembers } from "../../lib/json-members.ts";
 import type { JsonMember } from "../../lib/json-members.ts";
+import { jsonValueEnd } from "../../lib/strict-json.ts";
+import { maxDepth } from "./depth.ts";
 import type { RawAnswer } from "./messages.ts";
 
 /**
- * The id and the result of an answer, read from its bytes. Undefined when it is anything but a plain answer with one JSON
- * object as its result: then it is parsed like any other message.
+ * The id and the result of an answer, read from its bytes in one pass. Undefined when it is anything but a plain answer
+ * with one JSON object as its result: then it is parsed like any other message, which also says what is wrong with it.
  */
 export function readRawAnswer(
   bytes: Buffer,
   isWanted: (id: string) => boolean,
 ): { id: string; answer: RawAnswer } | undefined {
-  const members = jsonMembers(bytes);
-  const result = members?.find(({ key }) => key === "result");
-  if (!members || !result) return undefined;
+  const members: JsonMember[] = [];
+  const results: JsonMember[] = [];
+  const endOf = (start: number) => jsonValueEnd(bytes, start, maxDepth - 2);
+  const end = readMembers(bytes, 0, bytes.length, members, (start, key) =>
+    key === "result" ? readMembers(bytes, start, bytes.length, results, endOf) : endOf(start),
+  );
+  const result = members.find(({ key }) => key === "result");
+  if (!result || !isBlank(bytes, end) || !isPlainAnswer(members, bytes)) return undefined;
   const id = idIn(bytes, members);
-  if (!isWanted(id) || !isPlainAnswer(members, bytes)) return undefined;
-  const answer = readResult(bytes.subarray(result.start, result.end));
-  return answer && { id, answer };
+  if (!isWanted(id) || hasRepeatedKey(results) || !isUtf8(bytes)) return undefined;
+  const member = (key: string) => results.find((one) => one.key === key);
+  const type = member("resultType");
+  const failed = member("isError");
+  if (type && bytes[type.start] !== quote) return undefined;
+  return {
+    id,
+    answer: {
+      bytes: inOneLine(bytes.subarray(result.start, result.end)),
+      resultType: type && (parseAt(bytes, type) as string),
+      isError: failed !== undefined && parseAt(bytes, failed) === true,
+    },
+  };
 }
+
+const quote = 0x22;
 
 function idIn(bytes: Buffer, members: readonly JsonMember[]): string {
   const id = members.find(({ key }) => key === "id");
-  return id && bytes[id.start] === 0x22 ? bytes.toString("utf8", id.start + 1, id.end - 1) : "";
+  return id && bytes[id.start] === quote ? bytes.toString("utf8", id.start + 1, id.end - 1) : "";
 }
 
 /** One of each key, no method and no error: a hostile server could hide a second answer behind the first. */
 function isPlainAnswer(members: readonly JsonMember[], bytes: Buffer): boolean {
-  const keys = new Set(members.map(({ key }) => key));
+  if (hasRepeatedKey(members)) return false;
+  if (members.some(({ key }) => key === "method" || key === "error")) return false;
   const version = members.find(({ key }) => key === "jsonrpc");
-  const isVersion = version && bytes.toString("utf8", version.start, version.end) === '"2.0"';
-  return keys.size === members.length && isVersion === true && !keys.has("method") && !keys.has("error");
+  return version !== undefined && bytes.toString("latin1", version.start, version.end) === '"2.0"';
 }
 
-/** Undefined when it is not a JSON object, or names a key twice. */
-function readResult(bytes: Buffer): RawAnswer | undefined {
-  const members = jsonMembers(bytes);
-  if (!members || !isUtf8(bytes) || new Set(members.map(({ key }) => key)).size !== members.length)
-    return undefined;
-  const text = bytes.toString("utf8");
-  let value: { resultType?: unknown; isError?: unknown };
-  try {
-    value = JSON.parse(text) as typeof value;
-  } catch {
-    return undefined;
-  }
-  const { resultType, isError } = value;
-  return {
-    bytes: bytes.includes(0x0a) || bytes.includes(0x0d) ? Buffer.from(oneLine(text)) : bytes,
-    resultType: typeof resultType === "string" ? resultType : undefined,
-    isError: isError === true,
-  };
+function hasRepeatedKey(members: readonly JsonMember[]): boolean {
+  return members.length > 1 && new Set(members.map(({ key }) => key)).size !== members.length;
+}
+
+/** The value of a member whose text was checked. */
+function parseAt(bytes: Buffer, { start, end }: JsonMember): unknown {
+  return JSON.parse(bytes.toString("utf8", start, end));
+}
+
+function isBlank(bytes: Buffer, from: number): boolean {
+  return from !== -1 && (from === bytes.length || bytes.toString("latin1", from).trim() === "");
+}
+
+function inOneLine(bytes: Buffer): Buffer {
+  return bytes.includes(0x0a) || bytes.includes(0x0d) ? Buffer.from(oneLine(bytes.toString("utf8"))) : bytes;
 }

@@ -1,6 +1,9 @@
 import type { PlugboardError } from "../../errors.ts";
+import { isDeeperThan } from "../../lib/depth.ts";
 import { isRecord } from "../../lib/record.ts";
+import { TransientMap } from "../../lib/transient.ts";
 import { Deadlines } from "./deadlines.ts";
+import { maxDepth } from "./depth.ts";
 import { requestErrors } from "./errors.ts";
 import { GivenUpRequests } from "./given-up.ts";
 import type { Listener } from "./inbound.ts";
@@ -19,11 +22,17 @@ export interface RequestOptions extends Listener {
   raw?: boolean | undefined;
   /** Part of a handshake: no progress token, and the server is not told when it is given up. */
   isHandshake?: boolean | undefined;
+  /** Whoever asks decides about each part of a result that is nested too deeply. */
+  judgesDepth?: boolean | undefined;
   /** Stays open by design and does not count as under way. */
   isStanding?: boolean | undefined;
   /** Writes the request as JSON, where its parameters are to keep the bytes they came with. */
   write?: ((request: RpcRequest) => string) | undefined;
+  /** HTTP headers for this request only, checked by `requestHeaders`. */
+  headers?: Readonly<Record<string, string>> | undefined;
   trace?: RequestTrace | undefined;
+  /** The server's id of a task whose questions belong to this request. */
+  waitsForTask?: string | undefined;
 }
 
 /** A request as seen from outside: how to give it up, and how large it and its answer were. */
@@ -35,16 +44,18 @@ export interface RequestTrace {
   id?: string;
   /** Set while somebody waits for something else: a connection, an approval, an answer. */
   cancel?: ((reason: unknown) => void) | undefined;
+  /** True if it was last sent to a modern server. */
+  isModern?: boolean;
   /** Whether anybody wants to know the sizes. */
   isMeasured?: boolean;
   requestBytes?: number;
-  resultBytes?: number;
+  resultBytes?: number | undefined;
 }
 
 export interface RequestSettings {
   server: string;
   /** May throw or reject; either ends that request. */
-  send(request: RpcRequest, text: string): void | Promise<void>;
+  send(request: RpcRequest, text: string, headers?: RequestOptions["headers"]): void | Promise<void>;
   /** Nobody waits any more; with a reason the server is told. Called once per timed-out or aborted request. */
   cancel(id: string, reason?: string): void;
   /** Takes what is secret out of errors and progress; results are the server's own. */
@@ -79,11 +90,13 @@ export class Requests {
   readonly counts = { late: 0, duplicate: 0, malformed: 0 };
   readonly #settings: RequestSettings;
   readonly #errors: ReturnType<typeof requestErrors>;
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new TransientMap<string, Waiting>();
   readonly #deadlines: Deadlines;
   /** Tells a late answer from a repeated one. */
   readonly #givenUp = new GivenUpRequests();
   #issued = 0;
+  /** How many were issued when the last one was given up; 0 once the server has read that. */
+  #givenUpAt = 0;
   #raw = 0;
   #standing = 0;
   #closed: PlugboardError | undefined;
@@ -95,7 +108,7 @@ export class Requests {
       this.#waiting,
       (waiting, elapsedMs) => {
         const { method, options } = waiting;
-        this.#abandon(waiting, this.#errors.timedOut(method, elapsedMs, options), "The request timed out.");
+        this.giveUp(waiting, this.#errors.timedOut(method, elapsedMs, options), "The request timed out.");
       },
       settings.now,
     );
@@ -111,9 +124,14 @@ export class Requests {
     for (const waiting of this.#waiting.values()) if (!waiting.options.isStanding) yield waiting;
   }
 
-  /** Whose requests were given up and not answered since. */
+  /** Whose requests were given up, at most that long ago, and not answered since. */
   givenUp(): Listener[] {
-    return this.#givenUp.since(this.#deadlines.now());
+    return this.#givenUp.within(this.#deadlines.now());
+  }
+
+  /** Whose requests were given up a moment ago, so that the server may not know yet. */
+  givenUpUnread(withinMs: number): Listener[] {
+    return this.#givenUp.unread(this.#deadlines.now(), withinMs);
   }
 
   get(id: string): Waiting | undefined {
@@ -187,7 +205,7 @@ export class Requests {
   /** True when the bytes were the result of a request that wants them as they are. */
   takes(bytes: Buffer): boolean {
     const read = readRawAnswer(bytes, (id) => this.#waiting.get(id)?.options.raw === true);
-    if (read) this.#take(read.id, bytes.length)?.resolve(read.answer);
+    if (read) this.#answered(read.id, bytes.length)?.resolve(read.answer);
     return read !== undefined;
   }
 
@@ -199,9 +217,14 @@ export class Requests {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return this.#acceptsFinished(id);
     const answer = readAnswer(message);
-    if (answer !== undefined) {
+    if (answer !== undefined && "result" in answer && isTooDeep(answer, waiting.options, bytes)) {
+      this.counts.malformed++;
+      this.fail(id, this.#errors.tooDeep(waiting.method));
+    } else if (answer !== undefined) {
       const { redaction } = this.#settings;
-      this.#take(id, bytes)?.resolve("error" in answer && redaction ? redaction.value(answer) : answer);
+      this.#answered(id, bytes, answer)?.resolve(
+        "error" in answer && redaction ? redaction.value(answer) : answer,
+      );
     } else {
       this.counts.malformed++;
       this.fail(id, this.#errors.malformed(waiting.method));
@@ -225,7 +248,15 @@ export class Requests {
     const error = options.isHandshake
       ? (reason as PlugboardError)
       : this.#errors.cancelled(method, reason, true);
-    this.#abandon(waiting, error, "The caller cancelled the request.");
+    this.giveUp(waiting, error, "The caller cancelled the request.");
+  }
+
+  /** The server has ended a request that stays open by design. */
+  endStanding(id: unknown): void {
+    const waiting = typeof id === "string" ? this.#waiting.get(id) : undefined;
+    if (!waiting?.options.isStanding) return;
+    this.fail(waiting.id, this.#errors.ended(waiting.method));
+    this.#settings.cancel(waiting.id);
   }
 
   /** The deadline of a request stands still as long as somebody thinks about its question. Returns how to end that. */
@@ -241,26 +272,34 @@ export class Requests {
     this.#givenUp.clear();
   }
 
-  #send(request: RpcRequest, { write = toJson, trace }: RequestOptions): void {
+  #send(request: RpcRequest, { write = toJson, trace, headers }: RequestOptions): void {
     const { id } = request;
     try {
       const text = write(request);
       if (trace?.isMeasured) trace.requestBytes = Buffer.byteLength(text);
-      const sent = this.#settings.send(request, text);
+      const sent = this.#settings.send(request, text, headers);
       if (sent !== undefined) sent.catch((error: unknown) => this.fail(id, this.#errors.unsent(error)));
     } catch (error) {
       this.fail(id, this.#errors.unsent(error));
     }
   }
 
-  #take(id: string, resultBytes?: number): Waiting | undefined {
+  #answered(id: string, resultBytes?: number, answer?: JsonRpcAnswer): Waiting | undefined {
+    if (this.#givenUpAt > 0 && Number(id.slice(1)) > this.#givenUpAt) {
+      this.#givenUpAt = 0;
+      this.#givenUp.markRead();
+    }
+    return this.#take(id, resultBytes, answer);
+  }
+
+  #take(id: string, resultBytes?: number, answer?: JsonRpcAnswer): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return undefined;
     this.#waiting.delete(id);
     const { raw, isStanding, signal, trace } = waiting.options;
     if (trace) {
       trace.requests = undefined;
-      if (trace.isMeasured && resultBytes !== undefined) trace.resultBytes = resultBytes;
+      trace.resultBytes = resultBytes ?? (trace.isMeasured && answer ? sizeOf(answer) : undefined);
     }
     if (raw) this.#raw--;
     if (isStanding) this.#standing--;
@@ -270,9 +309,11 @@ export class Requests {
     return waiting;
   }
 
-  #abandon(waiting: Waiting, error: PlugboardError, reason: string): void {
+  /** Fails a request with this error; the server is told the reason. */
+  giveUp(waiting: Waiting, error: PlugboardError, reason: string): void {
     const { id, options } = waiting;
     this.#givenUp.add(id, options, this.#deadlines.now());
+    this.#givenUpAt = this.#issued;
     this.fail(id, error);
     try {
       this.#settings.cancel(id, options.isHandshake ? undefined : reason);
@@ -315,6 +356,19 @@ export class Requests {
   #wasIssued(id: string): boolean {
     return /^p[1-9]\d{0,15}$/.test(id) && Number(id.slice(1)) <= this.#issued;
   }
+}
+
+/** The size of an answer that came without being written, from a server in this process. */
+function sizeOf(answer: JsonRpcAnswer): number | undefined {
+  try {
+    return Buffer.byteLength(JSON.stringify(answer));
+  } catch {
+    return undefined;
+  }
+}
+
+function isTooDeep(answer: object, { judgesDepth }: RequestOptions, bytes = Infinity): boolean {
+  return !judgesDepth && bytes >= 2 * maxDepth && isDeeperThan(answer, maxDepth);
 }
 
 function withMeta(

@@ -1,7 +1,8 @@
 import type { PlugboardError } from "../../errors.ts";
 import type { Transport, TransportEvents } from "../transports/transport.ts";
 import { Inbound } from "./inbound.ts";
-import type { Listener } from "./inbound.ts";
+import type { Otherwise } from "./inbound.ts";
+import { boundedDepth } from "./depth.ts";
 import { toJson } from "./messages.ts";
 import { Requests } from "./requests.ts";
 import type { Cleaner } from "./requests.ts";
@@ -10,9 +11,13 @@ export interface RpcSettings {
   server: string;
   transport: Transport;
   /** Whoever answers when no request is under way, and hears every notification. */
-  otherwise: Listener;
+  otherwise: Otherwise;
   /** A question came that could not be tied to one request. */
   onUntold?: (() => void) | undefined;
+  /** What the server said by itself may not have arrived. */
+  onMissed?: (() => void) | undefined;
+  /** The server may no longer know the session. */
+  onDoubted?: (() => void) | undefined;
   /** The connection has ended, and why. */
   onClosed(error: PlugboardError): void;
   /** Takes what is secret out of errors, progress and notifications. */
@@ -26,15 +31,18 @@ export class Rpc implements TransportEvents {
   readonly inbound: Inbound;
   /** Why it is over. */
   lost: PlugboardError | undefined;
+  /** How many messages have come: a server that says anything is not silent. */
+  heard = 0;
   readonly #transport: Transport;
-  readonly #onClosed: (error: PlugboardError) => void;
+  readonly #settings: Pick<RpcSettings, "onMissed" | "onDoubted" | "onClosed">;
 
-  constructor({ server, transport, otherwise, redaction, onUntold, onClosed, now }: RpcSettings) {
+  constructor(settings: RpcSettings) {
+    const { server, transport, otherwise, redaction, onUntold, now } = settings;
     this.#transport = transport;
-    this.#onClosed = onClosed;
+    this.#settings = settings;
     this.requests = new Requests({
       server,
-      send: (request, text) => transport.send(request, text),
+      send: (request, text, headers) => transport.send(request, text, headers),
       cancel: (id, reason) => transport.cancel(id, reason),
       redaction,
       now,
@@ -62,10 +70,16 @@ export class Rpc implements TransportEvents {
   }
 
   takes(bytes: Buffer): boolean {
+    this.heard++;
     return this.requests.takes(bytes);
   }
 
-  message(message: Record<string, unknown>, during?: string, bytes?: number): void {
+  message(received: Record<string, unknown>, during?: string, bytes?: number): void {
+    this.heard++;
+    const message = boundedDepth(received, bytes);
+    // Nobody may be asked something else than what the server meant.
+    if (message !== received && "method" in message && "id" in message)
+      return this.inbound.refuseDeep(message["id"]);
     if (!this.requests.accepts(message, bytes)) this.inbound.receive(message, during);
   }
 
@@ -73,11 +87,19 @@ export class Rpc implements TransportEvents {
     this.requests.fail(id, error);
   }
 
+  missed(): void {
+    this.#settings.onMissed?.();
+  }
+
+  doubted(): void {
+    this.#settings.onDoubted?.();
+  }
+
   closed(error: PlugboardError): void {
     if (this.lost) return;
     this.lost = error;
     this.requests.close(error);
     this.inbound.close(error);
-    this.#onClosed(error);
+    this.#settings.onClosed(error);
   }
 }

@@ -2,6 +2,7 @@ import { isPlugboardError, PlugboardError } from "../../errors.ts";
 import { printable } from "../../lib/printable.ts";
 import { isRequest, toJson } from "../rpc/messages.ts";
 import type { RpcMessage } from "../rpc/messages.ts";
+import { holdCredentials } from "../request-headers.ts";
 import { Authorization, type Sending } from "./http/authorization.ts";
 import { HttpClient } from "./http/client.ts";
 import { acceptEncoding } from "./http/decoder.ts";
@@ -59,13 +60,20 @@ export class SseTransport implements Transport, Receiver {
     }
   }
 
-  async send(message: RpcMessage, text?: string): Promise<void> {
+  async send(message: RpcMessage, text?: string, own?: Readonly<Record<string, string>>): Promise<void> {
     const endpoint = this.#endpoint;
     if (this.#lost || !endpoint) throw (this.#lost ?? this.#ended()).with({ executed: "no" });
     const version = this.#version === undefined ? {} : { "mcp-protocol-version": this.#version };
-    const headers = { "content-type": "application/json", "accept-encoding": acceptEncoding, ...version };
+    const headers = {
+      ...own,
+      "content-type": "application/json",
+      "accept-encoding": acceptEncoding,
+      ...version,
+    };
+    this.#authorization.showOwn(own);
     // Some servers only respond to the POST when the work is done.
-    const options = { hadSession: true, headersTimeoutMs: this.#client.limits.answerTimeoutMs };
+    const { answerTimeoutMs } = this.#client.limits;
+    const options = { hadSession: true, headersTimeoutMs: answerTimeoutMs, renews: !holdCredentials(own) };
     const request = { url: endpoint, headers, body: text ?? toJson(message) };
     const { sending, accepted } = post(this.#authorization, request, options);
     if (!isRequest(message)) return accepted;
@@ -137,11 +145,16 @@ export class SseTransport implements Transport, Receiver {
     }
   }
 
-  /** The endpoint must be on the server's own origin. */
+  /** The endpoint must be on the server's own origin, and the managed policy must allow it. */
   #checked(address: string, url: URL): URL {
     const target = URL.parse(address, url.href);
-    if (target?.origin === url.origin) return target;
     const { server } = this.#client;
+    if (target?.origin === url.origin) {
+      const refusal = this.#client.refuses?.(target);
+      if (refusal === undefined) return target;
+      const why = `"${server}" asked us to send messages to ${target.pathname}, which is ${refusal}; nothing was sent there.`;
+      throw new PlugboardError("policy-denied", why, { server });
+    }
     const where = target === null || target.origin === "null" ? address.slice(0, 60) : target.origin;
     const shown = printable(where, { oneLine: true });
     const message = `"${server}" asked us to send messages to ${shown}, which is not its own origin; nothing was sent there.`;

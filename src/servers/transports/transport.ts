@@ -13,9 +13,10 @@ export interface Transport {
   start(events: TransportEvents): Promise<void>;
   /**
    * Sends a message, whose JSON is `text`. Throws or rejects with a `PlugboardError` whose `executed` is "no" if
-   * nothing was sent. Later failures of a request are reported as events.
+   * nothing was sent. Later failures of a request are reported as events. `headers` are for this message only, where
+   * the transport has headers.
    */
-  send(message: RpcMessage, text: string): void | Promise<void>;
+  send(message: RpcMessage, text: string, headers?: Readonly<Record<string, string>>): void | Promise<void>;
   /** Abandons a request. With a reason, also notifies the server in the way this transport defines. */
   cancel(id: string, reason?: string): void;
   /** Sets the revision negotiated in the handshake. */
@@ -40,6 +41,10 @@ export interface TransportEvents {
   message(message: Record<string, unknown>, during?: string, bytes?: number): void;
   /** The request with this id failed; others may still succeed. */
   failed(id: string, error: PlugboardError): void;
+  /** What the server said by itself may not have arrived: the stream for it was broken, and is open again. */
+  missed(): void;
+  /** The server may no longer know the session; a request would tell. */
+  doubted(): void;
   /** The connection has ended, for this reason. Called exactly once, also after `close`. */
   closed(error: PlugboardError): void;
 }

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, lstatSync, renameSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, renameSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { prepareStateFile } from "./file.ts";
@@ -11,18 +11,21 @@ const busyTimeoutMs = 5000;
 /** How long to retry a file that cannot be written, because another process may just have moved it aside. */
 const movedMs = 1000;
 
+export interface OpenFile {
+  database: DatabaseSync;
+  /** False once the path leads to another file, or to none: other processes then use another one too. */
+  isCurrent(): boolean;
+}
+
 /**
  * Opens the state file and creates it if necessary; several processes may do this at the same time.
  * Moves a damaged file aside and reports its new name to `onWarning`.
  */
-export async function openDatabase(
-  path: string,
-  onWarning: (message: string) => void,
-): Promise<DatabaseSync> {
+export async function openDatabase(path: string, onWarning: (message: string) => void): Promise<OpenFile> {
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
     try {
-      return open(path);
+      return openFile(path);
     } catch (error) {
       const failure = classifyFailure(error, path);
       const reason = failure.reason;
@@ -46,23 +49,34 @@ function mayHaveMoved(reason: unknown, path: string): boolean {
   return reason === "unwritable" && existsSync(`${path}.recovery`);
 }
 
-function open(path: string): DatabaseSync {
+/** Opens the state file without repairing it or waiting for other processes. */
+export function openFile(path: string): OpenFile {
   prepareStateFile(path);
+  const file = identityOf(path);
   const database = connect(path);
   try {
     database.exec("PRAGMA synchronous = NORMAL");
     if (identify(database, path) === "empty") createSchema(database, path);
     makePrivate(path);
-    return database;
+    return { database, isCurrent: () => identityOf(path) === file };
   } catch (error) {
     database.close();
     throw error;
   }
 }
 
+/** Of the file at this path now. An open file keeps its number, so a new one has another. */
+function identityOf(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.dev}:${found.ino}`;
+}
+
 function connect(path: string): DatabaseSync {
   const sqlite = loadSqlite();
-  if (!sqlite) throw storeError("unwritable", path, "This Node.js was built without SQLite");
+  if (!sqlite) {
+    const hint = "Use a Node.js with SQLite; all official builds have it, unless an option switches it off.";
+    throw storeError("unsupported", path, `This Node.js has no SQLite for the state file ${path}`, { hint });
+  }
   return new sqlite.DatabaseSync(path, { timeout: busyTimeoutMs });
 }
 
@@ -88,7 +102,7 @@ function recover(path: string): string | undefined {
 
 function isDamaged(path: string): boolean {
   try {
-    open(path).close();
+    openFile(path).database.close();
     return false;
   } catch (error) {
     return classifyFailure(error, path).reason === "corrupt";

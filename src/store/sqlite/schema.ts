@@ -30,6 +30,9 @@ const schema = `
   PRAGMA user_version = ${schemaVersion};
 `;
 
+const elsewhere =
+  "Move the file away, or choose another place: XDG_STATE_HOME for all state, `store` for the file that `store` names.";
+
 /**
  * Distinguishes our own file from an empty one and refuses all others. Uses one transaction, because another process
  * may be creating the schema right now, and a half-created schema would look like another program's file.
@@ -56,13 +59,13 @@ function readIdentity(database: DatabaseSync, path: string): "ours" | "empty" {
       path,
       `The state file ${path} was written by a newer Plugboard (format ${version})`,
       {
-        hint: "Update Plugboard, or set `store` to another file.",
+        hint: `Update Plugboard. ${elsewhere}`,
       },
     );
   }
   if (application === 0 && version === 0 && pragma(database, "schema_version") === 0) return "empty";
   throw storeError("foreign", path, `${path} is another program's database`, {
-    hint: "Set `store` to another file.",
+    hint: elsewhere,
   });
 }
 

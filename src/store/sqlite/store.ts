@@ -24,9 +24,8 @@ export async function openSqliteStore(
 ): Promise<Store> {
   const path = resolve(options.path);
   const now = options.now ?? Date.now;
-  const database = await openDatabase(path, onWarning);
   const closing = new AbortController();
-  const run = createRun(database, path, closing.signal);
+  const { run, close } = createRun(await openDatabase(path, onWarning), path, closing.signal);
   const leases = createLeaseTable(run, now, process.getBuiltinModule("node:crypto").randomUUID());
   let sweepDueAt = -Infinity;
 
@@ -91,7 +90,7 @@ export async function openSqliteStore(
       if (closing.signal.aborted) return;
       leases.close();
       closing.abort(storeError("closed", path, "The store is closed"));
-      database.close();
+      close();
     },
   };
 }

@@ -78,7 +78,7 @@ export function anySchema({ draft, definitions = [] }: Grammar): fc.Arbitrary<un
           minItems: partly(few),
           maxItems: partly(few),
           uniqueItems: partly(fc.boolean()),
-        }),
+        }).map(withoutUniqueTuples),
         // Not together with tuples: ajv accepts an empty array if both are required.
         record({ contains: inner, maxItems: partly(few) }),
         record({
@@ -116,6 +116,11 @@ export function anySchema({ draft, definitions = [] }: Grammar): fc.Arbitrary<un
       ),
     };
   }).schema;
+}
+
+/** ajv compares only the items of the type in `items`, although `prefixItems` may allow others before them. */
+function withoutUniqueTuples({ uniqueItems, ...schema }: Schema): Schema {
+  return uniqueItems === undefined || "prefixItems" in schema ? schema : { ...schema, uniqueItems };
 }
 
 /** Argument schemas with definitions that refer to each other and to the root. */

@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatPath, notation, parseDocument, positionAt } from "../../../src/config/documents/document.ts";
+import {
+  findSpan,
+  formatPath,
+  notation,
+  parseDocument,
+  positionAt,
+} from "../../../src/config/documents/document.ts";
 import type { SyntaxName } from "../../../src/config/documents/document.ts";
 
 const texts: Record<SyntaxName, string> = {
@@ -111,7 +117,7 @@ describe.each(["json", "toml", "yaml"] as const)("M04 %s keeps what it does not 
 
   it("knows the line of a field", async () => {
     const document = await parseDocument(text, syntax);
-    const span = document.find(["mcpServers", "issues", "url"]);
+    const span = findSpan(document, ["mcpServers", "issues", "url"]);
     const line = text.split("\n")[positionAt(text, span?.start ?? 0).line - 1];
     expect(line).toContain("issues.example");
   });

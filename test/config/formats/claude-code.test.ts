@@ -32,6 +32,20 @@ describe("M10 Claude Code's own file", () => {
     expect(server?.notes).toEqual([expect.objectContaining({ kind: "lost", field: "request_timeout_ms" })]);
   });
 
+  it.each([
+    ["/opt/get-headers.sh", ["/opt/get-headers.sh"]],
+    ["C:\\tools\\headers.exe", ["C:\\tools\\headers.exe"]],
+    ["/opt/get-headers.sh --team 'my team'", ["/opt/get-headers.sh", "--team", "my team"]],
+    ["vault read x | jq .headers", ["sh", "-c", "vault read x | jq .headers"]],
+    ["$HOME/bin/headers", ["sh", "-c", "$HOME/bin/headers"]],
+  ])("reads the headersHelper %s as the command that it runs", (headersHelper, words) => {
+    const entry = { type: "http", url: "https://a.example/mcp", headersHelper };
+    const [server] = claudeCode.read({ mcpServers: { a: entry } }, context()).servers;
+    expect(server?.config.headersHelper).toEqual(words);
+    const { value } = claudeCode.write!([{ name: "a", config: server!.config }]);
+    expect(claudeCode.read(value, context()).servers[0]?.config.headersHelper).toEqual(words);
+  });
+
   it("moves with CLAUDE_CONFIG_DIR", () => {
     const machine = {
       home: "/home/ada",

@@ -54,7 +54,7 @@ describe("M10 entries that only run mcp-remote", () => {
     ];
     const [server] = readEntry({
       command: "npx",
-      args: ["mcp-remote", url, ...options, "--resource", "x", "--secret=hush-hush"],
+      args: ["mcp-remote", url, "--debug", ...options, "--secret=hush-hush"],
       env: { NODE_EXTRA_CA_CERTS: "/ca.pem", OTHER: "1" },
     });
     expect(server?.config).toEqual({
@@ -65,8 +65,24 @@ describe("M10 entries that only run mcp-remote", () => {
       network: { ca: "/ca.pem" },
     });
     const lost = server?.notes.filter(({ kind }) => kind === "lost").map(({ field }) => field);
-    expect(lost).toEqual(["args --resource", "args --secret", "env.OTHER"]);
+    expect(lost).toEqual(["args --debug", "args --secret", "env.OTHER"]);
     expect(JSON.stringify(server?.notes)).not.toContain("hush-hush");
+  });
+
+  it.each([
+    [["--resource", "api://notes"], "api://notes"],
+    [["--resource", ""], false],
+    [["--disable-resource-parameter"], false],
+    [["--disable-resource-parameter", "--resource", "api://notes"], false],
+    [["--resource", "api://notes", "--disable-resource-parameter"], false],
+  ])("keep what tokens are requested for: %j", (options, resource) => {
+    const [server] = readEntry({ command: "npx", args: ["mcp-remote", url, ...options] });
+    expect(server?.config.oauth).toEqual({ resource });
+    expect(server?.notes.map(({ kind }) => kind)).not.toContain("lost");
+    const written = formatOf("claude-desktop").write!([server!]);
+    expect(written.notes.map(({ kind }) => kind)).not.toContain("lost");
+    const [again] = formatOf("claude-desktop").read(written.value, context()).servers;
+    expect(again?.config).toEqual(server?.config);
   });
 
   function readEntry(entry: unknown) {

@@ -5,7 +5,7 @@ describe("M10 secrets in plain text", () => {
   it.each([
     [{ command: "x", env: { GITHUB_TOKEN: "hush-hush" } }, "env.GITHUB_TOKEN", "GITHUB_TOKEN"],
     [{ command: "x", env: { dbPassword: "hush-hush" } }, "env.dbPassword", "DB_PASSWORD"],
-    [{ command: "x", args: ["--api-key", "hush-hush"] }, "args[1]", "MY_NOTES_TOKEN"],
+    [{ command: "x", args: ["--api-key", "hush-hush"] }, "args[1]", "MY_NOTES_API_KEY"],
     [{ command: "x", args: ["--token=hush-hush"] }, "args[0]", "MY_NOTES_TOKEN"],
     [
       { type: "http", url: "https://a.example", headers: { Authorization: "Bearer hush-hush" } },
@@ -17,7 +17,7 @@ describe("M10 secrets in plain text", () => {
       "headers.X-Api-Key",
       "MY_NOTES_X_API_KEY",
     ],
-    [{ type: "http", url: "https://a.example/mcp?api_key=hush-hush" }, "url", "MY_NOTES_TOKEN"],
+    [{ type: "http", url: "https://a.example/mcp?api_key=hush-hush" }, "url", "MY_NOTES_API_KEY"],
   ])("are taken over and flagged without being shown: %j", (entry, field, name) => {
     const [server] = readEntry(entry);
     expect(JSON.stringify(server?.config)).toContain("hush-hush");

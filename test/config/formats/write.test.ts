@@ -1,16 +1,36 @@
 import { describe, expect, it } from "vitest";
-import { formats } from "../../../src/config/formats/index.ts";
+import { formats, type NamedServer } from "../../../src/config/formats/index.ts";
 import type { ServerConfig } from "../../../src/config/server-schema.ts";
 import { cases } from "./cases/index.ts";
 import { context, formatOf, readFixture } from "./read-fixture.ts";
 
 const writers = formats.filter(({ write }) => write !== undefined);
 
+/** Each is a variable or a command in some client, and none in Plugboard. */
+const livePlainText = [
+  "${AWS}",
+  "${AWS:-x}",
+  "${env:AWS}",
+  "${input:AWS}",
+  "${command:run}",
+  "${{ secrets.AWS }}",
+  "{env:AWS}",
+  "{file:/etc/aws}",
+  "$AWS",
+  "$env:AWS",
+  "%AWS%",
+  "$(run)",
+  "`run`",
+  "!run",
+];
+const token = "ghp_canary0000000000000000";
+
 describe("M10 writing other clients' files", () => {
-  it("covers the clients people share servers with", () => {
-    expect(writers.map(({ id }) => id)).toEqual(
-      expect.arrayContaining(["claude-code", "codex", "cursor", "vscode", "opencode", "gemini"]),
-    );
+  it("covers every client that has a file of its own: thirty are read, more than twenty written", () => {
+    const readOnly = formats.filter(({ write }) => write === undefined).map(({ id }) => id);
+    expect(readOnly).toEqual(["toolloop", "manifest"]);
+    expect(formats.length).toBeGreaterThanOrEqual(30);
+    expect(writers.length).toBeGreaterThanOrEqual(20);
   });
 
   describe.each(writers)("$title", (format) => {
@@ -22,15 +42,96 @@ describe("M10 writing other clients' files", () => {
         const before = format.read(readFixture(format, file), context({ scope }));
         const written = format.write!(before.servers);
         const after = format.read(written.value, context({ scope }));
-        const lostFields = written.notes.filter(({ kind }) => kind === "lost");
-        const expected = before.servers.map(({ name, config }) => {
-          const lost = new Set(lostFields.filter(({ server }) => server === name).map(({ field }) => field));
+        const kept = ({ name, config }: NamedServer) => {
+          const noted = written.notes.filter(({ kind, server }) => kind !== "translated" && server === name);
+          const lost = new Set(noted.map(({ field }) => field.split(/[.[]/)[0]));
           return [name, Object.fromEntries(Object.entries(config).filter(([field]) => !lost.has(field)))];
-        });
+        };
         expect(after.skipped).toEqual([]);
-        expect(after.servers.map(({ name, config }) => [name, config])).toEqual(expected);
+        expect(after.servers.map(kept)).toEqual(before.servers.map(kept));
+        expect(JSON.stringify(written.value)).not.toContain("plain-value");
       },
     );
+
+    it("never writes a secret in plain text, wherever it is", () => {
+      const secrets: ServerConfig[] = [
+        {
+          command: "uvx",
+          env: { API_TOKEN: "canary-1" },
+          args: ["--api-key", "canary-2", "--token=canary-3"],
+        },
+        {
+          command: "docker",
+          env: { DSN: "postgresql://me:canary-8@db.example/x?sslmode=require" },
+          args: ["-e", "TOKEN=canary-9", "--header", "Authorization: Bearer canary-10"],
+        },
+        {
+          command: "uvx",
+          args: [
+            "mysql://me:canary/11@db.example/x",
+            "--dsn=redis://:canary-12@r.example",
+            "https://a.example?token=canary-13",
+          ],
+        },
+        {
+          type: "http",
+          url: "https://n.example/mcp?api_key=canary-4",
+          headers: { Authorization: "Bearer canary-5", "X-Api-Key": "canary-6" },
+          oauth: { clientId: "a", clientSecret: "canary-7" },
+        },
+        {
+          command: "uvx",
+          env: {
+            API_TOKEN: "${API_TOKEN:-canary-14}",
+            DSN: "pg://me:${DB:-canary-15}@db.example",
+            GH: token,
+          },
+          args: ["--token", "${A:-${B:-canary-16}}", token, `--login=${token}`],
+        },
+        {
+          type: "http",
+          url: "https://n.example/mcp?api_key=${K:-canary-17}",
+          headers: { Authorization: "Bearer ${T:-canary-18}", "X-Team": token },
+          headersHelper: ["sh", "-c", "get-headers --token canary-19"],
+        },
+        {
+          type: "http",
+          url: "https://n.example/mcp",
+          headers: { "X-Api-Key": "canary-20" },
+          headersHelper: ["get-headers", "--header", "Authorization: Bearer canary-21"],
+        },
+      ];
+      for (const config of secrets) {
+        const { value, notes } = format.write!([{ name: "probe", config }]);
+        expect(JSON.stringify([value, notes])).not.toContain("canary");
+        expect(notes.filter(({ kind }) => kind === "needs-secret").length).toBeGreaterThan(1);
+      }
+    });
+
+    it.each(livePlainText)("never turns the plain text %s into a variable or a command", (plain) => {
+      const written = plain.replaceAll("${", () => "$${");
+      const remote = { type: "http", url: "https://n.example/mcp" } as const;
+      const configs: ServerConfig[] = [
+        { command: "uvx", env: { LEVEL: written } },
+        { ...remote, headers: { "X-Team": written } },
+        { ...remote, url: `https://n.example/${written}` },
+      ];
+      for (const config of configs) {
+        const { value } = format.write!([{ name: "probe", config }]);
+        const [server] = format.read(value, context()).servers;
+        const { env = {}, headers = {}, url = "" } = server?.config ?? {};
+        expect([undefined, written]).toContain(Object.values({ ...env, ...headers })[0]);
+        expect(["", remote.url, config.url]).toContain(url);
+        expect(server?.notes.filter(({ message }) => message.includes("does not know")) ?? []).toEqual([]);
+      }
+    });
+
+    it("never writes our notation as the default of another client's variable", () => {
+      const env = { A: "${A:-${secret:B}}", C: "${C:-${cmd:get-c}}", D: "${D:-${file:d.txt}}" };
+      const { value, notes } = format.write!([{ name: "probe", config: { command: "uvx", env } }]);
+      expect(JSON.stringify(value)).not.toMatch(/\$\{(secret|cmd|file):/);
+      expect(notes.filter(({ kind }) => kind !== "translated").length).toBeGreaterThan(2);
+    });
 
     it.each(transports)("changes no field without a note: %j", (transport) => {
       for (const extra of extras) {

@@ -30,7 +30,7 @@ export async function logInByBrowser(attempt: LoginAttempt, options: LoginOption
       state,
       ...(scopes.length > 0 && { scope: scopes.join(" ") }),
     });
-    authorizationUrl.searchParams.set("resource", found.resource);
+    if (found.resource !== undefined) authorizationUrl.searchParams.set("resource", found.resource);
     const response = await waitForCallback(server, new URL(openableAddress(authorizationUrl)), options, {
       received: callback.received,
       signal,

@@ -11,13 +11,14 @@ import {
   loginCommand,
   oauthCode,
   requestFailed,
+  resourceHint,
   shown,
   shownCode,
 } from "../errors.ts";
 import { postForm } from "../post.ts";
 import type { Login, OAuthClient } from "../record.ts";
 import { allowsLocal, isSafeUrl } from "../../../lib/safe-url.ts";
-import { requestTokens } from "../token-request.ts";
+import { requestTokens, resourceField } from "../token-request.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -42,7 +43,7 @@ export async function logInByDevice(
     throw authFailed(server, `"${server}" does not offer a login with a device code.`, { hint });
   }
   const client = await chooseClient(attempt, found, "http://127.0.0.1/callback");
-  const asked = { resource: found.resource, ...(scopes.length > 0 && { scope: scopes.join(" ") }) };
+  const asked = { ...resourceField(found), ...(scopes.length > 0 && { scope: scopes.join(" ") }) };
   const { body: given, ok } = await post(attempt, client, endpoint, asked);
   const { device_code: deviceCode, user_code: code, verification_uri: url } = given;
   if (!ok || typeof deviceCode !== "string" || typeof code !== "string" || typeof url !== "string")
@@ -129,7 +130,9 @@ async function post(
 function refused(server: string, { error, error_description: why }: Fields): PlugboardError {
   const words = typeof why === "string" ? `: ${explanation(why)}` : "";
   const reason = typeof error === "string" ? shownCode(error) : "no reason given";
+  const hint = resourceHint(reason, typeof why === "string" ? why : "");
   return authFailed(server, `The login to "${server}" was refused (${reason})${words}.`, {
-    data: { error: reason },
+    data: { ...(hint !== undefined && { reason: "resource" }), error: reason },
+    ...(hint !== undefined && { hint }),
   });
 }

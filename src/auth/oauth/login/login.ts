@@ -1,6 +1,9 @@
 import type { DpopSession, FetchLike, OAuthTokens } from "@modelcontextprotocol/client";
+import type { AuthEvent } from "../../../events.ts";
 import { parseChallenge } from "../../challenge.ts";
 import type { Challenge } from "../../challenge.ts";
+import { untilAborted } from "../../../lib/abortable.ts";
+import { startDeadline } from "../../../lib/deadline.ts";
 import { newDpopKey, openDpopSession } from "../dpop-key.ts";
 import { logInByBrowser, notFinished } from "./browser.ts";
 import { logInByDevice } from "./device.ts";
@@ -10,16 +13,22 @@ import type { ClientSettings } from "../client.ts";
 import { discover } from "../discovery.ts";
 import type { Discovery } from "../discovery.ts";
 import { authFailed, shown } from "../errors.ts";
+import { knownIssuer, settleIssuer } from "../known-issuer.ts";
+import type { AcceptIssuer } from "../known-issuer.ts";
 import { expiryOf, loginLock, loginName } from "../record.ts";
 import type { Login, OAuthClient } from "../record.ts";
 import { accountOf } from "../tokens.ts";
+import { isUnwritable } from "../../vault/error.ts";
+import type { Vault } from "../../vault/vault.ts";
+import { isPlugboardError } from "../../../errors.ts";
 import { readLogin } from "../token-refresh.ts";
 
-/** The first three options are those of `LoginWays`, which documents them. */
+/** The first four options are those of `LoginWays`, which documents them. */
 export interface LoginOptions {
   openUrl?: ((url: URL) => void | Promise<void>) | undefined;
   askRedirect?: ((url: URL, signal: AbortSignal) => Promise<string | undefined>) | undefined;
   device?: ((code: DeviceCode) => void | Promise<void>) | undefined;
+  acceptIssuer?: AcceptIssuer | undefined;
   /** Use this account instead of the configured one. */
   profile?: string | undefined;
   /**
@@ -36,14 +45,15 @@ export interface LoginOptions {
 
 export interface LoginSettings extends ClientSettings {
   url: URL;
+  emit(event: AuthEvent): void;
 }
 
 const defaultTimeoutMs = 300_000;
 
 /** Runs a complete login: discovery, client, consent, tokens. The login is stored before this resolves. */
 export async function logIn(own: LoginSettings, options: LoginOptions): Promise<Login> {
-  const deadline = AbortSignal.timeout(options.timeoutMs ?? defaultTimeoutMs);
-  const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
+  using deadline = startDeadline(options.timeoutMs ?? defaultTimeoutMs);
+  const signal = options.signal ? AbortSignal.any([options.signal, deadline.signal]) : deadline.signal;
   const settings = { ...own, fetch: fetchUntil(own, signal) };
   try {
     return await attemptLogin(settings, options, signal);
@@ -59,8 +69,18 @@ async function attemptLogin(
   signal: AbortSignal,
 ): Promise<Login> {
   const { server, url, oauth, fetch } = settings;
+  if (oauth.grant === undefined) await assertStorable(settings);
   const challenge = options.challenge ?? (await askForChallenge(url, fetch));
-  const found = await discover({ server, url, issuer: oauth.issuer, fetch }, challenge);
+  const known = await knownIssuer(settings);
+  const { issuer, resource } = oauth;
+  const found = await discover(
+    { server, url, issuer, resource, known: known.place?.issuer, fetch },
+    challenge,
+  );
+  await settleIssuer(settings, found, known, async (change) => {
+    const answer = options.acceptIssuer?.(change, signal) ?? false;
+    return untilAborted(Promise.resolve(answer), signal);
+  });
   const scopes = await scopesFor(found, settings, options);
   const key = (oauth.dpop ?? found.wantsDpop) ? newDpopKey() : undefined;
   const dpop = key && (await openDpopSession(key));
@@ -70,7 +90,9 @@ async function attemptLogin(
     const login = await describe(own, found, client, tokens, scopes);
     const kept = { ...login, ...(key && isBound && { dpop: key }) };
     const { credentials, key: name } = settings;
-    const write = async () => (await credentials.vault()).set(loginName(name), kept);
+    // No person has to repeat a machine login, so it may be this process's own.
+    const orHere = oauth.grant !== undefined;
+    const write = async () => (await credentials.vault()).set(loginName(name), kept, { orHere });
     // The lock keeps a renewal in progress from overwriting this. A machine login runs inside a renewal, which holds it.
     await (oauth.grant === undefined ? credentials.lock(loginLock(name), write) : write());
     return kept;
@@ -82,6 +104,22 @@ async function attemptLogin(
   return logInByDevice(attempt, (prompt) => {
     signal.throwIfAborted();
     return device(prompt);
+  });
+}
+
+/** Nobody is asked to agree to a login that could not be stored because other processes cannot be locked out. */
+async function assertStorable({ server, key, credentials }: LoginSettings): Promise<void> {
+  // Not the login's own lock: that may be held for a renewal, and this login would wait for it.
+  await credentials.lock("login-check", async ({ onlyHere }) => {
+    const vault: Partial<Vault> = await credentials.vault();
+    if (!onlyHere) return;
+    try {
+      await vault.assertReplaceable?.(loginName(key));
+    } catch (error) {
+      // Then nobody else writes there either, and the login is this process's own.
+      if (isUnwritable(error, vault.path ?? "")) return;
+      throw isPlugboardError(error) ? error.with({ server }) : error;
+    }
   });
 }
 
@@ -170,11 +208,12 @@ async function describe(
 ): Promise<Login> {
   const { metadata, issuer, resource } = found;
   const all: Record<string, unknown> = metadata;
-  const revocation = all["revocation_endpoint"];
+  const { revocation_endpoint: revocation, device_authorization_endpoint: device } = all;
   const methods = metadata.token_endpoint_auth_methods_supported;
   const at = settings.now();
   return {
     ...settings.key,
+    server: settings.server,
     issuer,
     resource,
     client,
@@ -183,6 +222,7 @@ async function describe(
     endpoints: {
       token_endpoint: metadata.token_endpoint,
       ...(typeof revocation === "string" && { revocation_endpoint: revocation }),
+      ...(typeof device === "string" && { device_authorization_endpoint: device }),
       ...(methods && { token_endpoint_auth_methods_supported: methods }),
     },
     account: await accountOf(tokens, all, settings.fetch),

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { authFailed, explanation, loginCommand, shown, shownCode } from "../errors.ts";
+import { authFailed, explanation, loginCommand, resourceHint, shown, shownCode } from "../errors.ts";
 
 /** What the response must match; recorded before the browser was opened. */
 export interface Expected {
@@ -32,13 +32,14 @@ export function readAuthorizationResponse(params: URLSearchParams, expected: Exp
   const error = params.get("error");
   if (error !== null) {
     const why = params.get("error_description");
+    const aboutResource = resourceHint(error, why ?? "");
     const what = error === "access_denied" ? "was denied" : `failed (${shownCode(error)})`;
     throw authFailed(
       server,
       `The login to "${server}" ${what}${why === null ? "" : `: ${explanation(why)}`}.`,
       {
-        data: { reason: "refused", error: shownCode(error) },
-        hint: `Start again: \`${loginCommand(server)}\`.`,
+        data: { reason: aboutResource === undefined ? "refused" : "resource", error: shownCode(error) },
+        hint: aboutResource ?? `Start again: \`${loginCommand(server)}\`.`,
       },
     );
   }

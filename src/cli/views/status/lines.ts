@@ -58,8 +58,8 @@ const gap = 2;
 export function tableLines({ rows, width, now }: StatusView): Line[] {
   const longestName = Number.isFinite(width) ? Math.max(12, Math.floor(width * 0.3)) : Infinity;
   const cells = rows.map((row) => cellsOf(row, now, longestName));
-  const widthOf = (column: Column) =>
-    Math.max(column.length, ...cells.map((row) => displayWidth(row[column])));
+  const widths = new Map(columns.map((column) => [column, widest(column, cells)]));
+  const widthOf = (column: Column) => widths.get(column) ?? 0;
   const needed = (shown: readonly Column[]) =>
     shown.reduce((sum, column) => {
       const own = column === "SERVER" ? Math.min(widthOf(column), minServerWidth) : widthOf(column);
@@ -89,6 +89,10 @@ export function tableLines({ rows, width, now }: StatusView): Line[] {
     return facts === undefined ? line : [...line, { text: facts, style: "dim" }];
   });
   return [header, ...body].map((line) => cutLine(line, width));
+}
+
+function widest(column: Column, cells: readonly Record<Column, string>[]): number {
+  return cells.reduce((most, row) => Math.max(most, displayWidth(row[column])), column.length);
 }
 
 function cellsOf(row: StatusRow, now: number, longestName: number): Record<Column, string> {

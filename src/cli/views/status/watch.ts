@@ -5,11 +5,13 @@ import { drawWhile } from "../../terminal/live-area.ts";
 import type { Line } from "../../terminal/live-area.ts";
 import { onlyServers, withHub } from "../../with-hub.ts";
 import { noServersText } from "../server.ts";
-import { painter, safe } from "../../terminal/print.ts";
+import { jsonLine, painter, safe } from "../../terminal/print.ts";
 import type { ProfileOptions } from "../../arguments/profile.ts";
 import { StatusBoard } from "./board.ts";
+import type { StatusRow } from "./board.ts";
 import { statusLines, summaryLine } from "./lines.ts";
 import { describeRow } from "./words.ts";
+import { whenAborted } from "../../terminal/signals.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
 /** Keeps all connections open and shows every change to the servers and the configuration until interrupted. */
@@ -35,7 +37,7 @@ export async function watchStatus(
         onProblem,
       });
       void board.connect();
-      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      await whenAborted(signal);
       await watch.close();
       await reloading.catch(() => undefined);
     });
@@ -80,25 +82,36 @@ function invalidConfigFinding(message: string) {
   };
 }
 
-async function changeLines({ hub, board, terminal }: Show, run: Run): Promise<void> {
+/** Writes a line for every change of a server that is worth one. Returns how to write what is known already. */
+export function followChanges(
+  hub: Hub,
+  board: StatusBoard,
+  write: (line: string) => void,
+  isWorthALine: (row: StatusRow) => boolean = () => true,
+): () => void {
   const printed = new Map<string, string>();
   const say = () => {
     const rows = board.rows();
     for (const row of rows) {
       const isComplete = row.state !== "idle" && (row.state !== "connected" || row.toolCount !== undefined);
       const line = describeRow(row, Date.now());
-      if (!isComplete || printed.get(row.name) === line) continue;
+      if (!isComplete || printed.get(row.name) === line || !isWorthALine(row)) continue;
       printed.set(row.name, line);
-      terminal.out(`${time()}  ${line}\n`);
+      write(line);
     }
   };
   board.onChange = say;
   hub.on("config-changed", ({ removed }) => {
     for (const name of removed) {
       printed.delete(name);
-      terminal.out(`${time()}  ${safe(name)}  removed\n`);
+      write(`${safe(name)}  removed`);
     }
   });
+  return say;
+}
+
+async function changeLines({ hub, board, terminal }: Show, run: Run): Promise<void> {
+  const say = followChanges(hub, board, (line) => terminal.out(`${time()}  ${line}\n`));
   if (board.rows().length === 0) terminal.out(noServersText);
   say();
   const paint = painter(terminal, "err");
@@ -109,7 +122,7 @@ async function changeLines({ hub, board, terminal }: Show, run: Run): Promise<vo
 }
 
 async function jsonLines({ hub, board, terminal }: Show, run: Run): Promise<void> {
-  const line = (value: object) => terminal.out(`${JSON.stringify(value)}\n`);
+  const line = (value: object) => terminal.out(jsonLine(value));
   const types = ["config-changed", "connection-changed", "catalog-changed", "server-log"] as const;
   const counted = new Map<string, number>();
   board.onChange = () => {

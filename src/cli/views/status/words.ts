@@ -63,6 +63,9 @@ export function describeRow(row: StatusRow, now: number): string {
     row.toolCount === undefined ? "" : count(row.toolCount, "tool"),
     serverName(row),
     row.protocolVersion === undefined ? (row.message ?? "") : "",
+    row.protocolVersion === undefined && row.hint !== undefined && row.disabledReason !== "config"
+      ? `→ ${row.hint}`
+      : "",
   ];
   return `${safe(row.name)}  ${facts.filter(Boolean).map(safe).join("  ")}`;
 }

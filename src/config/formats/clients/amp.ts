@@ -1,9 +1,11 @@
 import { clientFormat, settingsFile } from "../client-format.ts";
-import { usualFields } from "../command-fields.ts";
+import { addressFields, commandFields } from "../command-fields.ts";
 import { lost } from "../draft.ts";
-import { disabled } from "../fields.ts";
+import { spellOutVariables } from "../environment.ts";
+import { disabled, readOnly } from "../fields.ts";
 import { dotConfigFile, projectFile } from "../paths.ts";
 import { allowed } from "../tool-rules.ts";
+import { transport, usualWords } from "../transport.ts";
 import { shellVariables } from "../variables.ts";
 
 const servers = settingsFile("amp.mcpServers");
@@ -23,11 +25,15 @@ export const amp = clientFormat({
         ? []
         : [lost("amp.mcpPermissions", "in Plugboard, trust decides which servers may run")],
   }),
+  container: servers.container,
   variables: shellVariables,
   remote: "http",
   fields: {
-    ...usualFields,
+    type: readOnly(transport(usualWords)),
+    ...commandFields,
+    ...addressFields,
     disabled,
     includeTools: allowed({ empty: "no tool" }),
   },
+  beforeWrite: (draft) => spellOutVariables(draft),
 });

@@ -18,7 +18,7 @@ export const claudeCode = clientFormat({
     projectFile(machine, ".mcp.json"),
   ],
   find: findServers,
-  wrap: (entries) => ({ mcpServers: entries }),
+  container: { path: () => ["mcpServers"] },
   variables: shellVariables,
   remote: "http",
   fields: {

@@ -40,6 +40,7 @@ export const defaultApproval: Rule = {
 export const approvalByTool: Rule = {
   read: (value, field, draft) => {
     if (!isRecord(value)) return `\`${field}\` is not an object`;
+    const byMode = new Map<string, string[]>();
     for (const [tool, settings] of Object.entries(value)) {
       if (!isRecord(settings)) return `\`${field}.${tool}\` is not an object`;
       for (const [key, setting] of Object.entries(settings)) {
@@ -47,10 +48,17 @@ export const approvalByTool: Rule = {
         const isMode =
           key === "approval_mode" && typeof setting === "string" && Object.hasOwn(approvalModes, setting);
         if (!isMode) draft.notes.push(lost(path, noEquivalent));
-        else setApproval(draft, tool, approvalModes[setting] ?? "prompt");
+        else {
+          const mode = approvalModes[setting] ?? "prompt";
+          byMode
+            .set(mode, byMode.get(mode) ?? [])
+            .get(mode)
+            ?.push(tool);
+        }
         if (isMode && setting === "writes") draft.notes.push(asksForWrites(path));
       }
     }
+    for (const [mode, tools] of byMode) setApproval(draft, tools, mode);
     return undefined;
   },
   write: (draft) => {

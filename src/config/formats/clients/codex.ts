@@ -15,7 +15,7 @@ import {
   unsupported,
 } from "../fields.ts";
 import { callbackPort } from "../oauth-fields.ts";
-import { movableFile, projectFile, userFile } from "../paths.ts";
+import { main, movableFile, projectFile, userFile } from "../paths.ts";
 import { allowed, denied } from "../tool-rules.ts";
 import { noVariables } from "../variables.ts";
 
@@ -26,7 +26,7 @@ export const codex = clientFormat({
   syntax: "toml",
   files: (machine) => [
     userFile(machine, ".code", "config.toml"),
-    movableFile(machine, "CODEX_HOME", ".codex", "config.toml"),
+    main(movableFile(machine, "CODEX_HOME", ".codex", "config.toml")),
     projectFile(machine, ".codex", "config.toml"),
   ],
   ...settingsFile("mcp_servers"),

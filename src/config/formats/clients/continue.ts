@@ -1,8 +1,10 @@
 import { isRecord } from "../../../lib/record.ts";
 import { clientFormat, entriesOf, type Found, listedEntries } from "../client-format.ts";
-import { usualFields } from "../command-fields.ts";
+import { commandFields } from "../command-fields.ts";
+import { spellOutVariables } from "../environment.ts";
 import { nested, readOnly, record, text, label } from "../fields.ts";
 import { projectFile, userFile } from "../paths.ts";
+import { transport, usualWords } from "../transport.ts";
 import { continueVariables } from "../variables.ts";
 
 export const continueDev = clientFormat({
@@ -14,14 +16,19 @@ export const continueDev = clientFormat({
     { ...projectFile(machine, ".continue", "mcpServers"), extensions: ["yaml", "yml", "json"] },
   ],
   find: findServers,
+  container: { path: () => ["mcpServers"], isList: true },
   variables: continueVariables,
   remote: "http",
   fields: {
     name: label,
-    ...usualFields,
+    type: transport({ ...usualWords, http: "streamable-http" }),
+    ...commandFields,
     cwd: text("cwd"),
-    requestOptions: nested({ headers: readOnly(record("headers")) }),
+    url: text("url"),
+    requestOptions: nested({ headers: record("headers") }),
+    headers: readOnly(record("headers")),
   },
+  beforeWrite: (draft) => spellOutVariables(draft),
 });
 
 /** Continue's own files have a list; JSON files copied from other clients have an object. */

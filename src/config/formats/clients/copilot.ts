@@ -2,7 +2,7 @@ import { clientFormat, ownFile } from "../client-format.ts";
 import { addressFields, commandFields } from "../command-fields.ts";
 import { spellOutVariables } from "../environment.ts";
 import { disabled, duration, readOnly, text } from "../fields.ts";
-import { movableFile, projectFile } from "../paths.ts";
+import { main, movableFile, projectFile } from "../paths.ts";
 import { allowed } from "../tool-rules.ts";
 import { transport } from "../transport.ts";
 import { shellVariables } from "../variables.ts";
@@ -12,8 +12,8 @@ export const copilot = clientFormat({
   title: "Copilot CLI",
   syntax: "jsonc",
   files: (machine) => [
-    movableFile(machine, "XDG_CONFIG_HOME", ".copilot", "mcp-config.json"),
-    projectFile(machine, ".github", "mcp.json"),
+    movableFile(machine, "COPILOT_HOME", ".copilot", "mcp-config.json"),
+    main(projectFile(machine, ".github", "mcp.json")),
     projectFile(machine, ".mcp.json"),
   ],
   ...ownFile("mcpServers"),

@@ -4,6 +4,7 @@ import { commandFields } from "../command-fields.ts";
 import { lost, noEquivalent } from "../draft.ts";
 import { spellOutVariables } from "../environment.ts";
 import { duration, nested, readOnly, record, standsFor, text, textList, texts } from "../fields.ts";
+import type { NamedServer } from "../format.ts";
 import { projectFile, userFile } from "../paths.ts";
 import { allowed, denied } from "../tool-rules.ts";
 import { urlOf, transport, usualWords } from "../transport.ts";
@@ -18,10 +19,7 @@ export const gemini = clientFormat({
     projectFile(machine, ".gemini", "settings.json"),
   ],
   find: findServers,
-  wrap: (entries, servers) => {
-    const excluded = servers.filter(({ config }) => config.enabled === false).map(({ name }) => name);
-    return excluded.length > 0 ? { mcpServers: entries, mcp: { excluded } } : { mcpServers: entries };
-  },
+  container: { path: () => ["mcpServers"], around: excludeDisabled },
   variables: geminiVariables,
   remote: "sse",
   fields: {
@@ -44,19 +42,33 @@ export const gemini = clientFormat({
   },
   beforeWrite: (draft) => {
     spellOutVariables(draft);
-    // Disabled servers are listed next to the servers, see `wrap`.
+    // Disabled servers are listed next to the servers, see `excludeDisabled`.
     draft.config.delete("enabled");
   },
 });
 
 function findServers(document: Record<string, unknown>): Found {
   const mcp = isRecord(document["mcp"]) ? document["mcp"] : {};
-  const excluded = textList(mcp["excluded"]) ?? [];
-  const only = textList(mcp["allowed"]);
+  const excluded = new Set(textList(mcp["excluded"]));
+  const allowed = textList(mcp["allowed"]);
+  const only = allowed && new Set(allowed);
   const others = Object.keys(mcp).filter((key) => !["excluded", "allowed"].includes(key));
   return {
     ...entriesOf(document["mcpServers"], "mcpServers"),
-    isDisabled: (name) => excluded.includes(name) || (only !== undefined && !only.includes(name)),
+    isDisabled: (name) => excluded.has(name) || (only !== undefined && !only.has(name)),
     notes: others.map((key) => lost(`mcp.${key}`, noEquivalent)),
   };
+}
+
+function excludeDisabled(
+  document: Readonly<Record<string, unknown>>,
+  _entries: unknown,
+  servers: readonly NamedServer[],
+) {
+  const mcp = isRecord(document["mcp"]) ? document["mcp"] : {};
+  const before = textList(mcp["excluded"]) ?? [];
+  const known = new Set(before);
+  const disabled = servers.filter(({ config }) => config.enabled === false).map(({ name }) => name);
+  const added = disabled.filter((name) => !known.has(name));
+  return added.length > 0 ? [{ path: ["mcp", "excluded"], value: [...before, ...added] }] : [];
 }

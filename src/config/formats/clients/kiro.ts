@@ -1,8 +1,10 @@
 import { clientFormat, ownFile } from "../client-format.ts";
-import { usualFields } from "../command-fields.ts";
-import { disabled, duration } from "../fields.ts";
+import { addressFields, commandFields } from "../command-fields.ts";
+import { spellOutVariables } from "../environment.ts";
+import { disabled, duration, readOnly } from "../fields.ts";
 import { projectFile, userFile } from "../paths.ts";
 import { approvalList, denied } from "../tool-rules.ts";
+import { transport, usualWords } from "../transport.ts";
 import { shellVariables } from "../variables.ts";
 
 export const kiro = clientFormat({
@@ -13,14 +15,17 @@ export const kiro = clientFormat({
     userFile(machine, ".kiro", "settings", "mcp.json"),
     projectFile(machine, ".kiro", "settings", "mcp.json"),
   ],
-  find: ownFile("mcpServers").find,
+  ...ownFile("mcpServers"),
   variables: shellVariables,
   remote: "http",
   fields: {
-    ...usualFields,
+    type: readOnly(transport(usualWords)),
+    ...commandFields,
+    ...addressFields,
     disabled,
     autoApprove: approvalList("approve"),
     disabledTools: denied,
-    timeout: duration("callTimeoutMs", "milliseconds"),
+    timeout: readOnly(duration("callTimeoutMs", "milliseconds")),
   },
+  beforeWrite: (draft) => spellOutVariables(draft),
 });

@@ -1,5 +1,6 @@
 import { isRecord } from "../../../lib/record.ts";
-import { takeField, type WriteDraft } from "../draft.ts";
+import { parseTemplate } from "../../template.ts";
+import { lost, takeField, type WriteDraft } from "../draft.ts";
 import { textList } from "../fields.ts";
 
 /** The inverse of `unwrapMcpRemote`: writes a remote server as a local command that connects to it. */
@@ -12,8 +13,18 @@ export function wrapInMcpRemote(draft: WriteDraft): void {
   if (config.get("type") === "sse") args.push("--transport", "sse-first");
   const headers = takeField(draft, "headers");
   for (const [name, value] of Object.entries(isRecord(headers) ? headers : {})) {
-    args.push("--header", `${name}:${String(value)}`);
+    const isPlain = parseTemplate(String(value)).every(
+      (part) => typeof part !== "string" || !part.includes("${"),
+    );
+    if (isPlain) args.push("--header", `${name}:${String(value)}`);
+    else {
+      const message = "mcp-remote would read part of this plain text as a variable, so it is left out";
+      draft.notes.push(lost(`headers.${name}`, message));
+    }
   }
+  const resource = takeField(draft, "oauth.resource");
+  if (resource === false) args.push("--disable-resource-parameter");
+  else if (typeof resource === "string") args.push("--resource", resource);
   const denied = textList(config.get("tools.deny")) ?? [];
   if (denied.length > 0) takeField(draft, "tools.deny");
   for (const name of denied) args.push("--ignore-tool", name);

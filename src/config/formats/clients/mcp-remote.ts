@@ -2,6 +2,8 @@ import { isRecord } from "../../../lib/record.ts";
 import { lost, type ReadDraft, setField } from "../draft.ts";
 import { textList } from "../fields.ts";
 import { launchedPackage } from "../launchers.ts";
+import { escapeTemplate, parseTemplate, type Template } from "../../template.ts";
+import { printReferences, splitText, variable } from "../references.ts";
 import { deny } from "../tool-rules.ts";
 
 /**
@@ -39,39 +41,70 @@ export function unwrapMcpRemote(draft: ReadDraft): void {
   keepEnvironment(env, draft);
 }
 
-function readOptions(words: string[], env: Map<string, string>, draft: ReadDraft): void {
+/** Options without a value. */
+const switches = new Set(["--allow-http", "--debug", "--silent", "--enable-proxy"]);
+
+function readOptions(words: readonly string[], env: Map<string, string>, draft: ReadDraft): void {
   const headers: [string, string][] = [];
+  const denied: string[] = [];
   const used = new Set<string>();
-  while (words.length > 0) {
-    const word = words.shift() ?? "";
+  let resource: string | false | undefined;
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? "";
+    const next = words[at + 1] ?? "";
     if (word === "--header") {
-      const [, name, value] = /^([^:]+):\s*(.*)$/s.exec(words.shift() ?? "") ?? [];
-      if (name !== undefined && value !== undefined) headers.push([name.trim(), inline(value, env, used)]);
+      at++;
+      const [, name, value = ""] = /^([^:]+):\s*(.*)$/s.exec(next) ?? [];
+      const written = name === undefined ? undefined : inline(value, env, used);
+      if (name !== undefined && written !== undefined) headers.push([name.trim(), written]);
+      else draft.notes.push(lost("args --header", "is not a header that Plugboard can write"));
     } else if (word === "--transport") {
-      draft.config.set("type", words.shift()?.startsWith("sse") ? "sse" : "http");
+      at++;
+      draft.config.set("type", next.startsWith("sse") ? "sse" : "http");
     } else if (word === "--ignore-tool") {
-      deny(draft, words.splice(0, 1));
+      at++;
+      if (next !== "") denied.push(next);
     } else if (word === "--static-oauth-client-info") {
-      readClient(words.shift() ?? "", draft);
+      at++;
+      readClient(next, draft);
+    } else if (word === "--resource") {
+      at++;
+      // Some pass nothing to leave the parameter out.
+      resource ??= next.trim() || false;
+    } else if (word === "--disable-resource-parameter") {
+      resource = false;
     } else if (/^\d{1,5}$/.test(word)) {
       setField(draft, "oauth.callbackPort", Number(word), "args");
     } else if (word.startsWith("-")) {
       draft.notes.push(
         lost(`args ${word.replace(/=.*/s, "")}`, "Plugboard has no equivalent of this mcp-remote option"),
       );
-      if (words[0] !== undefined && !words[0].startsWith("-")) words.shift();
+      if (next !== "" && !next.startsWith("-") && !switches.has(word)) at++;
     }
   }
+  if (resource !== undefined) setField(draft, "oauth.resource", resource, "args --resource");
+  deny(draft, denied);
   if (headers.length > 0) draft.config.set("headers", Object.fromEntries(headers));
   for (const name of used) env.delete(name);
 }
 
-/** mcp-remote looks up `${NAME}` in its own environment, part of which the entry sets; the rest stays a variable. */
-function inline(value: string, env: ReadonlyMap<string, string>, used: Set<string>): string {
-  return value.replace(/\$?\$\{([A-Za-z_]\w*)\}/g, (_whole, name: string) => {
+/**
+ * mcp-remote looks up `${NAME}` in its own environment, part of which the entry sets; the rest stays a variable.
+ * Undefined if our notation cannot express the result.
+ */
+function inline(value: string, env: ReadonlyMap<string, string>, used: Set<string>): string | undefined {
+  const lookUp = (name: string): Template => {
     used.add(name);
-    return env.get(name) ?? `\${${name}}`;
+    const own = env.get(name);
+    return own === undefined ? [variable(name)] : parseTemplate(own);
+  };
+  const parts = parseTemplate(value).flatMap((part) => {
+    if (typeof part !== "string") return part.kind === "env" ? lookUp(part.name) : [part];
+    return splitText(part, /\$\{([A-Za-z_]\w*)\}/g, ([, name = ""]) => variable(name)).flatMap((inner) =>
+      typeof inner === "string" ? [inner] : lookUp(inner.name),
+    );
   });
+  return printReferences(parts);
 }
 
 /** The value may contain a client secret, so no note repeats any of it. */
@@ -79,17 +112,19 @@ function readClient(json: string, draft: ReadDraft): void {
   const field = "args --static-oauth-client-info";
   let client: unknown;
   try {
-    client = JSON.parse(json);
+    // In JSON a `$` can be written as `\u0024`, so what it decodes to is escaped again below.
+    const [text = "", ...others] = parseTemplate(json);
+    client = others.length === 0 && typeof text === "string" ? JSON.parse(text) : undefined;
   } catch {
     client = undefined;
   }
   if (!isRecord(client) || typeof client["client_id"] !== "string") {
-    draft.notes.push(lost(field, "is not an object with a `client_id`"));
+    draft.notes.push(lost(field, "is not an object with a plain `client_id`; set `oauth.clientId` by hand"));
     return;
   }
-  setField(draft, "oauth.clientId", client["client_id"], field);
+  setField(draft, "oauth.clientId", escapeTemplate(client["client_id"]), field);
   if (typeof client["client_secret"] === "string") {
-    setField(draft, "oauth.clientSecret", client["client_secret"], field);
+    setField(draft, "oauth.clientSecret", escapeTemplate(client["client_secret"]), field);
   }
 }
 

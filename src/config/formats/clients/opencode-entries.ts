@@ -70,4 +70,5 @@ export const secondVersion: EntryShape = {
       }),
     ),
   },
+  beforeWrite: spellOutVariables,
 };

@@ -2,7 +2,7 @@ import { isRecord } from "../../../lib/record.ts";
 import { clientFormat, entriesOf, type Found } from "../client-format.ts";
 import { lost, noEquivalent } from "../draft.ts";
 import { firstVersion, secondVersion } from "./opencode-entries.ts";
-import { dotConfigFile, projectFile } from "../paths.ts";
+import { dotConfigFile, main, projectFile } from "../paths.ts";
 
 /** Reads both versions of the file and writes the first, which is the released one. */
 export const opencode = clientFormat({
@@ -10,26 +10,32 @@ export const opencode = clientFormat({
   title: "opencode",
   syntax: "jsonc",
   files: (machine) => [
-    dotConfigFile(machine, "opencode", "opencode.json"),
+    main(dotConfigFile(machine, "opencode", "opencode.json")),
     dotConfigFile(machine, "opencode", "opencode.jsonc"),
-    projectFile(machine, "opencode.json"),
+    main(projectFile(machine, "opencode.json")),
     projectFile(machine, "opencode.jsonc"),
   ],
   find: findServers,
-  wrap: (entries) => ({ mcp: entries }),
+  container: {
+    path: (document) => (hasServersKey(document) ? ["mcp", "servers"] : ["mcp"]),
+    shape: (document) => (hasServersKey(document) ? secondVersion : firstVersion),
+  },
   ...firstVersion,
 });
 
 function findServers(document: Record<string, unknown>): Found {
   const mcp = document["mcp"];
-  const servers = isRecord(mcp) ? mcp["servers"] : undefined;
-  // In the first version a server may itself be called `servers`.
-  if (!isRecord(mcp) || !isRecord(servers) || "command" in servers || "url" in servers)
-    return entriesOf(mcp, "mcp");
+  if (!isRecord(mcp) || !hasServersKey(document)) return entriesOf(mcp, "mcp");
   const others = Object.keys(mcp).filter((key) => key !== "servers");
   return {
-    ...entriesOf(servers, "mcp.servers"),
+    ...entriesOf(mcp["servers"], "mcp.servers"),
     shape: secondVersion,
     notes: others.map((key) => lost(`mcp.${key}`, noEquivalent)),
   };
+}
+
+/** True for a document of the second version; in the first, a server may itself be called `servers`. */
+function hasServersKey({ mcp }: Readonly<Record<string, unknown>>): boolean {
+  const servers = isRecord(mcp) ? mcp["servers"] : undefined;
+  return isRecord(servers) && !("command" in servers) && !("url" in servers);
 }

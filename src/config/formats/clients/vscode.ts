@@ -4,8 +4,9 @@ import { usualFields } from "../command-fields.ts";
 import { lost, noEquivalent } from "../draft.ts";
 import { spellOutVariables } from "../environment.ts";
 import { disabled, nested, readOnly, text, unsupported } from "../fields.ts";
+import type { Path } from "../../documents/document.ts";
 import type { Note } from "../format.ts";
-import { applicationFile, projectFile } from "../paths.ts";
+import { applicationFile, main, projectFile } from "../paths.ts";
 import { editorVariables } from "../variables.ts";
 
 export const vscode = clientFormat({
@@ -13,15 +14,12 @@ export const vscode = clientFormat({
   title: "VS Code",
   syntax: "jsonc",
   files: (machine) => [
-    applicationFile(machine, "Code", "User", "mcp.json"),
+    main(applicationFile(machine, "Code", "User", "mcp.json")),
     applicationFile(machine, "Code - Insiders", "User", "mcp.json"),
     projectFile(machine, ".vscode", "mcp.json"),
   ],
   find: findServers,
-  wrap: (entries) => {
-    const inputs = promptsFor(entries);
-    return inputs.length > 0 ? { inputs, servers: entries } : { servers: entries };
-  },
+  container: { path: () => ["servers"], around: promptsFor },
   variables: editorVariables({ inputs: true }),
   remote: "http",
   fields: {
@@ -63,8 +61,16 @@ function describeInputs(inputs: unknown): Note[] {
   );
 }
 
-function promptsFor(entries: Record<string, unknown>): Record<string, unknown>[] {
+/** The prompts that the entries refer to and the document does not have yet. */
+function promptsFor(
+  document: Readonly<Record<string, unknown>>,
+  entries: Readonly<Record<string, unknown>>,
+): { path: Path; value: unknown }[] {
+  const before: unknown[] = Array.isArray(document["inputs"]) ? document["inputs"] : [];
+  const known = new Set(before.filter(isRecord).map(({ id }) => id));
   const references = JSON.stringify(entries).matchAll(/\$\{input:([^}"\\]+)\}/g);
-  const ids = new Set([...references].map(([, id]) => id));
-  return [...ids].map((id) => ({ type: "promptString", id, description: id, password: true }));
+  const missing = [...new Set([...references].map(([, id]) => id))].filter((id) => !known.has(id));
+  const prompts = missing.map((id) => ({ type: "promptString", id, description: id, password: true }));
+  if (before.length === 0) return prompts.length > 0 ? [{ path: ["inputs"], value: prompts }] : [];
+  return prompts.map((prompt, index) => ({ path: ["inputs", before.length + index], value: prompt }));
 }

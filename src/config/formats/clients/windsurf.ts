@@ -2,7 +2,7 @@ import { type Client, clientFormat, ownFile } from "../client-format.ts";
 import { commandFields } from "../command-fields.ts";
 import { spellOutVariables } from "../environment.ts";
 import { disabled, readOnly, record, text } from "../fields.ts";
-import { dotConfigFile, userFile } from "../paths.ts";
+import { dotConfigFile, main, projectFile, userFile } from "../paths.ts";
 import { denied } from "../tool-rules.ts";
 import { transport, usualWords } from "../transport.ts";
 import { editorVariables, noVariables } from "../variables.ts";
@@ -30,7 +30,7 @@ export const windsurf = clientFormat({
   id: "windsurf",
   title: "Windsurf",
   files: (machine) => [
-    userFile(machine, ".codeium", "windsurf", "mcp_config.json"),
+    main(userFile(machine, ".codeium", "windsurf", "mcp_config.json")),
     userFile(machine, ".codeium", "windsurf-next", "mcp_config.json"),
     dotConfigFile(machine, "devin", "mcp_config.json"),
   ],
@@ -41,6 +41,11 @@ export const antigravity = clientFormat({
   ...sharedShape,
   id: "antigravity",
   title: "Antigravity",
-  files: (machine) => [userFile(machine, ".gemini", "antigravity", "mcp_config.json")],
+  // The first was used before version 2; since then the app, the editor and the command line share the second.
+  files: (machine) => [
+    userFile(machine, ".gemini", "antigravity", "mcp_config.json"),
+    main(userFile(machine, ".gemini", "config", "mcp_config.json")),
+    projectFile(machine, ".agents", "mcp_config.json"),
+  ],
   variables: noVariables,
 });

@@ -1,6 +1,6 @@
 import { explainToken } from "../../../auth/oauth/token-claims.ts";
 import type { ServerAuth } from "../../../auth/server-auth.ts";
-import { hasCredentials } from "../../target.ts";
+import { looksSecret } from "../../../lib/secret-words.ts";
 import { AuthorizedRequest } from "./authorized-request.ts";
 import type { ExchangeOptions, HttpClient } from "./client.ts";
 import type { HttpRequest, Receiver } from "./exchange.ts";
@@ -26,13 +26,14 @@ export class Authorization {
   hasShown: boolean;
   readonly client: HttpClient;
   readonly auth: ServerAuth | undefined;
-  readonly #isConfigured: boolean;
+  /** The configured headers that are credentials. */
+  readonly configured: readonly string[];
 
   constructor(client: HttpClient, auth: ServerAuth | undefined) {
     this.client = client;
     this.auth = auth;
-    this.#isConfigured = hasCredentials(client.headers);
-    this.hasShown = this.#isConfigured;
+    this.configured = Object.keys(client.headers).filter(looksSecret);
+    this.hasShown = this.configured.length > 0;
   }
 
   /** Sends immediately if no credentials have to be prepared. Reports every outcome to the receiver. */
@@ -49,9 +50,15 @@ export class Authorization {
 
   /** Records the headers that a provider made for a request. */
   show(made: Readonly<Record<string, string>>): void {
-    this.hasShown = this.#isConfigured || Object.keys(made).length > 0;
+    this.hasShown = this.configured.length > 0 || Object.keys(made).length > 0;
     for (const [name, value] of Object.entries(made))
       if (name !== "dpop" && value.length >= minSecretLength) this.client.onCredential?.(value);
+  }
+
+  /** Records the credentials that whoever makes a request gave it. The rest, such as a name, may well be in its answer. */
+  showOwn(headers: Readonly<Record<string, string>> | undefined): void {
+    for (const [name, value] of Object.entries(headers ?? {}))
+      if (looksSecret(name) && value.length >= minSecretLength) this.client.onCredential?.(value);
   }
 
   /** Explains what may be wrong with rejected credentials. */

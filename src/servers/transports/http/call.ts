@@ -12,6 +12,8 @@ import { statusError, tryParse } from "./status.ts";
 
 export interface CallContext {
   authorization: Authorization;
+  /** The headers of this request only. */
+  headers?: Readonly<Record<string, string>> | undefined;
   events: TransportEvents;
   hadSession: boolean;
   /** Called with the head of a successful response before its body is read. If it throws, the call fails. */
@@ -32,6 +34,7 @@ export class HttpCall implements Receiver {
   isStopped = false;
   /** Cancels the current request, or the wait before the next one. */
   undo: (reason: unknown) => void = () => {};
+  readonly headers: CallContext["headers"];
   readonly #context: CallContext;
   #sending: Sending | undefined;
   #head: Head | undefined;
@@ -41,6 +44,7 @@ export class HttpCall implements Receiver {
 
   constructor(request: RpcRequest, context: CallContext) {
     this.request = request;
+    this.headers = context.headers;
     this.#context = context;
   }
 

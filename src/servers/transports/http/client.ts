@@ -2,7 +2,7 @@ import { PlugboardError } from "../../../errors.ts";
 import type { Environment } from "../../../lib/folders.ts";
 import type { HttpRequest, Receiver } from "./exchange.ts";
 import { type HttpNetwork, HttpPool } from "./pool.ts";
-import { RedirectingExchange } from "./redirect.ts";
+import { RedirectingExchange, type RefusesUrl } from "./redirect.ts";
 
 export interface HttpLimits {
   connectTimeoutMs: number;
@@ -33,6 +33,8 @@ export interface HttpClientConfig {
   now?: (() => number) | undefined;
   /** Applied to text from the server before it becomes part of an error. */
   redact?: ((text: string) => string) | undefined;
+  /** Why the managed policy does not allow another URL of the server. */
+  refuses?: RefusesUrl | undefined;
   /** Called with every credential that is sent. */
   onCredential?: ((value: string) => void) | undefined;
 }
@@ -62,6 +64,7 @@ export class HttpClient {
   /** The configured headers, with lower-case names. */
   readonly headers: HeaderRecord;
   readonly onCredential: ((value: string) => void) | undefined;
+  readonly refuses: RefusesUrl | undefined;
   isClosed = false;
   readonly #pool: HttpPool;
 
@@ -73,6 +76,7 @@ export class HttpClient {
     this.limits = { ...defaults, ...config.limits };
     this.now = config.now ?? Date.now;
     this.redact = config.redact ?? ((text) => text);
+    this.refuses = config.refuses;
     this.onCredential = config.onCredential;
     this.headers = lowerCased(config.headers ?? {});
     const { authorization } = this.headers;
@@ -91,8 +95,7 @@ export class HttpClient {
     const { url, method, headers, body } = request;
     const bounded = { url, method, headers, body, headersTimeoutMs, bodyIdleMs, streamIdleMs, maxBodyBytes };
     return new RedirectingExchange(
-      this.server,
-      this.#pool,
+      { server: this.server, pool: this.#pool, refuses: this.refuses },
       bounded,
       receiver,
       options.handBackRedirects ?? false,

@@ -6,23 +6,33 @@ import type { HttpPool } from "./pool.ts";
 const redirects = new Set([301, 302, 303, 307, 308]);
 const maxHops = 5;
 
+/** Why a request may not go to a URL; undefined if it may. */
+export type RefusesUrl = (url: URL) => string | undefined;
+
 /**
- * An exchange that follows redirects, but only within the origin of the request and only if the method and body stay
- * the same. Neither body nor headers are ever sent anywhere else.
+ * An exchange that follows redirects, but only within the origin of the request, only to what the managed policy allows
+ * and only if the method and body stay the same. Neither body nor headers are ever sent anywhere else.
  */
 export class RedirectingExchange implements Receiver {
   readonly #server: string;
   readonly #pool: HttpPool;
   readonly #receiver: Receiver;
+  readonly #refuses: RefusesUrl | undefined;
   /** If a redirect is not followed, passes the response to the receiver instead of failing. */
   readonly #handBack: boolean;
   #request: HttpRequest;
   #exchange: HttpExchange;
   #hops = 0;
 
-  constructor(server: string, pool: HttpPool, request: HttpRequest, receiver: Receiver, handBack: boolean) {
+  constructor(
+    { server, pool, refuses }: { server: string; pool: HttpPool; refuses: RefusesUrl | undefined },
+    request: HttpRequest,
+    receiver: Receiver,
+    handBack: boolean,
+  ) {
     this.#server = server;
     this.#pool = pool;
+    this.#refuses = refuses;
     this.#request = request;
     this.#receiver = receiver;
     this.#handBack = handBack;
@@ -77,6 +87,7 @@ export class RedirectingExchange implements Receiver {
     if (target.username !== "" || target.password !== "") return "with other credentials";
     const keepsMethod = this.#request.method === "GET" || head.status === 307 || head.status === 308;
     if (!keepsMethod) return "which would drop the request";
+    if (this.#refuses?.(target) !== undefined) return "which the managed policy does not allow";
     return this.#hops >= maxHops ? "after too many redirects" : undefined;
   }
 }

@@ -43,6 +43,7 @@ export function resumeCall(call: HttpCall, way: ResumeOptions): void {
 
   const attempt = () => {
     const headers = {
+      ...call.headers,
       ...way.headers(),
       accept: "text/event-stream",
       "last-event-id": call.lastEventId ?? "",

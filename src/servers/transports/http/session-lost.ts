@@ -20,9 +20,20 @@ export function refusesSession(status: number, words: string): boolean {
 /** The same for a JSON-RPC error, which some servers send with an error status or even with a success. */
 export function isSessionError(error: { code: number; message: string }, isRefused: boolean): boolean {
   const { code, message } = error;
-  if (code !== -32_001) return false;
+  if (!sessionCodes.has(code)) return false;
   // In a successful response the text may mean anything, so only accept wording that servers are known to use.
-  return isRefused
-    ? /\bsession\b/i.test(message)
-    : /^(bad request: )?(session not found|no valid session( id)?( provided)?)\.?$/i.test(message);
+  return isRefused ? /\bsession\b/i.test(message) : knownWording.test(message);
 }
+
+/** "Invalid request" is about the message, so nothing was executed; -32001 is what the official servers send. */
+const sessionCodes: ReadonlySet<number> = new Set([-32_001, -32_600]);
+
+const knownWording = new RegExp(
+  [
+    "^((bad|invalid) request: )?",
+    "((mcp )?session( id)? (was |is )?(not found|unknown|invalid|expired|terminated|not valid)",
+    "|(invalid|unknown|expired|missing|no valid) (or (missing|expired) )?(mcp )?session( id)?( provided)?)",
+    "[.!]?$",
+  ].join(""),
+  "i",
+);

@@ -3,7 +3,7 @@ import { printable } from "../../../lib/printable.ts";
 import { isRecord } from "../../../lib/record.ts";
 import type { Authorization } from "./authorization.ts";
 import { type Head, headerText } from "./exchange.ts";
-import { missingRights, unauthorized } from "./refused-credentials.ts";
+import { missingRights, refusalHint, unauthorized } from "./refused-credentials.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import { refusesSession, sessionLost } from "./session-lost.ts";
 
@@ -29,7 +29,8 @@ export function statusError(
   if (hadSession && refusesSession(status, said?.message ?? body.toString("utf8", 0, 500)))
     return sessionLost(server, status);
   if (status === 401) return unauthorized(server, authorization);
-  const rights = status === 403 && missingRights(server, headerText(head, "www-authenticate") ?? "", redact);
+  const rights =
+    status === 403 && missingRights(server, headerText(head, "www-authenticate") ?? "", authorization);
   if (rights) return rights;
   const retryAfter = headerText(head, "retry-after");
   if (status === 429 || (status === 503 && retryAfter !== undefined))
@@ -44,8 +45,13 @@ export function statusError(
       ...(said && { rpcError: { ...said, message: redact(said.message) } }),
     },
   };
-  if (status === 403)
-    return new PlugboardError("auth-failed", `"${server}" refused access (${description}).`, details);
+  if (status === 403) {
+    const hint = refusalHint(server, authorization);
+    return new PlugboardError("auth-failed", `"${server}" refused access (${description}).`, {
+      ...details,
+      hint,
+    });
+  }
   if (status === 502 || status === 503 || status === 504)
     return new PlugboardError("not-responding", `"${server}" is not available (${description}).`, details);
   const message = `"${server}" did not answer like an MCP server (${description}).`;

@@ -3,6 +3,7 @@ import type { ServerAuth } from "../../../auth/server-auth.ts";
 import { isRequest, toJson } from "../../rpc/messages.ts";
 import type { RpcMessage, RpcRequest } from "../../rpc/messages.ts";
 import { isModernRevision } from "../../rpc/revisions.ts";
+import { holdCredentials } from "../../request-headers.ts";
 import { waitAtMost } from "../../wait-at-most.ts";
 import type { Transport, TransportEvents, TransportFacts } from "../transport.ts";
 import { Authorization, type SendOptions } from "./authorization.ts";
@@ -52,10 +53,10 @@ export class HttpTransport implements Transport {
     this.#events = events;
   }
 
-  send(message: RpcMessage, text?: string): void | Promise<void> {
+  send(message: RpcMessage, text?: string, own?: Readonly<Record<string, string>>): void | Promise<void> {
     if (this.#lost || !this.#events) throw this.#closedError("no");
     const body = text ?? toJson(message);
-    return isRequest(message) ? this.#call(message, body, this.#events) : this.#post(message, body);
+    return isRequest(message) ? this.#call(message, body, this.#events, own) : this.#post(message, body);
   }
 
   cancel(id: string, reason?: string): void {
@@ -69,7 +70,7 @@ export class HttpTransport implements Transport {
     const message = { jsonrpc: "2.0", method: "notifications/cancelled", params } as const;
     // If the cancellation fails, the server keeps working, but its answer is ignored.
     const options = { headersTimeoutMs: cancelTimeoutMs, renews: false };
-    void this.#post(message, toJson(message), options)
+    void this.#post(message, toJson(message), options, call.headers)
       .catch(() => {})
       .finally(stop);
   }
@@ -84,11 +85,17 @@ export class HttpTransport implements Transport {
     return this.#closing;
   }
 
-  #call(request: RpcRequest, body: string, events: TransportEvents): void {
+  #call(
+    request: RpcRequest,
+    body: string,
+    events: TransportEvents,
+    own: Readonly<Record<string, string>> | undefined,
+  ): void {
     const version = envelopeVersion(request);
     const isModern = isModernRevision(version);
     const call = new HttpCall(request, {
       authorization: this.#authorization,
+      headers: own,
       events,
       hadSession: this.#sessionId !== undefined && !isModern,
       onSuccess: request.method === "initialize" ? (head) => this.#beginSession(head) : undefined,
@@ -96,22 +103,35 @@ export class HttpTransport implements Transport {
       finished: (id) => this.#calls.delete(id),
     });
     this.#calls.set(request.id, call);
-    const headers: Record<string, string> = { ...this.#sessionHeaders(), ...postHeaders };
+    const headers: Record<string, string> = { ...own, ...this.#sessionHeaders(), ...postHeaders };
+    if (own) this.#authorization.showOwn(own);
     if (version !== undefined) {
       Object.assign(headers, this.#paramHeaders?.(request.method, request.params), routingHeaders(request));
       headers["mcp-protocol-version"] = version;
     }
     const { url } = this.#client;
     // The caller enforces the deadline.
-    const options = { headersTimeoutMs: 0, bodyIdleMs: 0 };
+    const options = { headersTimeoutMs: 0, bodyIdleMs: 0, renews: !holdCredentials(own) };
     call.follow(this.#authorization.send({ url, method: "POST", headers, body }, call, options));
   }
 
-  async #post(message: RpcMessage, body: string, options: SendOptions = {}): Promise<void> {
+  async #post(
+    message: RpcMessage,
+    body: string,
+    options: SendOptions = {},
+    own?: Readonly<Record<string, string>>,
+  ): Promise<void> {
     const { url, limits } = this.#client;
+    const isModern = "method" in message && isModernRevision(this.#version);
+    const headers = {
+      ...own,
+      ...this.#sessionHeaders(),
+      ...postHeaders,
+      ...(isModern && routingHeaders(message)),
+    };
     const { accepted } = post(
       this.#authorization,
-      { url, headers: { ...this.#sessionHeaders(), ...postHeaders }, body },
+      { url, headers, body },
       { hadSession: this.#sessionId !== undefined, headersTimeoutMs: limits.answerTimeoutMs, ...options },
     );
     await accepted;
@@ -143,6 +163,8 @@ export class HttpTransport implements Transport {
     this.#push ??= new PushStream({
       authorization: this.#authorization,
       onMessage,
+      onReopened: () => events.missed(),
+      onDoubted: () => events.doubted(),
       headers: () => this.#sessionHeaders(),
     });
     this.#push.open();

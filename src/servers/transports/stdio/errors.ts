@@ -5,12 +5,12 @@ import type { StderrTail } from "./stderr-tail.ts";
 /** The errors for all the ways a stdio connection can end, with the end of stderr if it helps. */
 export function stdioErrors(server: string, stderr: StderrTail, redact = (text: string) => text) {
   const stderrEnd = () => redact(stderr.tail(tailBytes));
-  const lastLine = () => {
-    const line = redact(stderr.lastLine()).trim();
-    return line === "" ? "" : ` Last line of its stderr: ${line}`;
+  const words = () => {
+    const line = redact(stderr.lastWords());
+    return line === "" ? "" : ` Its stderr says: ${line}`;
   };
   const lost = (what: string) =>
-    new PlugboardError("connection-lost", `"${server}" ${what}.${lastLine()}`, {
+    new PlugboardError("connection-lost", `"${server}" ${what}.${words()}`, {
       server,
       data: { stderr: stderrEnd() },
     });
@@ -18,7 +18,7 @@ export function stdioErrors(server: string, stderr: StderrTail, redact = (text: 
     exited(exit: ExitStatus | undefined) {
       const { code = null, signal = null } = exit ?? {};
       const how = signal === null ? `exited with code ${code ?? "unknown"}` : `was killed by ${signal}`;
-      return new PlugboardError("server-exited", `The program of "${server}" ${how}.${lastLine()}`, {
+      return new PlugboardError("server-exited", `The program of "${server}" ${how}.${words()}`, {
         server,
         data: { exitCode: code, signal, stderr: stderrEnd() },
       });

@@ -15,9 +15,11 @@ export interface LineReaderOptions {
  */
 export class LineReader {
   readonly #options: LineReaderOptions;
-  /** The start of a line whose end has not arrived yet. */
-  #held = empty;
+  /** The start of a line whose end has not arrived yet, in pieces. */
+  #held: Buffer[] = [];
   #heldBytes = 0;
+  /** How much of the last piece is used; it has room only if it was made for small chunks. */
+  #used = 0;
   #stopped = false;
 
   constructor(options: LineReaderOptions) {
@@ -31,11 +33,11 @@ export class LineReader {
       const length = (end === -1 ? chunk.length : end) - start;
       if (this.#heldBytes + length > this.#options.maxLineBytes)
         return this.#tooLarge(this.#heldBytes + length);
-      if (end === -1) return this.#hold(chunk, start);
+      if (end === -1) return this.#hold(chunk.subarray(start));
       if (this.#heldBytes === 0) {
         this.#line(chunk, start, end);
       } else {
-        this.#hold(chunk.subarray(0, end), start);
+        this.#hold(chunk.subarray(start, end));
         this.#releaseHeld();
       }
       start = end + 1;
@@ -48,41 +50,48 @@ export class LineReader {
     this.#stopped = true;
   }
 
-  #hold(chunk: Buffer, start: number): void {
-    const needed = this.#heldBytes + chunk.length - start;
-    if (needed > this.#held.length) {
-      const larger = Buffer.allocUnsafe(Math.max(4096, needed, this.#held.length * 2));
-      this.#held.copy(larger, 0, 0, this.#heldBytes);
-      this.#held = larger;
+  /** Large chunks are kept as they are; small ones are collected, so that each byte held costs about a byte. */
+  #hold(part: Buffer): void {
+    if (part.length === 0) return;
+    this.#heldBytes += part.length;
+    const last = this.#held.at(-1);
+    if (last && last.length - this.#used >= part.length) {
+      this.#used += part.copy(last, this.#used);
+      return;
     }
-    chunk.copy(this.#held, this.#heldBytes, start);
-    this.#heldBytes = needed;
+    if (last && this.#used < last.length) this.#held[this.#held.length - 1] = last.subarray(0, this.#used);
+    const isLarge = part.length >= collectedBytes / 2;
+    const piece = isLarge ? part : Buffer.allocUnsafe(collectedBytes);
+    if (!isLarge) part.copy(piece);
+    this.#held.push(piece);
+    this.#used = part.length;
   }
 
   #releaseHeld(): void {
-    const held = this.#held;
+    const pieces = this.#held;
     const length = this.#heldBytes;
+    this.#held = [];
     this.#heldBytes = 0;
-    const isTaken = this.#line(held, 0, length);
-    if (held.length > keptBytes || isTaken) this.#held = empty;
+    const [first] = pieces;
+    const whole = pieces.length === 1 && first ? first : Buffer.concat(pieces, length);
+    // The first and the last chunk may hold other lines, which somebody keeps; the others are nobody's any more.
+    for (const piece of pieces.slice(1, -1)) free(piece);
+    this.#line(whole, 0, length);
   }
 
-  /** True if the receiver keeps these bytes. */
-  #line(bytes: Buffer, start: number, end: number): boolean {
-    if (end - start <= 1 && (start === end || bytes[start] === carriageReturn)) return false;
-    if (this.#options.takes(bytes, start, end)) return true;
+  #line(bytes: Buffer, start: number, end: number): void {
+    if (end - start <= 1 && (start === end || bytes[start] === carriageReturn)) return;
+    if (this.#options.takes(bytes, start, end)) return;
     let text: string;
     try {
       text = bytes.toString("utf8", start, end);
     } catch {
       // Longer than a string can be.
-      this.#tooLarge(end - start);
-      return false;
+      return this.#tooLarge(end - start);
     }
     const value = parse(text);
     if (Array.isArray(value)) for (const item of value) this.#deliver(item, text, end - start);
     else if (value !== undefined || text.trim() !== "") this.#deliver(value, text, end - start);
-    return false;
   }
 
   #deliver(value: unknown, text: string, bytes: number): void {
@@ -92,7 +101,7 @@ export class LineReader {
 
   #tooLarge(bytes: number): void {
     this.#stopped = true;
-    this.#held = empty;
+    this.#held = [];
     this.#heldBytes = 0;
     this.#options.onTooLarge(bytes);
   }
@@ -100,9 +109,16 @@ export class LineReader {
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
-const empty = Buffer.alloc(0);
-const keptBytes = 1 << 20;
+const collectedBytes = 16 * 1024;
 const shownCharacters = 200;
+
+/**
+ * Gives memory back at once. Large messages come in so many chunks that waiting for the garbage collector would make it
+ * run every few messages.
+ */
+function free({ buffer, byteOffset, length }: Buffer): void {
+  if (byteOffset === 0 && buffer.byteLength === length && buffer instanceof ArrayBuffer) buffer.transfer(0);
+}
 
 function parse(text: string): unknown {
   try {

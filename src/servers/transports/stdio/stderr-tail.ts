@@ -1,7 +1,9 @@
-import { printable } from "../../../lib/printable.ts";
+import { StringDecoder } from "node:string_decoder";
+import { lastWords } from "../../../lib/last-words.ts";
 
 export interface StderrTailOptions {
   maxBytes?: number | undefined;
+  /** Gets each line without what is secret, cut to a limit; at the end also one without a line end. */
   onLine?: ((line: string) => void) | undefined;
   maxLinesPerSecond?: number | undefined;
   now?: (() => number) | undefined;
@@ -19,6 +21,8 @@ export class StderrTail {
   readonly #now: () => number;
   readonly #redact: (text: string) => string;
   #written = 0;
+  readonly #decoder = new StringDecoder("utf8");
+  /** The beginning of the line that is being written. */
   #partial = "";
   #second = -Infinity;
   #linesThisSecond = 0;
@@ -59,28 +63,47 @@ export class StderrTail {
     return lineStart > 0 && lineStart < text.length ? text.slice(lineStart) : text.replace(/^\uFFFD+/, "");
   }
 
-  /** The last non-empty line, safe to print. */
-  lastLine(maxCharacters = 300): string {
-    const lines = this.tail(4096).trimEnd().split("\n");
-    return printable(lines.at(-1) ?? "", { oneLine: true }).slice(0, maxCharacters);
+  /** The line that explains why the program ended, safe to print. */
+  lastWords(): string {
+    return lastWords(this.tail(lastWordsBytes));
+  }
+
+  /** Nothing more is coming. */
+  end(): void {
+    if (!this.#onLine) return;
+    if (this.#partial !== "") this.#report(this.#partial, this.#onLine);
+    this.#partial = "";
+    this.#tellSuppressed(this.#onLine);
   }
 
   #splitLines(chunk: Buffer, onLine: (line: string) => void): void {
-    const lines = (this.#partial + chunk.toString("utf8")).split("\n");
-    this.#partial = (lines.pop() ?? "").slice(-maxLineCharacters);
-    for (const line of lines) this.#report(line, onLine);
+    const [first = "", ...others] = this.#decoder.write(chunk).split("\n");
+    // More than is shown, so that a secret at the cut is still recognised.
+    this.#partial = (this.#partial + first).slice(0, 2 * maxLineCharacters);
+    for (const next of others) {
+      this.#report(this.#partial, onLine);
+      this.#partial = next.slice(0, 2 * maxLineCharacters);
+    }
   }
 
   #report(line: string, onLine: (line: string) => void): void {
     const now = this.#now();
     if (now - this.#second >= 1000) {
-      if (this.#suppressed > 0) onLine(`… ${this.#suppressed} more lines`);
+      this.#tellSuppressed(onLine);
       this.#second = now;
-      this.#linesThisSecond = this.#suppressed = 0;
+      this.#linesThisSecond = 0;
     }
-    if (this.#linesThisSecond++ < this.#maxLinesPerSecond) onLine(line.slice(0, maxLineCharacters));
+    if (this.#linesThisSecond++ < this.#maxLinesPerSecond)
+      onLine(this.#redact(line.replace(/\r$/, "")).slice(0, maxLineCharacters));
     else this.#suppressed++;
+  }
+
+  #tellSuppressed(onLine: (line: string) => void): void {
+    if (this.#suppressed > 0) onLine(`… ${this.#suppressed} more lines`);
+    this.#suppressed = 0;
   }
 }
 
 const maxLineCharacters = 4096;
+/** A stack and the properties of an error may follow its message. */
+const lastWordsBytes = 16_384;

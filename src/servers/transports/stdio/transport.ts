@@ -17,7 +17,7 @@ export interface StdioOptions {
   maxLineBytes?: number | undefined;
   /** How many bytes may be queued for a server that does not read before new requests are rejected. */
   maxQueuedBytes?: number | undefined;
-  /** Lines of the server's stderr, rate-limited. */
+  /** Lines of the server's stderr, redacted and rate-limited. */
   onStderr?: ((line: string) => void) | undefined;
   /** Applied to stderr before it becomes part of an error. */
   redact?: ((text: string) => string) | undefined;
@@ -118,6 +118,7 @@ export class StdioTransport implements Transport {
     stdout.on("data", (chunk: Buffer) => reader.push(chunk));
     stdout.once("end", () => reader.end());
     stderr.on("data", (chunk: Buffer) => this.stderr.push(chunk));
+    stderr.once("close", () => this.stderr.end());
     stdout.once("end", () => void this.#explainBrokenPipe(process, this.#errors.outputClosed));
     stdin.once("error", () => void this.#explainBrokenPipe(process, this.#errors.inputClosed));
     // Watch the exit, not the end of stdout, which a grandchild may hold open. Earlier output is still read.

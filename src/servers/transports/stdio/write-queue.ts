@@ -32,7 +32,8 @@ export class WriteQueue {
     }
     if (this.#stream.writable) this.#stream.write(line);
     this.#scheduled = true;
-    process.nextTick(this.#flush);
+    // Not with the next tick: messages for many clients come one by one, each from its own socket.
+    setImmediate(this.#flush);
   }
 
   flush(): void {

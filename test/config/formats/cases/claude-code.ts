@@ -38,7 +38,7 @@ export const claudeCodeCase: FormatCase = {
         issues: {
           type: "http",
           url: "https://issues.example/mcp",
-          headersHelper: "./bin/headers --json",
+          headersHelper: ["./bin/headers", "--json"],
           callTimeoutMs: 120000,
           maxCallTimeoutMs: 120000,
           oauth: {

@@ -40,7 +40,7 @@ export const codexCase: FormatCase = {
             "X-Key": "NOTES_KEY",
           },
           bearerTokenEnv: "NOTES_TOKEN",
-          headersHelper: "python3 headers.py",
+          headersHelper: ["python3", "headers.py"],
           enabled: false,
           oauth: {
             clientId: "abc",

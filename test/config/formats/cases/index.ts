@@ -11,6 +11,16 @@ import { geminiCase } from "./gemini.ts";
 import { gooseCase } from "./goose.ts";
 import { kiroCase } from "./kiro.ts";
 import { lmStudioCase } from "./lm-studio.ts";
+import { kiloCase } from "./kilo.ts";
+import { grokCase } from "./grok.ts";
+import { kimiCase } from "./kimi.ts";
+import { droidCase } from "./droid.ts";
+import { crushCase } from "./crush.ts";
+import { vibeCase } from "./vibe.ts";
+import { qoderCase } from "./qoder.ts";
+import { traeCase } from "./trae.ts";
+import { piCase } from "./pi.ts";
+import { mastraCase } from "./mastra.ts";
 import { manifestCase } from "./manifest.ts";
 import { mcporterCase } from "./mcporter.ts";
 import { opencodeCase } from "./opencode.ts";
@@ -37,9 +47,19 @@ export const cases: readonly FormatCase[] = [
   gooseCase,
   clineCase,
   rooCase,
+  kiloCase,
   continueCase,
   ampCase,
   kiroCase,
+  grokCase,
+  kimiCase,
+  droidCase,
+  crushCase,
+  vibeCase,
+  qoderCase,
+  traeCase,
+  piCase,
+  mastraCase,
   mcporterCase,
   toolloopCase,
   manifestCase,

@@ -1,0 +1,39 @@
+import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
+import type { Inputs } from "./input-required.ts";
+import type { CallContext, ServerRequestOptions } from "./send.ts";
+
+/** What a request needs to ask people for the input that its server requires. */
+export interface InputContext extends Pick<CallContext, "request"> {
+  /** Whoever made the request answers, or the view's `interact`. */
+  answer(
+    server: string,
+    question: { method: string; params: Record<string, unknown>; signal: AbortSignal },
+    by: Pick<ServerRequestOptions, "call" | "onQuestion">,
+  ): Promise<Record<string, unknown>>;
+  /** Resolves when the server says that a page is done, or after a while; rejects when the request is given up. */
+  completed(server: string, elicitationId: string, signal: AbortSignal): Promise<void>;
+}
+
+/** Sends a request and answers what the server requires; giving the request up withdraws the question. */
+export function inputsOf(
+  server: string,
+  options: ServerRequestOptions,
+  context: InputContext,
+): Inputs<JsonRpcAnswer | RawAnswer> {
+  const { trace } = options;
+  const stop = new AbortController();
+  const signals = [stop.signal, ...(options.signal ? [options.signal] : [])];
+  const untilGivenUp = (also: AbortSignal[] = []) => {
+    if (trace?.cancelled) stop.abort(trace.cancelled);
+    if (trace) trace.cancel = (reason) => stop.abort(reason);
+    return AbortSignal.any([...signals, ...also]);
+  };
+  return {
+    server,
+    send: (params) => context.request(server, params, options),
+    isModern: () => trace?.isModern === true,
+    answer: (method, params, over) =>
+      context.answer(server, { method, params, signal: untilGivenUp(over && [over]) }, options),
+    completed: (elicitationId) => context.completed(server, elicitationId, untilGivenUp()),
+  };
+}

@@ -1,0 +1,161 @@
+import { PlugboardError } from "../errors.ts";
+import type { ToolEntry } from "../catalog/tool-entry.ts";
+import type { SessionCheck } from "../servers/session.ts";
+import { waitCancelled } from "../lib/abortable.ts";
+import { approve, stillAllows } from "./approve.ts";
+import type { ApproveContext, Verdict } from "./approve.ts";
+import type { Call } from "./call-log.ts";
+import type { CallContext, SendOptions } from "./send.ts";
+import { fitArguments } from "./validate.ts";
+
+/**
+ * Permission to send one call. It holds for a tool as its server lists it in one session. When the tool, the rules or
+ * the session are different by the time the call is sent, the call is judged anew.
+ */
+export class Clearance implements SessionCheck {
+  session: number | undefined;
+  #tool: ToolEntry;
+  #verdict: Verdict | undefined;
+  #asked = 0;
+  #waiting: { signal: AbortSignal; outer: Call["trace"]["cancel"] } | undefined;
+  readonly #given: Record<string, unknown>;
+  readonly #args: Record<string, unknown>;
+  readonly #call: Call;
+  readonly #options: SendOptions;
+  readonly #context: CallContext;
+
+  /** `given` is what the arguments were made from. */
+  constructor(
+    tool: ToolEntry,
+    given: Record<string, unknown>,
+    args: Record<string, unknown>,
+    call: Call,
+    options: SendOptions,
+    context: CallContext,
+  ) {
+    this.#tool = tool;
+    this.#given = given;
+    this.#args = args;
+    this.#call = call;
+    this.#options = options;
+    this.#context = context;
+    this.session = context.sessionOf(call.key);
+  }
+
+  /** Allows the call at once (returns undefined), or settles when somebody has been asked. */
+  approve(): Promise<void> | undefined {
+    const asking = approve(this.#tool, this.#args, this.#call, this.#rules(this.#tool));
+    return asking && this.#settle(asking);
+  }
+
+  /** The call is about to be sent over another session than it was judged for. */
+  again(): Promise<void> {
+    return this.#settle(undefined);
+  }
+
+  /** The server refused the call, because its list says something else by now. */
+  async reread(): Promise<void> {
+    await this.#context.catalog.refresh(this.#call.key, ["tools"], this.#untilGivenUp());
+    return this.again();
+  }
+
+  /** People take their time, and servers change: what holds afterwards counts. */
+  async #settle(asked: Promise<Verdict> | undefined): Promise<void> {
+    const signal = this.#untilGivenUp();
+    try {
+      for (let asking = asked; ;) {
+        this.#verdict = (await asking) ?? this.#verdict;
+        const now = await findForCall(this.#tool.id, signal, this.#context);
+        this.session = this.#context.sessionOf(this.#call.key);
+        if (now !== this.#tool) this.#assertSameCall(now);
+        this.#tool = now;
+        if (stillAllows(this.#verdict, now, this.#rules(now))) return;
+        if (signal.aborted) throw waitCancelled(signal, now.server);
+        if (++this.#asked > mostAsked) throw alwaysAnother(now);
+        asking = approve(now, this.#args, this.#call, this.#rules(now));
+        if (!asking) return;
+      }
+    } finally {
+      this.#call.trace.cancel = this.#waiting?.outer;
+      this.#waiting = undefined;
+    }
+  }
+
+  /** What was prepared for a tool is sent only while the same call would be prepared for it. */
+  #assertSameCall(now: ToolEntry): void {
+    const { server, name, id } = this.#tool;
+    if (now.server !== server || now.name !== name)
+      throw new PlugboardError("tool-unknown", `The tool ${name} of "${server}" is no longer called ${id}.`, {
+        server,
+        tool: id,
+      });
+    assertAvailable(now);
+    const { configOf, validators } = this.#context;
+    const { fitted } = fitArguments(now, this.#given, configOf(server), validators);
+    if (JSON.stringify(fitted) === JSON.stringify(this.#args)) return;
+    throw new PlugboardError(
+      "arguments-invalid",
+      `The arguments of ${name} would not be the same any more, because the tool or its configuration changed.`,
+      { server, tool: id, hint: "Call it again." },
+    );
+  }
+
+  #rules({ server }: ToolEntry): ApproveContext {
+    const untilGivenUp = () => this.#untilGivenUp();
+    return {
+      config: this.#context.configOf(server),
+      settings: this.#context.settings,
+      otherwise: this.#options.approval ?? "approve",
+      context: this.#context,
+      // Most calls ask nobody and need none.
+      get signal() {
+        return untilGivenUp();
+      },
+    };
+  }
+
+  /** Aborted when the call is given up, by whoever called or through the hub. */
+  #untilGivenUp(): AbortSignal {
+    if (this.#waiting) return this.#waiting.signal;
+    const { trace } = this.#call;
+    const { signal: given } = this.#options;
+    const { cancel: outer, cancelled } = trace;
+    const stop = new AbortController();
+    trace.cancel = (reason) => {
+      stop.abort(reason);
+      outer?.(reason);
+    };
+    if (cancelled) stop.abort(cancelled);
+    const signal = given ? AbortSignal.any([given, stop.signal]) : stop.signal;
+    this.#waiting = { signal, outer };
+    return signal;
+  }
+}
+
+/** How often a tool may turn into one that needs another approval before its call is given up. */
+const mostAsked = 5;
+
+function alwaysAnother({ server, id, name }: ToolEntry): PlugboardError {
+  return new PlugboardError(
+    "approval-denied",
+    `The call of ${name} on "${server}" was not approved: its server lists the tool differently each time.`,
+    { server, tool: id, hint: "Report it to the server's author." },
+  );
+}
+
+export function assertAvailable({ status, because, id, server, name }: ToolEntry): void {
+  if (status === "available") return;
+  throw new PlugboardError("tool-hidden", `The tool ${name} of "${server}" cannot be called: ${because}.`, {
+    server,
+    tool: id,
+  });
+}
+
+/** The tool that a call means; there at once when its list is known. */
+export function findForCall(
+  id: string,
+  signal: AbortSignal | undefined,
+  { catalog, scope, signedIn }: CallContext,
+): ToolEntry | Promise<ToolEntry> {
+  return catalog.known(id, scope) ?? signedIn(signal, () => catalog.toCall(id, scope, signal));
+}

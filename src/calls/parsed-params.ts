@@ -1,0 +1,97 @@
+import { isUtf8 } from "node:buffer";
+import { PlugboardError } from "../errors.ts";
+import { hasDuplicateKeys, jsonMembers, oneLine } from "../lib/json-members.ts";
+import { isRecord } from "../lib/record.ts";
+import type { RpcRequest } from "../servers/rpc/messages.ts";
+
+/**
+ * Parameters of a request as the bytes that came and as their value, from one parse, so that what is checked is what is
+ * sent. Pass them on instead of the value to keep numbers that JavaScript would change. Do not change either of them.
+ */
+export class ParsedParams {
+  /** The JSON text of one object. */
+  readonly bytes: Buffer;
+  readonly value: Record<string, unknown>;
+  /** What the bytes say. */
+  readonly #came: Record<string, unknown>;
+
+  private constructor(bytes: Buffer, value: Record<string, unknown>, came = value) {
+    this.bytes = bytes;
+    this.value = value;
+    this.#came = came;
+  }
+
+  /** Throws `usage-invalid` if the bytes are not one JSON object in UTF-8. They are not copied. */
+  static parse(bytes: Buffer): ParsedParams {
+    const value = isUtf8(bytes) ? tryParse(bytes.toString("utf8")) : undefined;
+    if (isRecord(value)) return new ParsedParams(bytes, value);
+    throw new PlugboardError("usage-invalid", "The parameters of a request are one JSON object.");
+  }
+
+  /** These parameters with other members; `undefined` removes one. The others keep their bytes. */
+  with(changes: Record<string, unknown>): ParsedParams {
+    const value = { ...this.value, ...changes };
+    for (const key of Object.keys(changes)) if (changes[key] === undefined) delete value[key];
+    return new ParsedParams(this.bytes, value, this.#came);
+  }
+
+  /**
+   * Writes a request with these parameters, every value that nobody changed as the bytes it came with; undefined where
+   * plain JSON says the same. Throws `usage-invalid` where that matters and a key stands twice: it would be checked as
+   * one value and read as another.
+   */
+  writer(): ((request: RpcRequest) => string) | undefined {
+    if (!mayChange(this.bytes)) return undefined;
+    if (hasDuplicateKeys(this.bytes))
+      throw new PlugboardError("usage-invalid", "A key stands twice in the parameters of the request.");
+    return (request) => writeRequest(request, this.bytes, this.#came);
+  }
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** True when parsing may change a number: many digits, a fraction, an exponent. */
+function mayChange(bytes: Buffer): boolean {
+  return /\d{16}|\d[.eE]/.test(bytes.toString("latin1"));
+}
+
+function writeRequest(request: RpcRequest, bytes: Buffer, value: Record<string, unknown>): string {
+  const { id, method, params } = request;
+  const written = writeMembers(params, value, bytes, 0, bytes.length);
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(method)},"params":${written}}`;
+}
+
+function writeMembers(
+  wanted: Record<string, unknown>,
+  came: Record<string, unknown>,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): string {
+  const places = new Map(jsonMembers(bytes, start, end)?.map((member) => [member.key, member]));
+  const members = Object.entries(wanted).flatMap(([key, member]) => {
+    const place = places.get(key);
+    const original = came[key];
+    const text =
+      place && typeof member === "object" && member === original
+        ? oneLine(bytes.toString("utf8", place.start, place.end))
+        : place && isRewritten(key) && isRecord(member) && isRecord(original)
+          ? writeMembers(member, original, bytes, place.start, place.end)
+          : place && typeof member === "number" && member === original
+            ? bytes.toString("utf8", place.start, place.end)
+            : JSON.stringify(member);
+    return text === undefined ? [] : [`${JSON.stringify(key)}:${text}`];
+  });
+  return `{${members.join(",")}}`;
+}
+
+/** Members into which something may have been filled in, beside what came. */
+function isRewritten(key: string): boolean {
+  return key === "_meta" || key === "arguments";
+}

@@ -1,0 +1,59 @@
+import type { Command } from "commander";
+import { formatById } from "../../index.ts";
+import type { ClientComparison } from "../../index.ts";
+import { json } from "../terminal/print.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { reportUpdate, updateClients } from "../update-clients.ts";
+import type { UpdateOptions } from "../update-clients.ts";
+import { clientScopeOption, verb, withWorkspace } from "../verb.ts";
+import type { CommonOptions } from "../verb.ts";
+import { comparisonJson, comparisonView } from "../views/client-comparison.ts";
+
+interface SyncOptions extends CommonOptions, UpdateOptions {
+  write?: boolean;
+  scope?: "user" | "project";
+}
+
+export function command(terminal: Terminal): Command {
+  return verb(
+    "sync",
+    "Compare your servers with those in other clients' files: missing, different, switched off, or only there. Exits with 1 if something is missing or different. With --write, or when you agree in a terminal, adds and updates them there; it never removes a server, switches one on, or changes anything else in the file.",
+    ["sync", "sync codex cursor", "sync --write", "sync --json"],
+  )
+    .argument("[clients...]", "the clients to compare with (default: all that have a file)")
+    .option("-w, --write", "repair the differences in the clients' files; shows the changes and asks")
+    .addOption(clientScopeOption("only the clients' files for you, or for this project (default: both)"))
+    .option("-n, --dry-run", "with --write: only show what would change")
+    .option("-y, --yes", "with --write: write without asking")
+    .action(async (clients: string[], options: SyncOptions) =>
+      withWorkspace(terminal, options, async (workspace) => {
+        const chosen = clients.length > 0 ? clients.map(formatById) : undefined;
+        const comparisons = await workspace.compareClients({ formats: chosen, scope: options.scope });
+        if (!options.json) show(comparisons, terminal);
+        const mayWrite = options.write || (terminal.isInteractive && !options.json && !options.dryRun);
+        const updated = mayWrite
+          ? await updateClients(comparisons, workspace, options, terminal)
+          : { written: [], failed: [] };
+        const left = comparisons.filter((one) => !updated.written.includes(one.file) && differs(one));
+        if (left.length > 0) terminal.exitCode = 1;
+        if (options.json) terminal.out(json({ clients: comparisons.map(comparisonJson), ...updated }));
+        else reportUpdate(updated, terminal);
+        if (updated.failed.length > 0) terminal.exitCode = 3;
+        const canRepair = left.some(({ compared }) => compared.changes.length > 0);
+        if (!options.json && !mayWrite && canRepair)
+          terminal.out("Run `plugboard sync --write` to repair the differences.\n");
+      }),
+    );
+}
+
+function differs({ problem, compared }: ClientComparison): boolean {
+  const isOff = ({ state }: { state: string }) => state === "missing" || state === "different";
+  return problem !== undefined || compared.servers.some(isOff);
+}
+
+function show(comparisons: readonly ClientComparison[], terminal: Terminal): void {
+  if (comparisons.length === 0) terminal.out("No configuration files of other clients found.\n");
+  else terminal.out(`${comparisons.map((one) => comparisonView(one, terminal)).join("\n")}\n`);
+  if (comparisons.length > 0 && !comparisons.some(differs))
+    terminal.out("Your servers are the same there.\n");
+}

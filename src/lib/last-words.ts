@@ -1,0 +1,88 @@
+import { stripVTControlCharacters } from "node:util";
+import { printable } from "./printable.ts";
+
+const maxCharacters = 300;
+
+/**
+ * The line that explains why a program ended, from what it wrote to stderr: the message of its error, not the stack,
+ * the properties or the version of the runtime below it. One line, safe to print; empty if there is none.
+ */
+export function lastWords(stderr: string): string {
+  const lines = linesOf(stderr);
+  const last = lines.findLastIndex((line) => line !== "" && !isNoise(line));
+  const line = lines[headOf(lines, last)] ?? lines.findLast((one) => one !== "") ?? "";
+  return shown(line);
+}
+
+/** The last lines with something to say, oldest first, among them the one that explains the end. */
+export function lastLines(stderr: string, count: number): string[] {
+  const lines = linesOf(stderr);
+  const last = lines.findLastIndex((line) => line !== "" && !isNoise(line));
+  const head = headOf(lines, last);
+  const told = lines.slice(0, last + 1).flatMap((line, at) => (line !== "" && !isNoise(line) ? [at] : []));
+  const chosen = told.slice(-count);
+  if (head !== -1 && !chosen.includes(head)) chosen.splice(0, 1, head);
+  return chosen.map((at) => shown(lines[at] ?? ""));
+}
+
+function linesOf(stderr: string): string[] {
+  return stripVTControlCharacters(stderr)
+    .split("\n")
+    .map((line) => line.trimEnd());
+}
+
+function shown(line: string): string {
+  return printable(line.trim().replace(/ \{$/, ""), { oneLine: true }).slice(0, maxCharacters);
+}
+
+/** An error's message may have several lines, and below them its stack; its first line says the most. */
+function headOf(lines: readonly string[], last: number): number {
+  const isInside = /^\s/.test(lines[last] ?? "") || lines.slice(last + 1).some(isStack);
+  const npm = lines[last]?.startsWith("npm ") === true;
+  if (!isInside && !npm) return last;
+  let head = last;
+  for (let at = last; at >= 0 && lines[at] !== ""; at--) {
+    if (npm && /^npm (?:error|ERR!) (?!code\b)\S.*\s\S/.test(lines[at] ?? "")) head = at;
+    else if (!npm && isHead(lines[at] ?? "")) return at;
+  }
+  return head;
+}
+
+function isHead(line: string): boolean {
+  return /^(?:Uncaught |Caused by: )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception|Interrupt|Fault)\b|^(?:panic|fatal|error)\b|^\s*╰─▶/i.test(
+    line,
+  );
+}
+
+function isNoise(line: string): boolean {
+  return isStack(line) || noise.some((pattern) => pattern.test(line));
+}
+
+/** A frame of a stack, a property of an error, or the source with a mark below the mistake. */
+function isStack(line: string): boolean {
+  return stack.some((pattern) => pattern.test(line));
+}
+
+const stack = [
+  /^\s+at /,
+  /^\s*[\^~]+\s*$/,
+  /^\s+\.\.\. \d+ more/,
+  /^\s+from .+:\d+/,
+  /^\s+[\w$[\]()]+: .*,?$/,
+  /^\s*[}\])]+,?$/,
+  /^\s+\/.*:\d+ \+0x[\da-f]+$/,
+  /^\s+\d+: /,
+  /^[\w./*]+\([^)]*\)$/,
+];
+
+const noise = [
+  /^(?:Node\.js|Bun|Deno) v?\d/,
+  /^\(Use `node --trace/,
+  /^goroutine \d+ \[/,
+  /^exit status \d+$/,
+  /^stack backtrace:$/,
+  /^note: /,
+  /^npm (?:error|ERR!) A complete log of this run/,
+  /^npm (?:error|ERR!)(?: \d+)?$/,
+  /^(?:Run|See|Try) .*--help/,
+];

@@ -1,0 +1,115 @@
+import { PlugboardError } from "../errors.ts";
+import { waitCancelled } from "../lib/abortable.ts";
+import { startDeadline } from "../lib/deadline.ts";
+
+/** A request's hold on what only one at a time may have. */
+export interface Turn {
+  /** True while others may have their turn in its place. */
+  readonly isAside: boolean;
+  /** Lets others go first until `back`. */
+  stepAside(): void;
+  /** Resolves when it is its turn again, or when waiting for that is of no use. */
+  back(): Promise<void>;
+}
+
+/** Requests over one connection of which, where that matters, one at a time is under way, in the order they came. */
+export class Turns {
+  readonly #server: string;
+  readonly #longestMs: number;
+  #underWay = 0;
+  /** Each takes over the turn of whoever had it before. Those who come back go first. */
+  readonly #waiting = new Set<() => void>();
+  readonly #returning = new Set<() => void>();
+
+  constructor(server: string, longestMs: number) {
+    this.#server = server;
+    this.#longestMs = longestMs;
+  }
+
+  /** Runs at once; those that wait for a turn wait for it, too. */
+  async run<T>(work: (turn: Turn) => Promise<T>): Promise<T> {
+    this.#underWay++;
+    return this.#hold(work);
+  }
+
+  /** Runs when nothing else is under way and nobody else came before. */
+  async inTurn<T>(work: (turn: Turn) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    if (this.#underWay === 0) return this.run(work);
+    await this.#wait(this.#waiting, signal);
+    return this.#hold(work);
+  }
+
+  async #hold<T>(work: (turn: Turn) => Promise<T>): Promise<T> {
+    // Most requests never step aside, so what ends their wait is made only then.
+    let over: AbortController | undefined;
+    let isOver = false;
+    let isAside = false;
+    let coming: Promise<void> | undefined;
+    const comeBack = async () => {
+      try {
+        over ??= new AbortController();
+        if (this.#underWay > 0) await this.#wait(this.#returning, over.signal);
+        else this.#underWay++;
+        isAside = false;
+        if (isOver) this.#leave();
+      } catch {
+        // It is over, or has waited for as long as anybody does.
+        coming = undefined;
+      }
+    };
+    const turn: Turn = {
+      get isAside() {
+        return isAside;
+      },
+      stepAside: () => {
+        if (isAside || isOver) return;
+        isAside = true;
+        coming = undefined;
+        this.#leave();
+      },
+      back: async () => (isAside ? (coming ??= comeBack()) : undefined),
+    };
+    try {
+      return await work(turn);
+    } finally {
+      isOver = true;
+      over?.abort();
+      if (!isAside) this.#leave();
+    }
+  }
+
+  async #wait(line: Set<() => void>, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted) throw waitCancelled(signal, this.#server);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    using deadline = startDeadline(this.#longestMs);
+    const giveUp = () => {
+      if (!line.delete(resolve)) return;
+      reject(signal?.aborted ? waitCancelled(signal, this.#server) : this.#tooLong());
+    };
+    line.add(resolve);
+    deadline.signal.addEventListener("abort", giveUp, { once: true });
+    signal?.addEventListener("abort", giveUp, { once: true });
+    await promise.finally(() => signal?.removeEventListener("abort", giveUp));
+  }
+
+  #leave(): void {
+    if (--this.#underWay > 0) return;
+    for (const line of [this.#returning, this.#waiting]) {
+      for (const next of line) {
+        line.delete(next);
+        this.#underWay++;
+        return next();
+      }
+    }
+  }
+
+  #tooLong(): PlugboardError {
+    const minutes = this.#longestMs / 60_000;
+    const message = `Other requests to "${this.#server}" that may ask something did not end within ${minutes} minutes.`;
+    return new PlugboardError("call-timeout", message, {
+      server: this.#server,
+      executed: "no",
+      hint: "Answer or cancel the calls that are waiting for an answer.",
+    });
+  }
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { lastLines, lastWords } from "../../src/lib/last-words.ts";
+
+const frames = "    at Module._load (node:internal/modules/cjs/loader:1341:5)\n    at [eval]:1:1";
+
+describe("M23 the line that explains why a program ended", () => {
+  it.each([
+    [
+      `node:internal/modules/cjs/loader:1568\n  throw err;\n  ^\n\nError: Cannot find module './nope'\nRequire stack:\n- /srv/[eval]\n${frames} {\n  code: 'MODULE_NOT_FOUND',\n  requireStack: [ '/srv/[eval]' ]\n}\n\nNode.js v24.1.0\n`,
+      "Error: Cannot find module './nope'",
+    ],
+    [
+      `file:///srv/s.mjs:1\nconst = 3\n      ^\n\nSyntaxError: Unexpected token '='\n${frames}\n\nNode.js v24.1.0`,
+      "SyntaxError: Unexpected token '='",
+    ],
+    [
+      `\nError: first line\nsecond line\n${frames} {\n  [errors]: [\n    Error: a\n        at [eval]:1:27\n  ]\n}\n\nNode.js v24.1.0`,
+      "Error: first line",
+    ],
+    ['[eval]:1\nthrow "boom"\n^\nboom\n(Use `node --trace-uncaught ...` to show)\n\nNode.js v24.1.0', "boom"],
+    ['Traceback (most recent call last):\n  File "s.py", line 1\nValueError: bad', "ValueError: bad"],
+    [
+      '  File "s.py", line 1\n    x = = 2\n        ^\nSyntaxError: invalid syntax',
+      "SyntaxError: invalid syntax",
+    ],
+    [
+      "pydantic.ValidationError: 1 error for Settings\ntoken\n  Field required\n    For more visit https://x.example",
+      "pydantic.ValidationError: 1 error for Settings",
+    ],
+    [
+      "panic: no config\n\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:4 +0x1d\nexit status 2\n",
+      "panic: no config",
+    ],
+    ["thread 'main' panicked at main.rs:2:5:\nno config\nnote: run with `RUST_BACKTRACE=1`", "no config"],
+    [
+      'Exception in thread "main" a.B: x\n\tat A.b(A.java:3)\nCaused by: java.io.IOException: disk\n\tat C.d(C.java:4)\n\t... 3 more',
+      "Caused by: java.io.IOException: disk",
+    ],
+    [
+      "npm error code E404\nnpm error 404 Not Found - GET https://r.example/x\nnpm error 404\nnpm error 404 Note that you can\nnpm error A complete log of this run can be found in: /x.log",
+      "npm error 404 Not Found - GET https://r.example/x",
+    ],
+    [
+      "docker: Error response from daemon: denied\n\nRun 'docker run --help' for more",
+      "docker: Error response from daemon: denied",
+    ],
+    ["error: Cannot find module 'x'\n\nBun v1.2.3 (Linux x64)\n", "error: Cannot find module 'x'"],
+    ["sh: 1: foo: not found\n", "sh: 1: foo: not found"],
+    ["Error: retrying\n    at a (b.js:1:1)\nfatal: no database\n", "fatal: no database"],
+    ["\u001b[31mfatal\u001b[0m \u202e\n\n", "fatal \\u{202e}"],
+    ["Node.js v24.1.0\n", "Node.js v24.1.0"],
+    ["\n\n", ""],
+  ])("of %j", (stderr, line) => {
+    expect(lastWords(stderr)).toBe(line);
+  });
+
+  it("is among the last lines, without stacks and versions", () => {
+    const long = `Error: no database\nmore\n  about\n  it\n${frames}\n\nNode.js v24.1.0\n`;
+    expect(lastLines(long, 2)).toEqual(["Error: no database", "it"]);
+    expect(lastLines("one\ntwo\nthree\n", 2)).toEqual(["two", "three"]);
+    expect(lastLines("", 2)).toEqual([]);
+  });
+
+  it("is found in time proportional to the text", () => {
+    for (const text of [
+      "a.".repeat(50_000),
+      " ".repeat(100_000),
+      `${"x\n".repeat(50_000)}  y`,
+      "}".repeat(100_000),
+    ])
+      expect(lastWords(text).length).toBeLessThanOrEqual(300);
+  });
+});

@@ -1,0 +1,48 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, it } from "vitest";
+import { Slots, TransientMap } from "../../src/lib/transient.ts";
+
+setFlagsFromString("--expose-gc");
+const collectAll = runInNewContext("gc") as (options: { type: "major" | "minor" }) => void;
+
+it("M80 what was removed is gone, and places are used again", () => {
+  const slots = new Slots<{ name: string }>();
+  const one = slots.add({ name: "one" });
+  const two = slots.add({ name: "two" });
+  slots.remove(one);
+  expect([slots.size, slots.at(one), slots.at(two)?.name]).toEqual([1, undefined, "two"]);
+  expect(slots.add({ name: "three" })).toBe(one);
+  expect([...slots].map(({ name }) => name).toSorted()).toEqual(["three", "two"]);
+});
+
+it("M80 a map of what is under way keeps the order and the newest value of a key", () => {
+  const map = new TransientMap<string, { n: number }>();
+  for (const [n, key] of ["a", "b", "c", "a"].entries()) map.set(key, { n });
+  expect([map.size, map.has("a"), map.get("a")?.n, map.get("x")]).toEqual([3, true, 3, undefined]);
+  expect([map.delete("b"), map.delete("b")]).toEqual([true, false]);
+  expect([...map.keys()]).toEqual(["c", "a"]);
+  expect([...map.values()].map(({ n }) => n)).toEqual([2, 3]);
+});
+
+it("M80 requests that are over do not pile up until the next full collection", () => {
+  const inFlight = 32;
+  const map = new TransientMap<number, { payload: number[] }>();
+  let next = 0;
+  const churn = (count: number) => {
+    for (let i = 0; i < count; i++) {
+      map.set(next++, { payload: Array.from({ length: 1_000 }, () => i) });
+      map.delete(next - inFlight);
+    }
+  };
+  churn(1_000);
+  // Now the tables are old. Young collections alone have to find what is over.
+  collectAll({ type: "major" });
+  const before = process.memoryUsage().heapUsed;
+  for (let round = 0; round < 10; round++) {
+    churn(1_000);
+    collectAll({ type: "minor" });
+    collectAll({ type: "minor" });
+  }
+  expect((process.memoryUsage().heapUsed - before) / 1024 / 1024).toBeLessThan(8);
+});
