@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { configJsonSchema, errorTable } from "../src/index.ts";
+import { bridgeReference } from "./bridge-reference.ts";
 import { cliReference } from "./cli-reference.ts";
 import { configReference } from "./config-reference.ts";
 import { errorReference } from "./error-reference.ts";
@@ -11,6 +12,7 @@ const files: Record<string, string> = {
   "docs/configuration.md": configReference(configJsonSchema()),
   "docs/errors.md": errorReference(errorTable),
   "docs/cli.md": await cliReference(),
+  "docs/bridge.md": bridgeReference(),
 };
 
 const isCheck = process.argv.includes("--check");

@@ -11,6 +11,8 @@ const url = process.argv.at(-1) ?? "";
 
 const facts = JSON.parse(context) as Record<string, string>;
 const refusal = refused[scenario];
+/** Whether the person of this scenario confirms that the login moved to another authorization server. */
+const mayMove = scenario === "auth/authorization-server-migration";
 try {
   await run();
   if (refusal) throw new Error(`Expected a refusal with ${refusal.source}.`);
@@ -24,10 +26,10 @@ async function run(): Promise<void> {
     { servers: { peer: { url, oauth: oauthFor() } } },
     {
       interact: {
-        elicit: async () => ({ action: "accept", content: {} }),
+        elicit: async () => ({ action: "accept" }),
         sample: async () => ({ role: "assistant", content: { type: "text", text: "yes" }, model: "none" }),
         roots: async () => [],
-        logIn: async () => ({ openUrl: agree }),
+        logIn: async () => ({ openUrl: agree, acceptIssuer: () => mayMove }),
       },
     },
   );

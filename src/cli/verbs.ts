@@ -134,6 +134,12 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./commands/prompt.ts"),
   },
   {
+    name: "serve",
+    summary: "offer all servers as one, over HTTP or stdio",
+    group: "Use",
+    load: () => import("./commands/serve.ts"),
+  },
+  {
     name: "login",
     summary: "log in to a remote server",
     group: "Credentials",

@@ -1,0 +1,102 @@
+/** What a model endpoint understood of one request, whatever the provider's format. */
+export interface Conversation {
+  tools: OfferedTool[];
+  /** The results of the calls that the script made, by the call's id. */
+  results: ReadonlyMap<string, ToolResult>;
+  /** Everything that was sent, to find what is only mentioned. */
+  text: string;
+}
+
+export interface OfferedTool {
+  name: string;
+  /** Some formats name the server apart from the tool. */
+  namespace?: string | undefined;
+}
+
+export interface ToolResult {
+  text: string;
+  isError: boolean;
+}
+
+/** What the model says next. */
+export type Turn =
+  | { kind: "call"; id: string; tool: OfferedTool; args: Record<string, unknown> }
+  | { kind: "text"; text: string };
+
+/** A call of the tool whose name ends like this. */
+export interface Wish {
+  tool: string;
+  args: Record<string, unknown>;
+}
+
+/** What the scripted model saw. */
+export interface ModelRecord {
+  /** How many tools were offered at once, at most. */
+  offered: number;
+  /** The names under which the wished tools were offered, in the order of the wishes. */
+  names: (string | undefined)[];
+  /** What came back, in the order of the wishes. */
+  results: (ToolResult | undefined)[];
+  /** A tool had to be searched for first. */
+  searched: boolean;
+  /** The text that was looked for was among what the model reads. */
+  mentioned: boolean;
+  /** Requests that no script answers. */
+  unknown: string[];
+}
+
+/** One wish after the other, and in the end a text with all results. */
+export class ModelScript {
+  readonly record: ModelRecord;
+  readonly #wishes: readonly Wish[];
+  readonly #mention: string;
+
+  /** `mention` is a text to look for, such as the beginning of a server's instructions. */
+  constructor(wishes: readonly Wish[], mention: string) {
+    this.#wishes = wishes;
+    this.#mention = JSON.stringify(mention).slice(1, -1);
+    this.record = { offered: 0, names: [], results: [], searched: false, mentioned: false, unknown: [] };
+  }
+
+  next(seen: Conversation): Turn {
+    const { record } = this;
+    record.offered = Math.max(record.offered, seen.tools.length);
+    record.mentioned ||= seen.text.includes(this.#mention);
+    for (const [at, wish] of this.#wishes.entries()) {
+      const id = `call_wish_${at}`;
+      const result = seen.results.get(id);
+      if (result) {
+        record.results[at] = result;
+        continue;
+      }
+      const turn = this.#wish(wish, at, seen);
+      if (turn) return turn;
+    }
+    const texts = record.results.flatMap((result) => (result ? [result.text] : []));
+    return { kind: "text", text: `The tools answered: ${texts.join(" / ") || "nothing"}` };
+  }
+
+  #wish(wish: Wish, at: number, { tools, results, text }: Conversation): Turn | undefined {
+    const tool = tools.find(({ name }) => endsLike(name, wish.tool));
+    if (tool) {
+      this.record.names[at] = `${tool.namespace ? `${tool.namespace} ` : ""}${tool.name}`;
+      return { kind: "call", id: `call_wish_${at}`, tool, args: wish.args };
+    }
+    const search = tools.find(({ name }) => searchTools.has(name));
+    const id = `call_search_${at}`;
+    if (!search || results.has(id)) return undefined;
+    this.record.searched = true;
+    return { kind: "call", id, tool: search, args: { query: searchFor(wish, text) } };
+  }
+}
+
+const searchTools = new Set(["ToolSearch", "tool_search"]);
+const plain = (name: string) => name.replaceAll("-", "_").toLowerCase();
+const endsLike = (name: string, wanted: string) => plain(name).endsWith(plain(wanted));
+
+/** A deferred tool is mentioned by its name; without a mention only its words can be searched for. */
+function searchFor(wish: Wish, text: string): string {
+  const mentions = text.match(/\bmcp__[\w-]+/g) ?? [];
+  const name = mentions.find((mention) => endsLike(mention, wish.tool));
+  return name ? `select:${name}` : wish.tool.replaceAll(/[-_]/g, " ");
+}

@@ -1,0 +1,46 @@
+import { isRecord } from "../lib/record.ts";
+import { nearest } from "../lib/suggest.ts";
+import { viewOf } from "./exchange.ts";
+import type { Client } from "./exchange.ts";
+import { invalidParams } from "./failure.ts";
+import type { Failure } from "./failure.ts";
+
+/** The extension of MCP Apps. */
+export const uiExtension = "io.modelcontextprotocol/ui";
+
+/** True if the client shows apps: it keeps tools that only an app may call from its model. */
+export function showsApps({ capabilities }: Pick<Client, "capabilities">): boolean {
+  const { extensions } = capabilities;
+  return isRecord(extensions) && isRecord(extensions[uiExtension]);
+}
+
+/**
+ * The tool that an app calls by its server's own name. It is found among the servers whose pages this caller has read,
+ * because a page knows nothing of our names. Throws if several of them have it.
+ */
+export async function appTool(
+  name: string,
+  client: Client,
+): Promise<{ id: string; server: string; for: "app"; requiresTask?: boolean } | undefined> {
+  const { endpoint, caller } = client;
+  if (!showsApps(client)) return undefined;
+  const pages = endpoint.readPages(caller);
+  const tools = await viewOf(client).tools({ wait: false, for: "app" });
+  const named = tools.filter((tool) => tool.name === name);
+  const found = named.filter(({ server }) => pages.has(server));
+  const [first, second] = found;
+  if (first && !second) return { id: first.id, server: first.server, for: "app" };
+  if (named.length === 0) return undefined;
+  const near = named.map((tool) => endpoint.names.ofTool(tool));
+  throw invalidParams(`It is not certain which tool ${JSON.stringify(name)} means: ${near.join(" or ")}.`, {
+    near,
+  });
+}
+
+export async function unknownTool(name: string, { endpoint, caller }: Client): Promise<Failure> {
+  const near = nearest(name, await endpoint.toolNames(caller));
+  const message = `There is no tool ${JSON.stringify(name.slice(0, 200))}.`;
+  return near === undefined
+    ? invalidParams(message)
+    : invalidParams(`${message} Did you mean ${near}?`, { near: [near] });
+}

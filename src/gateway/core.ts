@@ -1,0 +1,23 @@
+import type { Hub } from "../index.ts";
+import type { Answer, Exchange } from "./exchange.ts";
+import type { Lineage } from "./lineage.ts";
+import type { LogLevels } from "./log-levels.ts";
+import type { PassedHeaders } from "./passed-headers.ts";
+import type { ParkedCalls } from "./parked-calls.ts";
+import type { Seal } from "./seal.ts";
+import type { GatewayTasks } from "./tasks/gateway-tasks.ts";
+
+/** What all methods share. */
+export interface Core {
+  readonly hub: Hub;
+  readonly seal: Seal;
+  readonly parked: ParkedCalls;
+  readonly logLevels: LogLevels;
+  readonly tasks: GatewayTasks;
+  readonly lineage: Lineage;
+  /** As configured now. */
+  passedHeaders(): PassedHeaders | undefined;
+}
+
+/** Answers the requests of one method. What it throws becomes an answer too. */
+export type Method = (exchange: Exchange, core: Core) => Promise<Answer> | Answer;

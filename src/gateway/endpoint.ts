@@ -1,0 +1,357 @@
+import type { Hub, ListedEntry, ParamHeader, PromptCommand, ToolEntry, View } from "../index.ts";
+import { paramHeaders, version } from "../index.ts";
+import { isRecord } from "../lib/record.ts";
+import { describeServers } from "./describe-servers.ts";
+import type { EndpointDescription } from "./describe-servers.ts";
+import { CallerRoots } from "./caller-roots.ts";
+import { invalidParams } from "./failure.ts";
+import { FirstLists } from "./first-lists.ts";
+import { withShownApp } from "./links.ts";
+import { ListPages } from "./list-pages.ts";
+import type { ListName } from "./list-pages.ts";
+import { Names } from "./names.ts";
+import type { GatewayNames } from "./options.ts";
+import { readUris, shownUri } from "./uris.ts";
+import type { UriTable } from "./uris.ts";
+
+/** What a caller sees of an endpoint, read once and good until something changes. */
+interface Seen {
+  view: View;
+  /** The same for apps, which may call more. */
+  appView: View;
+  lists: Map<string, { at: number; pages: ListPages }>;
+  tools: { at: number; table: ToolTable } | undefined;
+  uris: { at: number; table: UriTable } | undefined;
+  /** The server that gave this caller a link, by URI. */
+  links: Map<string, string>;
+  /** The servers whose app pages this caller has read. */
+  pages: Set<string>;
+}
+
+/** Tools by the names that clients use. */
+type ToolTable = ReadonlyMap<string, FoundTool>;
+
+interface FoundTool {
+  id: string;
+  server: string;
+  /** The parameters that a modern client repeats in HTTP headers. */
+  headers: readonly ParamHeader[];
+  /** Only an app may call it. */
+  for?: "app";
+  /** Its server says that it can only be called as a task. */
+  requiresTask?: boolean;
+}
+
+/** Which servers belong to an endpoint under one configuration. */
+interface Membership {
+  config: Hub["config"];
+  servers: ReadonlySet<string>;
+  only: string | undefined;
+}
+
+export interface EndpointSettings {
+  hub: Hub;
+  bundle: string | undefined;
+  names: GatewayNames | undefined;
+  /** What the gateway as a whole can pass on; servers are told so when they connect. */
+  capabilities: Record<string, unknown>;
+}
+
+const maxCallers = 1_000;
+
+/** One path of the gateway: which servers it shows, how their tools are called, and what its lists say. */
+export class Endpoint {
+  readonly bundle: string | undefined;
+  readonly names: Names;
+  readonly roots = new CallerRoots();
+  readonly #hub: Hub;
+  readonly #settings: EndpointSettings;
+  readonly #callers = new Map<string, Seen>();
+  /** Lists by what they contain, because most callers see the same. */
+  readonly #pages = new Map<string, ListPages>();
+  readonly #tables = new Map<string, ToolTable>();
+  readonly #listeners = new Set<(kind: ChangedKind) => void>();
+  readonly #stop: (() => void)[];
+  readonly #first = new FirstLists(
+    (name) => this.#change([name === "resourceTemplates" ? "resources" : name]),
+    (server) => this.#hub.status().some(({ name, state }) => name === server && state === "connected"),
+  );
+  #members: Membership | undefined;
+  /** Grows with every change of what the endpoint shows. */
+  #changes = 0;
+
+  constructor(settings: EndpointSettings) {
+    this.#settings = settings;
+    this.#hub = settings.hub;
+    this.bundle = settings.bundle;
+    this.names = new Names(settings.names ?? {}, () => this.onlyServer() !== undefined);
+    const { hub } = settings;
+    this.#stop = [
+      hub.on("catalog-changed", ({ kind, server }) => {
+        if (this.servers().has(server)) this.#change([kind]);
+      }),
+      hub.on("config-changed", () => this.#change(["tools", "resources", "prompts"])),
+    ];
+  }
+
+  /** The caller's view of the servers. */
+  view(caller: string): View {
+    return this.#seen(caller).view;
+  }
+
+  /** The servers of this endpoint, usable or not. */
+  servers(): ReadonlySet<string> {
+    return this.#membership.servers;
+  }
+
+  /** The only server, if there is exactly one. Its own methods and notifications pass. */
+  onlyServer(): string | undefined {
+    return this.#membership.only;
+  }
+
+  /** Every call asks for it several times, and the configuration is replaced as a whole. */
+  get #membership(): Membership {
+    const { config } = this.#hub;
+    if (this.#members?.config !== config) {
+      const { servers, bundles } = config;
+      const bundle = this.bundle === undefined ? undefined : bundles.get(this.bundle)?.config;
+      const chosen = bundle?.servers ?? (bundle?.serverId === undefined ? undefined : [bundle.serverId]);
+      const names = chosen ? chosen.filter((name) => servers.has(name)) : servers.keys();
+      const members = new Set(names);
+      const [first, second] = members;
+      this.#members = { config, servers: members, only: second === undefined ? first : undefined };
+    }
+    return this.#members;
+  }
+
+  /** A list as this caller sees it; `withApps` adds the tools that only apps may call. */
+  async pages(
+    name: ListName,
+    { caller, withApps, signal }: { caller: string; withApps: boolean; signal: AbortSignal },
+  ): Promise<ListPages> {
+    const seen = this.#seen(caller);
+    const key = withApps ? `${name}+apps` : name;
+    const known = seen.lists.get(key);
+    if (known?.at === this.#changes) return known.pages;
+    await this.#first.wait(name, caller, seen.view, signal);
+    const at = this.#changes;
+    const digest = `${key}:${await this.#digest(seen)}`;
+    const pages =
+      this.#pages.get(digest) ?? new ListPages(name, digest, await this.#entries(name, seen, withApps));
+    keepNewest(this.#pages, digest, pages);
+    seen.lists.set(key, { at, pages });
+    return pages;
+  }
+
+  /** A list that was given out before, for the pages that follow its first one. */
+  earlierPages(versionOf: string): ListPages {
+    const pages = this.#pages.get(versionOf);
+    if (!pages)
+      throw invalidParams("The list has changed since this cursor was given out. Start again without it.");
+    return pages;
+  }
+
+  /** The tool that a client calls by this name; undefined if there is none. */
+  tool(
+    name: string,
+    caller: string,
+    withApps: boolean,
+    signal?: AbortSignal,
+  ): FoundTool | undefined | Promise<FoundTool | undefined> {
+    const seen = this.#seen(caller);
+    const known = seen.tools?.at === this.#changes ? seen.tools.table.get(name) : undefined;
+    const shown = (found: FoundTool | undefined) => (found?.for === "app" && !withApps ? undefined : found);
+    // Most calls need not wait here.
+    return known ? shown(known) : this.#findTool(name, seen, signal).then(shown);
+  }
+
+  /** Whose URIs are whose, for this caller. */
+  async uris(caller: string): Promise<UriTable> {
+    const seen = this.#seen(caller);
+    if (seen.uris?.at === this.#changes) return seen.uris.table;
+    const at = this.#changes;
+    const table = await readUris(seen.view);
+    seen.uris = { at, table };
+    return table;
+  }
+
+  /** The server that last gave this caller a link, by URI. */
+  links(caller: string): Map<string, string> {
+    return this.#seen(caller).links;
+  }
+
+  /** The servers whose app pages this caller has read. */
+  readPages(caller: string): Set<string> {
+    return this.#seen(caller).pages;
+  }
+
+  /** The names of all tools that this caller can call. */
+  async toolNames(caller: string): Promise<string[]> {
+    const table = await this.#toolTable(this.#seen(caller));
+    return [...table].filter(([, tool]) => tool.for !== "app").map(([name]) => name);
+  }
+
+  async prompt(name: string, caller: string, signal: AbortSignal): Promise<PromptCommand | undefined> {
+    const { view } = this.#seen(caller);
+    const find = async (wait: boolean, servers?: string[]) => {
+      const prompts = await (servers ? view.view({ servers }) : view).commands({ wait, signal });
+      return prompts.find((prompt) => this.names.ofPrompt(prompt) === name);
+    };
+    const known = await find(false);
+    if (known) return known;
+    const states = await view.listStates("prompts");
+    const unread = states.filter(({ at, server }) => at === undefined && this.names.mayBelong(name, server));
+    const servers = unread.map(({ server }) => server);
+    return servers.length > 0 ? find(true, servers) : undefined;
+  }
+
+  /** Calls `listener` after each change of a list. Returns how to stop that. */
+  onChange(listener: (kind: ChangedKind) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** What the endpoint says about itself. It waits for no server. */
+  async describe(): Promise<EndpointDescription> {
+    const all = await this.#hub.introductions();
+    const shown = [...all].filter(([name]) => this.servers().has(name));
+    return describeServers(new Map(shown), { isAlone: this.onlyServer() !== undefined });
+  }
+
+  close(): void {
+    for (const stop of this.#stop) stop();
+    this.#listeners.clear();
+    this.#callers.clear();
+    this.#pages.clear();
+  }
+
+  #change(kinds: readonly ChangedKind[]): void {
+    this.#changes++;
+    for (const kind of kinds) for (const listener of this.#listeners) listener(kind);
+  }
+
+  #seen(caller: string): Seen {
+    const known = this.#callers.get(caller);
+    if (known) return known;
+    const { bundle, capabilities } = this.#settings;
+    const interact = { roots: (_: unknown, signal: AbortSignal) => this.roots.ask(caller, signal) };
+    const view = this.#hub.view({ caller, capabilities, interact, ...(bundle !== undefined && { bundle }) });
+    const appView = view.view({ for: "app" });
+    const seen: Seen = {
+      view,
+      appView,
+      lists: new Map(),
+      tools: undefined,
+      uris: undefined,
+      links: new Map(),
+      pages: new Set(),
+    };
+    keepNewest(this.#callers, caller, seen, maxCallers);
+    return seen;
+  }
+
+  async #findTool(name: string, seen: Seen, signal: AbortSignal | undefined): Promise<FoundTool | undefined> {
+    const found = (await this.#toolTable(seen)).get(name);
+    if (found) return found;
+    // It may be a tool of a server that has not listed its tools yet. The others are not waited for.
+    const states = await seen.view.listStates("tools");
+    const unread = states.filter(({ at, server }) => at === undefined && this.names.mayBelong(name, server));
+    if (unread.length === 0) return undefined;
+    await seen.view.view({ servers: unread.map(({ server }) => server) }).tools({ signal });
+    seen.tools = undefined;
+    return (await this.#toolTable(seen)).get(name);
+  }
+
+  /** Changes with anything that this caller can see, and with how it is named. */
+  async #digest({ view, appView }: Seen): Promise<string> {
+    return `${this.names.isPlain}:${await view.digest()}:${await appView.digest("tools")}`;
+  }
+
+  async #toolTable(seen: Seen): Promise<ToolTable> {
+    const { tools } = seen;
+    if (tools?.at === this.#changes) return tools.table;
+    const at = this.#changes;
+    const digest = await this.#digest(seen);
+    const table = this.#tables.get(digest) ?? (await this.#readTools(seen.view));
+    keepNewest(this.#tables, digest, table);
+    seen.tools = { at, table };
+    return table;
+  }
+
+  async #readTools(view: View): Promise<ToolTable> {
+    const tools = await view.tools({ wait: false });
+    const table = new Map<string, FoundTool>();
+    for (const tool of await onlyForApps(view, tools))
+      table.set(this.names.ofTool(tool), { ...found(tool), for: "app" });
+    for (const tool of tools) table.set(this.names.ofTool(tool), found(tool));
+    return table;
+  }
+
+  async #entries(name: ListName, seen: Seen, withApps: boolean): Promise<Record<string, unknown>[]> {
+    const { view } = seen;
+    const table = await readUris(view);
+    switch (name) {
+      case "tools": {
+        const tools = await view.tools({ wait: false });
+        const more = withApps ? await onlyForApps(view, tools) : [];
+        return [...tools, ...more].map((tool) => this.#shown(tool, table));
+      }
+      case "prompts":
+        return (await view.prompts({ wait: false })).map(({ server, raw }) => ({
+          ...raw,
+          name: this.names.ofPrompt({ server, name: String(raw["name"]) }),
+        }));
+      case "resources":
+        return (await view.resources({ wait: false })).map((entry) => withShown(entry, "uri", table));
+      case "resourceTemplates":
+        return (await view.resourceTemplates({ wait: false })).map((entry) =>
+          withShown(entry, "uriTemplate", table),
+        );
+    }
+  }
+
+  /** A tool as its server sent it, except for what the configuration says. */
+  #shown(tool: ToolEntry, table: UriTable): Record<string, unknown> {
+    const { raw, server, description, inputSchema, annotations } = tool;
+    const isAnnotated = raw["annotations"] !== undefined || Object.keys(annotations).length > 0;
+    return {
+      ...withShownApp(raw, server, table),
+      name: this.names.ofTool(tool),
+      ...(description !== undefined && { description }),
+      inputSchema,
+      ...(isAnnotated && { annotations }),
+    };
+  }
+}
+
+/** The tools that apps may call and models may not. */
+async function onlyForApps(view: View, tools: readonly ToolEntry[]): Promise<ToolEntry[]> {
+  const known = new Set(tools.map(({ id }) => id));
+  const all = await view.tools({ wait: false, for: "app" });
+  return all.filter(({ id }) => !known.has(id));
+}
+
+function withShown({ server, raw }: ListedEntry, key: string, table: UriTable): Record<string, unknown> {
+  const uri = String(raw[key]);
+  const shown = shownUri(uri, server, table);
+  return shown === uri ? raw : { ...raw, [key]: shown };
+}
+
+function found({ id, server, inputSchema, raw: { execution } }: ToolEntry): FoundTool {
+  const requiresTask = isRecord(execution) && execution["taskSupport"] === "required";
+  return { id, server, headers: paramHeaders(inputSchema), requiresTask };
+}
+
+/** Sets an entry as the newest, and forgets the oldest ones. */
+function keepNewest<T>(map: Map<string, T>, key: string, value: T, most = 32): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const [oldest] of map) {
+    if (map.size <= most) break;
+    map.delete(oldest);
+  }
+}
+
+export type ChangedKind = "tools" | "resources" | "prompts";
+
+export const serverInfo = { name: "plugboard", title: "Plugboard", version };

@@ -1,0 +1,84 @@
+import type { Capabilities, LogLevel, ParsedParams, View } from "../index.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+export type Era = "modern" | "legacy";
+
+/** The program on the other side: a legacy session, or what one modern request says about its sender. */
+export interface Client {
+  readonly era: Era;
+  readonly revision: string;
+  /** Whom the request was authenticated as. */
+  readonly caller: string;
+  readonly endpoint: Endpoint;
+  readonly capabilities: Capabilities;
+  readonly info?: Record<string, unknown> | undefined;
+  /** Absent if it wants no log messages. */
+  readonly logLevel?: LogLevel | undefined;
+  /**
+   * Asks a legacy client, on the stream of `during` or else on its own. Throws a `Refusal` with the client's error.
+   * A modern client cannot be asked.
+   */
+  ask?(question: ClientQuestion, during: Exchange | undefined): Promise<Record<string, unknown>>;
+  /** What a legacy client keeps between its requests. */
+  readonly session?: ClientSession | undefined;
+}
+
+export interface ClientSession {
+  /** How to end each subscription, by the URI that the client knows. */
+  readonly subscriptions: Map<string, () => void>;
+  setLogLevel(level: LogLevel): Promise<void>;
+  /** Sends what belongs to no request. */
+  notify(method: string, params: Record<string, unknown>): void;
+}
+
+export interface ClientQuestion {
+  method: string;
+  params: Record<string, unknown>;
+  /** Aborted when the answer no longer matters; the client is told. */
+  signal: AbortSignal;
+  /** Lets other calls have their turn while nobody knows whether the client comes back. */
+  stepAside?: (() => void) | undefined;
+}
+
+/** One request of a client until it is answered. */
+export interface Exchange {
+  readonly client: Client;
+  readonly id: string | number;
+  readonly method: string;
+  readonly params: ParsedParams;
+  /** Aborted when the client cancels the request or is gone for good. */
+  readonly signal: AbortSignal;
+  /** A header that the client sent with it, by its name in lower case. Only what the configuration maps may pass on. */
+  header(name: string): string | undefined;
+  /** Sends a notification on the stream of this request; ignored after the answer. */
+  notify(method: string, params: Record<string, unknown>): void;
+}
+
+/** The outcome of a request. A result is an object to serialise, or its JSON text. */
+export type Answer = { result: Record<string, unknown> | Buffer } | { error: RpcFailure };
+
+export interface RpcFailure {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+/** Answers what clients ask. A failure is an answer too: nothing is thrown. */
+export interface Dispatcher {
+  answer(exchange: Exchange): Promise<Answer>;
+  /** A notification of a client, other than cancellation. */
+  hear(client: Client, method: string, params: ParsedParams): void;
+}
+
+/** Where messages to a client go: a stream of one request, or whatever is open for the rest. */
+export interface Outlet {
+  /** One JSON-RPC message as text, without line breaks. */
+  send(text: string): void;
+  /** A header of the HTTP request that it belongs to, by its name in lower case. */
+  header?(name: string): string | undefined;
+}
+
+/** The servers as this client may see and use them. */
+export function viewOf({ endpoint, caller }: Client): View {
+  return endpoint.view(caller);
+}

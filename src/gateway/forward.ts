@@ -1,0 +1,109 @@
+import type { JsonRpcAnswer, ParsedParams, RawAnswer, RequestOptions } from "../index.ts";
+import type { Core } from "./core.ts";
+import { viewOf } from "./exchange.ts";
+import type { Answer, Exchange } from "./exchange.ts";
+import { cleanMeta } from "./envelope.ts";
+import { withLinks } from "./links.ts";
+import { Failure, failed } from "./failure.ts";
+import { isRecord } from "../lib/record.ts";
+import type { Running } from "./parked-calls.ts";
+import { passedHeaders } from "./passed-headers.ts";
+import { askClient, canBeAsked } from "./questions.ts";
+import { assertPagesAllowed, completed, inputRequired, openState } from "./required-input.ts";
+import { passMessage, passProgress } from "./notifications.ts";
+
+export type SendOptions = Omit<RequestOptions, "server">;
+
+export interface Forwarded {
+  server: string;
+  params: ParsedParams;
+  /** How to send it. Default: as a request of the same method. */
+  send?: (params: ParsedParams, options: SendOptions) => Promise<JsonRpcAnswer | RawAnswer>;
+  /** What a client gets where it could not be sent or was not answered. */
+  failed?: (error: unknown) => Answer;
+  /** Hears of what a modern client gets in the end, by whichever of its requests. */
+  onAnswer?: (answer: Answer) => void;
+}
+
+/** Passes a request on to a server, and everything that is said during it back and forth. */
+export async function forward(exchange: Exchange, core: Core, forwarded: Forwarded): Promise<Answer> {
+  const { client, method } = exchange;
+  const { server } = forwarded;
+  const view = viewOf(client);
+  const params = cleanMeta(forwarded.params);
+  const send =
+    forwarded.send ??
+    ((own: ParsedParams, options: SendOptions) =>
+      view.request(method, own, { server, raw: true, ...options }));
+  const { capabilities, logLevel } = client;
+  // A question has to reach the client whose request it belongs to, not another one of the same caller.
+  const headers = passedHeaders(exchange, server, core.passedHeaders());
+  const said = { capabilities, logLevel, headers, exclusive: canBeAsked(client) };
+  const fail = forwarded.failed ?? failed;
+  if (client.era === "legacy") {
+    const { signal } = exchange;
+    const onQuestion = askClient(exchange);
+    const heard = passTo(() => exchange);
+    const sent = send(params, { ...heard, ...said, signal, onQuestion, fulfil: true }).then((answer) => {
+      if ("error" in answer) assertPagesAllowed(answer.error, server, client);
+      return toAnswer(answer);
+    });
+    return sent.then((answer) => withLinks(answer, server, exchange)).catch(fail);
+  }
+  const state = openState(exchange, server, core);
+  if (state?.parked !== undefined) return core.parked.resume(state.parked, exchange);
+  const own = state ? goingOn(params, state) : params;
+  // Legacy servers have one level for everybody.
+  if (logLevel !== undefined) await core.logLevels.wantForNow(logLevel);
+  const run = async (options: SendOptions, running: Running) => {
+    try {
+      const asked = { ...passTo(running.exchange), ...said, ...options };
+      let answer = await send(own, asked);
+      for (let round = 0; ; round++) {
+        const missing = hasFailed(answer) ? running.undeclared() : undefined;
+        if (missing) throw missing;
+        if ("error" in answer) assertPagesAllowed(answer.error, server, client);
+        const required = inputRequired(answer, exchange, server, core);
+        if (!required) break;
+        if (!("again" in required)) return required;
+        if (round === mostRounds) throw new Failure(-32_603, "The server does not stop asking.");
+        answer = await send(own.with({ ...required.again }), asked);
+      }
+      const final = await withLinks(completed(answer, method), server, exchange);
+      forwarded.onAnswer?.(final);
+      return final;
+    } catch (error) {
+      return fail(error);
+    }
+  };
+  return core.parked.run(exchange, run);
+}
+
+/** How often a server is told what the configuration answers, for one request of a client. */
+const mostRounds = 10;
+
+/** The parameters with the server's own state, and what the client was not asked for. */
+function goingOn(
+  params: ParsedParams,
+  { upstream, answered }: NonNullable<ReturnType<typeof openState>>,
+): ParsedParams {
+  const { inputResponses } = params.value;
+  const inputs = answered && { ...(isRecord(inputResponses) && inputResponses), ...answered };
+  return params.with({ requestState: upstream, ...(inputs && { inputResponses: inputs }) });
+}
+
+/** Passes on what a server says during a request, to whichever request of the client waits for its answer then. */
+function passTo(exchange: () => Exchange): Pick<SendOptions, "onProgress" | "onNotification"> {
+  return {
+    onProgress: (progress) => passProgress(exchange(), progress),
+    onNotification: (method, params) => passMessage(exchange(), method, params),
+  };
+}
+
+function hasFailed(answer: JsonRpcAnswer | RawAnswer): boolean {
+  return "error" in answer || ("bytes" in answer ? answer.isError : answer.result["isError"] === true);
+}
+
+function toAnswer(answer: JsonRpcAnswer | RawAnswer): Answer {
+  return "bytes" in answer ? { result: answer.bytes } : answer;
+}

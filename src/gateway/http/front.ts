@@ -1,0 +1,223 @@
+import type { Endpoint } from "../endpoint.ts";
+import type { Dispatcher } from "../exchange.ts";
+import type { LogLevels } from "../log-levels.ts";
+import { BadMessage, readBatch, readMessage } from "../message.ts";
+import type { Seal } from "../seal.ts";
+import { isModernRevision } from "../../index.ts";
+import { startDeadline } from "../../lib/deadline.ts";
+import { Slots } from "../../lib/transient.ts";
+import { createAuthentication } from "./authentication.ts";
+import type { Authentication, AuthenticationOptions } from "./authentication.ts";
+import { CallerUse } from "./caller-use.ts";
+import { Edge } from "./edge.ts";
+import type { EdgeOptions } from "./edge.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { mediaTypeRefusal, refuseFailure, refuseIncoming } from "./incoming.ts";
+import type { Incoming } from "./incoming.ts";
+import { LegacyRequests } from "./legacy.ts";
+import { defaultLimits } from "./limits.ts";
+import type { GatewayLimits } from "./limits.ts";
+import { ModernRequests, isModernMessage } from "./modern.ts";
+import { refuse, tooMany } from "./refusal.ts";
+import { ReplayMemory } from "./replay.ts";
+import type { HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
+import { Sessions } from "./sessions.ts";
+
+export interface HttpOptions extends AuthenticationOptions, EdgeOptions {
+  limits?: Partial<GatewayLimits> | undefined;
+  onLog?: ((line: string) => void) | undefined;
+}
+
+/** What HTTP needs of the rest of the gateway. */
+export interface HttpSettings extends HttpOptions {
+  dispatcher: Dispatcher;
+  logLevels: LogLevels;
+  seal: Seal;
+  endpoint(bundle: string | undefined): Endpoint | undefined;
+}
+
+const methods = "GET, POST, DELETE";
+
+/** Everything between a request and the dispatcher: who may come in, which path, which era. */
+export class HttpFront {
+  readonly limits: GatewayLimits;
+  readonly #settings: HttpSettings;
+  readonly #edge: Edge;
+  readonly #authenticate: Authentication;
+  readonly #use: CallerUse;
+  readonly #memory: ReplayMemory;
+  readonly #sessions: Sessions;
+  readonly #modern: ModernRequests;
+  readonly #legacy: LegacyRequests;
+  /** Replies to POST requests that are not complete. */
+  readonly #open = new Slots<HttpReply>();
+  #isClosing = false;
+  #onAnswered: (() => void) | undefined;
+
+  constructor(settings: HttpSettings) {
+    const limits = { ...defaultLimits, ...settings.limits };
+    const use = new CallerUse(limits);
+    const heartbeat = new Heartbeat(limits.keepAliveMs, (error) => this.#logFailure(error));
+    const memory = new ReplayMemory(limits.replayBytes);
+    this.limits = limits;
+    this.#settings = settings;
+    this.#edge = new Edge(settings);
+    this.#authenticate = createAuthentication(settings);
+    this.#use = use;
+    this.#memory = memory;
+    const { dispatcher, logLevels, seal } = settings;
+    this.#sessions = new Sessions({ dispatcher, logLevels, seal, limits, memory, use, heartbeat });
+    this.#modern = new ModernRequests({ dispatcher, use, heartbeat, limits });
+    this.#legacy = new LegacyRequests({ sessions: this.#sessions, use, heartbeat, limits });
+  }
+
+  /** What is held for clients right now. */
+  get held(): { sessions: number; requests: number; callers: number; events: number } {
+    const [sessions, requests] = [this.#sessions.size, this.#open.size];
+    return { sessions, requests, callers: this.#use.size, events: this.#memory.size };
+  }
+
+  readonly handle = (request: HttpRequest, reply: HttpReply): void => {
+    this.#handle(request, reply).catch((error: unknown) => this.#fail(reply, error));
+  };
+
+  /**
+   * Lets requests under way finish, at most for `drainMs`, and ends everything that listens at once. What is left then
+   * is cancelled, and so are all sessions.
+   */
+  async close(drainMs: number): Promise<void> {
+    this.#isClosing = true;
+    this.#modern.endListening();
+    this.#sessions.endListening();
+    if (this.#open.size > 0 && drainMs > 0) {
+      using deadline = startDeadline(drainMs);
+      await new Promise<void>((resolve) => {
+        this.#onAnswered = resolve;
+        deadline.signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+    }
+    this.#modern.close();
+    this.#sessions.close();
+    for (const reply of this.#open) reply.destroy();
+  }
+
+  async #handle(request: HttpRequest, reply: HttpReply): Promise<void> {
+    const refusal = this.#edge.refusal(request);
+    if (refusal) return refuse(reply, refusal);
+    const { path } = request;
+    if (path === "/healthz") return this.#health(request, reply);
+    const route = /^\/mcp(?:\/([^/]+))?$/.exec(path);
+    const cors = this.#edge.cors(request);
+    if (!route) return refuse(reply, { status: 404, message: "Not found. The endpoint is /mcp." }, cors);
+    const preflight = this.#edge.preflight(request, methods);
+    if (preflight) return reply.send(204, preflight);
+    if (!["GET", "POST", "DELETE"].includes(request.method))
+      return refuse(
+        reply,
+        { status: 405, message: "Method not allowed.", headers: { allow: methods } },
+        cors,
+      );
+    const caller = await this.#authenticate(request);
+    if (typeof caller !== "string") return refuse(reply, caller, cors);
+    const endpoint = this.#settings.endpoint(decodeName(route[1]));
+    if (!endpoint) return refuse(reply, { status: 404, message: "There is no such bundle." }, cors);
+    if (this.#isClosing) return refuse(reply, closing, cors);
+    await this.#serve({ request, reply, cors, caller, endpoint });
+  }
+
+  async #serve(incoming: Incoming): Promise<void> {
+    const { request, caller, reply } = incoming;
+    if (request.method !== "POST" && isModernRevision(request.header("mcp-protocol-version")))
+      return refuseIncoming(incoming, onlyPost);
+    if (request.method === "GET") return this.#legacy.listen(incoming);
+    if (request.method === "DELETE") return this.#legacy.end(incoming);
+    const refusal = mediaTypeRefusal(request);
+    if (refusal) return refuseIncoming(incoming, refusal);
+    if (!this.#use.take(caller, "requests"))
+      return refuseIncoming(incoming, tooMany(429, "Too many of your requests are under way."));
+    const place = this.#open.add(reply);
+    let isListening = false;
+    const release = () => {
+      if (!isListening) this.#use.release(caller, "requests");
+      isListening = true;
+    };
+    try {
+      const body = await readBody(request, this.limits.bodyBytes);
+      if (body === "gone") return;
+      if (!body) return refuseIncoming(incoming, { status: 413, message: tooLarge(this.limits.bodyBytes) });
+      await this.#dispatch(incoming, body, release);
+    } finally {
+      release();
+      this.#answered(place);
+    }
+  }
+
+  async #dispatch(incoming: Incoming, body: Buffer, releaseEarly: () => void): Promise<void> {
+    try {
+      const batch = readBatch(body, this.limits.batchMessages);
+      const messages = (batch ?? [body]).map((one) => readMessage(one));
+      const [first] = messages;
+      if (!batch && first && isModernMessage(incoming.request, first)) {
+        // What listens counts as a stream.
+        if (first.kind === "request" && first.method === "subscriptions/listen") releaseEarly();
+        await this.#modern.serve(incoming, first);
+      } else await this.#legacy.serve(incoming, messages, batch !== undefined);
+    } catch (error) {
+      if (!(error instanceof BadMessage)) throw error;
+      refuseFailure(incoming, error);
+    }
+  }
+
+  #health(request: HttpRequest, reply: HttpReply): void {
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return refuse(reply, { status: 405, message: "Method not allowed.", headers: { allow: "GET, HEAD" } });
+    const headers: ReplyHeaders = { "content-type": "application/json" };
+    const status = this.#isClosing ? "closing" : "ok";
+    reply.send(this.#isClosing ? 503 : 200, headers, [JSON.stringify({ status })]);
+  }
+
+  #answered(place: number): void {
+    this.#open.remove(place);
+    if (this.#open.size === 0) this.#onAnswered?.();
+  }
+
+  /** Nothing of an unexpected error is told to the client. */
+  #fail(reply: HttpReply, error: unknown): void {
+    this.#logFailure(error);
+    try {
+      refuse(reply, { status: 500, code: -32_603, message: "Internal error" });
+    } catch {
+      reply.destroy();
+    }
+  }
+
+  #logFailure(error: unknown): void {
+    this.#settings.onLog?.(`A request failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Modern clients have no session to listen in or to end. */
+const onlyPost = { status: 405, message: "This revision has only POST.", headers: { allow: "POST" } };
+
+const closing = tooMany(503, "The gateway is closing.");
+
+function tooLarge(bytes: number): string {
+  return `The body is longer than ${bytes} bytes.`;
+}
+
+async function readBody(request: HttpRequest, limit: number): Promise<Buffer | "gone" | undefined> {
+  try {
+    return await request.body(limit);
+  } catch {
+    return "gone";
+  }
+}
+
+function decodeName(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,144 @@
+import { legacyRevisions, modernRevision } from "../../index.ts";
+import type { ClientMessage, ClientRequest } from "../message.ts";
+import type { CallerUse } from "./caller-use.ts";
+import type { Heartbeat } from "./heartbeat.ts";
+import { HttpSession } from "./http-session.ts";
+import { accepts, refuseFailure, refuseIncoming } from "./incoming.ts";
+import type { Incoming } from "./incoming.ts";
+import { answerChunks } from "./json-rpc.ts";
+import { LegacyReply } from "./legacy-reply.ts";
+import type { GatewayLimits } from "./limits.ts";
+import { tooMany } from "./refusal.ts";
+import type { HttpRefusal } from "./refusal.ts";
+import type { Sessions } from "./sessions.ts";
+import { refusedStatus } from "./status.ts";
+
+export interface LegacySettings {
+  sessions: Sessions;
+  use: CallerUse;
+  heartbeat: Heartbeat;
+  limits: GatewayLimits;
+}
+
+/** The last revision that has batches. */
+const lastWithBatches = "2025-03-26";
+
+/** Serves legacy requests, which belong to sessions. */
+export class LegacyRequests {
+  readonly #settings: LegacySettings;
+
+  constructor(settings: LegacySettings) {
+    this.#settings = settings;
+  }
+
+  /** POST. Resolves when every request in it is answered. */
+  async serve(incoming: Incoming, messages: readonly ClientMessage[], isBatch: boolean): Promise<void> {
+    const [first] = messages;
+    const hasSession = incoming.request.header("mcp-session-id") !== undefined;
+    if (!isBatch && !hasSession && first?.kind === "request" && first.method === "initialize")
+      return this.#initialize(incoming, first);
+    const session = this.#session(incoming);
+    if (!session) return;
+    if (isBatch && session.client.revision > lastWithBatches)
+      return refuseIncoming(incoming, {
+        status: refusedStatus,
+        code: -32_600,
+        message: `Invalid request: revision ${session.client.revision} has no batches.`,
+      });
+    await this.#answer(incoming, session, messages, isBatch);
+  }
+
+  /** GET: opens a stream that listens, or resumes one. */
+  listen(incoming: Incoming): void {
+    const { request, reply, cors, caller } = incoming;
+    if (!accepts(request, "text/event-stream"))
+      return refuseIncoming(incoming, { status: 406, message: "Accept must list text/event-stream." });
+    const session = this.#session(incoming);
+    if (!session) return;
+    const { use, limits } = this.#settings;
+    if (session.listening >= limits.streamsPerSession || !use.take(caller, "streams"))
+      return refuseIncoming(incoming, tooMany(429, "Too many streams are open."));
+    reply.onClose(() => {
+      session.touch();
+      use.release(caller, "streams");
+    });
+    if (session.listen(reply, cors, request.header("last-event-id"))) return;
+    refuseIncoming(incoming, { status: 400, message: "Nothing is known of this Last-Event-ID any longer." });
+  }
+
+  /** DELETE. */
+  end(incoming: Incoming): void {
+    const session = this.#session(incoming);
+    if (!session) return;
+    this.#settings.sessions.end(session);
+    incoming.reply.send(204, incoming.cors);
+  }
+
+  async #initialize(incoming: Incoming, message: ClientRequest): Promise<void> {
+    const { reply, cors, endpoint, caller } = incoming;
+    try {
+      const session = this.#settings.sessions.open(message, endpoint, caller);
+      if (!(session instanceof HttpSession)) return refuseIncoming(incoming, session, message.idText);
+      const headers = { ...cors, "content-type": "application/json", "mcp-session-id": session.id };
+      const result = await session.client.greeting();
+      reply.send(200, headers, answerChunks(message.idText, { result }));
+    } catch (error) {
+      refuseFailure(incoming, error, message.idText);
+    }
+  }
+
+  async #answer(
+    incoming: Incoming,
+    session: HttpSession,
+    messages: readonly ClientMessage[],
+    isBatch: boolean,
+  ): Promise<void> {
+    const { request, reply, cors } = incoming;
+    const requests = messages.filter((message) => message.kind === "request").length;
+    const outlet = new LegacyReply({ request, reply, cors, session, requests, isBatch });
+    const { heartbeat } = this.#settings;
+    const beat = heartbeat.add(outlet);
+    try {
+      await Promise.all(
+        messages.map(async (message) => {
+          const answer = await session.client.receive(message, outlet);
+          if (message.kind === "request") outlet.answer(message.idText, answer);
+        }),
+      );
+      if (requests === 0) reply.send(202, cors);
+    } finally {
+      heartbeat.remove(beat);
+      session.touch();
+    }
+  }
+
+  /** The session of a request; undefined if the request was refused. */
+  #session(incoming: Incoming): HttpSession | undefined {
+    const { request, endpoint, caller } = incoming;
+    const id = request.header("mcp-session-id");
+    const session = id === undefined ? undefined : this.#settings.sessions.find(id, endpoint, caller);
+    const refusal = session ? versionRefusal(request.header("mcp-protocol-version")) : noSession(id);
+    if (refusal) refuseIncoming(incoming, refusal);
+    else session?.touch();
+    return refusal ? undefined : session;
+  }
+}
+
+/** 404 makes a client start again. */
+function noSession(id: string | undefined): HttpRefusal {
+  return id === undefined
+    ? { status: 400, message: "Mcp-Session-Id is missing. Send `initialize` first." }
+    : { status: 404, code: -32_001, message: "There is no such session. Send `initialize` again." };
+}
+
+/** The header need not be there, nor be the negotiated revision: not every client gets that right. */
+function versionRefusal(version: string | undefined): HttpRefusal | undefined {
+  if (version === undefined || legacyRevisions.some((one) => one === version)) return undefined;
+  const supported = [modernRevision, ...legacyRevisions];
+  return {
+    status: 400,
+    code: -32_022,
+    message: "Unsupported MCP-Protocol-Version.",
+    data: { supported, requested: version.slice(0, 50) },
+  };
+}

@@ -1,0 +1,173 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Chunk, HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
+import { SlowReaders } from "./slow-readers.ts";
+import type { SlowReaderLimits } from "./slow-readers.ts";
+
+export type HttpHandler = (request: HttpRequest, reply: HttpReply) => void;
+
+/** Serves requests of `node:http`. */
+export function createListener(
+  handle: HttpHandler,
+  limits: SlowReaderLimits,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const slow = new SlowReaders(limits);
+  return (request, response) => handle(new NodeRequest(request), new NodeReply(request, response, slow));
+}
+
+/** Up to this size a body is sent in one piece: copying it costs less than several writes. */
+const joinedBytes = 16 * 1024;
+const maxDiscarded = 16 * 1024 * 1024;
+
+class NodeRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly #request: IncomingMessage;
+
+  constructor(request: IncomingMessage) {
+    this.#request = request;
+    this.method = request.method ?? "";
+    const url = request.url ?? "";
+    const query = url.indexOf("?");
+    this.path = query === -1 ? url : url.slice(0, query);
+  }
+
+  get received(): HttpRequest["received"] {
+    const { localAddress = "", localPort = 0, remoteAddress = "" } = this.#request.socket;
+    return { localAddress, localPort, remoteAddress };
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers[name];
+    return typeof value === "string" ? value : undefined;
+  }
+
+  headers(): Headers {
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(this.#request.headers))
+      if (typeof value === "string") headers.append(name, value);
+    return headers;
+  }
+
+  body(limit: number): Promise<Buffer | undefined> {
+    const request = this.#request;
+    return new Promise((resolve, reject) => {
+      if (request.destroyed) return reject(new Error("The client went away"));
+      if (Number(request.headers["content-length"] ?? 0) > limit) return resolve(undefined);
+      const chunks: Buffer[] = [];
+      let length = 0;
+      const read = (chunk: Buffer) => {
+        length += chunk.length;
+        if (length <= limit) return void chunks.push(chunk);
+        request.off("data", read);
+        resolve(undefined);
+      };
+      request.on("data", read);
+      request.once("end", () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+      request.once("close", () => {
+        if (!request.complete) reject(new Error("The client went away"));
+      });
+    });
+  }
+}
+
+class NodeReply implements HttpReply {
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #slow: SlowReaders;
+
+  constructor(request: IncomingMessage, response: ServerResponse, slow: SlowReaders) {
+    this.#request = request;
+    this.#response = response;
+    this.#slow = slow;
+  }
+
+  get waitingBytes(): number {
+    return this.#response.writableLength;
+  }
+
+  send(status: number, headers: ReplyHeaders, body: readonly Chunk[] = []): void {
+    const response = this.#response;
+    if (response.destroyed) return;
+    const length = byteLength(body);
+    const isEarly = !this.#request.complete && hasBody(this.#request);
+    if (isEarly) response.setHeader("connection", "close");
+    response.writeHead(status, status === 204 ? headers : { ...headers, "content-length": String(length) });
+    const [first] = body;
+    if (isEarly) return this.#endAfterRequest(body);
+    if (body.length <= 1) response.end(first);
+    else if (length <= joinedBytes) response.end(asLatin1(body), "latin1");
+    else {
+      this.#writeAll(body);
+      response.end();
+    }
+    if (length > joinedBytes) this.#slow.watch(response);
+  }
+
+  open(headers: ReplyHeaders): void {
+    this.#response.writeHead(200, headers);
+  }
+
+  write(chunks: readonly Chunk[]): void {
+    if (this.#response.destroyed) return;
+    if (byteLength(chunks) <= joinedBytes) this.#response.write(asLatin1(chunks), "latin1");
+    else this.#writeAll(chunks);
+    if (this.#response.writableNeedDrain) this.#slow.watch(this.#response);
+  }
+
+  end(): void {
+    this.#response.end();
+    this.#slow.watch(this.#response);
+  }
+
+  destroy(): void {
+    this.#response.destroy();
+  }
+
+  onClose(listener: (isDelivered: boolean) => void): void {
+    const response = this.#response;
+    // Whoever asks late is told too: the client may have gone while it was being authenticated.
+    if (response.closed) queueMicrotask(() => listener(response.writableFinished));
+    else response.once("close", () => listener(response.writableFinished));
+  }
+
+  #writeAll(chunks: readonly Chunk[]): void {
+    const response = this.#response;
+    response.cork();
+    for (const chunk of chunks) response.write(chunk);
+    response.uncork();
+  }
+
+  /**
+   * A client that is refused before it sent everything may read the answer only after that, and loses it if the
+   * connection breaks before. So what still comes is thrown away for a while.
+   */
+  #endAfterRequest(body: readonly Chunk[]): void {
+    const [request, response] = [this.#request, this.#response];
+    this.#writeAll(body);
+    let discarded = 0;
+    request.on("data", (chunk: Buffer) => {
+      discarded += chunk.length;
+      if (discarded > maxDiscarded) response.destroy();
+    });
+    request.once("end", () => response.end());
+    request.once("close", () => response.end());
+  }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+function byteLength(chunks: readonly Chunk[]): number {
+  let length = 0;
+  for (const chunk of chunks) length += Buffer.byteLength(chunk);
+  return length;
+}
+
+/** The same bytes as one string, because Node.js sends a string together with the header, in one piece. */
+function asLatin1(body: readonly Chunk[]): string {
+  let text = "";
+  for (const chunk of body)
+    text += (typeof chunk === "string" ? Buffer.from(chunk) : chunk).toString("latin1");
+  return text;
+}

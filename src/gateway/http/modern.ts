@@ -1,0 +1,117 @@
+import type { Client, Dispatcher } from "../exchange.ts";
+import type { ClientMessage, ClientRequest } from "../message.ts";
+import { Slots } from "../../lib/transient.ts";
+import { modernClient, revisionOf } from "../modern-client.ts";
+import { OpenExchange } from "../open-exchange.ts";
+import { isModernRevision } from "../../index.ts";
+import type { CallerUse } from "./caller-use.ts";
+import { assertParamHeaders, assertRoutingHeaders, assertVersionHeader } from "./header-rules.ts";
+import type { Heartbeat } from "./heartbeat.ts";
+import { refuseFailure, refuseIncoming } from "./incoming.ts";
+import type { Incoming } from "./incoming.ts";
+import type { GatewayLimits } from "./limits.ts";
+import { ModernReply } from "./modern-reply.ts";
+import { tooMany } from "./refusal.ts";
+import type { HttpRequest } from "./request.ts";
+import { refusedStatus } from "./status.ts";
+
+export interface ModernSettings {
+  dispatcher: Dispatcher;
+  use: CallerUse;
+  heartbeat: Heartbeat;
+  limits: GatewayLimits;
+}
+
+const listenMethod = "subscriptions/listen";
+
+/** Whether a message is of the modern era. Its body decides; the header alone shows what the body lacks. */
+export function isModernMessage(request: HttpRequest, message: ClientMessage): boolean {
+  if (message.kind !== "answer" && revisionOf(message.params) !== undefined) return true;
+  if (isModernRevision(request.header("mcp-protocol-version"))) return true;
+  const isOnlyModern =
+    message.kind === "request" && (message.method === "server/discover" || message.method === listenMethod);
+  return isOnlyModern && request.header("mcp-session-id") === undefined;
+}
+
+/** Serves modern requests: each stands for itself, and ends with its connection. */
+export class ModernRequests {
+  readonly #settings: ModernSettings;
+  readonly #open = new Slots<OpenExchange>();
+
+  constructor(settings: ModernSettings) {
+    this.#settings = settings;
+  }
+
+  /** Resolves when the request is answered. */
+  async serve(incoming: Incoming, message: ClientMessage): Promise<void> {
+    if (message.kind === "answer")
+      return refuseIncoming(incoming, {
+        status: refusedStatus,
+        code: -32_600,
+        message: "Nothing was asked.",
+      });
+    if (message.kind === "request") return this.#answer(incoming, message);
+    try {
+      // Only requests have to say who sends them. What nobody is known to say is heard by nobody.
+      if (revisionOf(message.params) !== undefined) {
+        const client = modernClient(message.params, incoming.endpoint, incoming.caller);
+        this.#settings.dispatcher.hear(client, message.method, message.params);
+      }
+    } catch (error) {
+      return refuseFailure(incoming, error);
+    }
+    incoming.reply.send(202, incoming.cors);
+  }
+
+  /** Ends the requests that would last for ever. */
+  endListening(): void {
+    for (const exchange of this.#open) if (exchange.method === listenMethod) exchange.cancel();
+  }
+
+  close(): void {
+    for (const exchange of this.#open) exchange.cancel();
+  }
+
+  async #answer(incoming: Incoming, message: ClientRequest): Promise<void> {
+    const { reply, caller } = incoming;
+    const { use, heartbeat, limits, dispatcher } = this.#settings;
+    let client: Client;
+    try {
+      client = await this.#sender(incoming, message);
+    } catch (error) {
+      return refuseFailure(incoming, error, message.idText);
+    }
+    const isListening = message.method === listenMethod;
+    if (isListening && !use.take(caller, "streams"))
+      return refuseIncoming(incoming, tooMany(429, "You have too many open streams."), message.idText);
+    const outlet = new ModernReply(incoming, limits.waitingBytes);
+    const exchange = new OpenExchange(client, message, outlet);
+    reply.onClose((isDelivered) => {
+      outlet.abandon();
+      if (!isDelivered) exchange.cancel();
+    });
+    const place = this.#open.add(exchange);
+    const beat = heartbeat.add(outlet);
+    try {
+      outlet.answer(message.idText, await dispatcher.answer(exchange));
+    } finally {
+      exchange.end();
+      this.#open.remove(place);
+      heartbeat.remove(beat);
+      if (isListening) use.release(caller, "streams");
+    }
+  }
+
+  /** Who sent the request. Throws -32602, -32020 or -32022 if the request does not say it, or says two things. */
+  async #sender({ request, endpoint, caller }: Incoming, message: ClientRequest): Promise<Client> {
+    const { params, method } = message;
+    const { name, arguments: args } = params.value;
+    assertVersionHeader(request, revisionOf(params));
+    const client = modernClient(params, endpoint, caller);
+    assertRoutingHeaders(request, message);
+    const isCall = method === "tools/call" && typeof name === "string";
+    const tool = isCall && (await endpoint.tool(name, caller, true));
+    if (tool) assertParamHeaders(request, tool.headers, args);
+    return client;
+  }
+}

@@ -1,0 +1,30 @@
+/** One HTTP request, whether it came over a socket or as a web `Request`. */
+export interface HttpRequest {
+  readonly method: string;
+  /** Without the query: nothing is ever read from that. */
+  readonly path: string;
+  /** Where it was received. Unknown for a web `Request`. */
+  readonly received?: { localAddress: string; localPort: number; remoteAddress: string } | undefined;
+  /** A header by its name in lower case. */
+  header(name: string): string | undefined;
+  headers(): Headers;
+  /** Undefined if the body is longer; the rest is not kept. Rejects if the client goes away. */
+  body(limit: number): Promise<Buffer | undefined>;
+}
+
+export type Chunk = string | Buffer;
+export type ReplyHeaders = Record<string, string>;
+
+/** The answer to one HTTP request: `send` once, or `open`, any number of `write`, and `end`. */
+export interface HttpReply {
+  send(status: number, headers: ReplyHeaders, body?: readonly Chunk[]): void;
+  open(headers: ReplyHeaders): void;
+  write(chunks: readonly Chunk[]): void;
+  end(): void;
+  /** Breaks the connection off. */
+  destroy(): void;
+  /** What was written and not taken by the client yet. */
+  readonly waitingBytes: number;
+  /** Called once, when the answer is complete or the client is gone. `isDelivered` if everything was sent. */
+  onClose(listener: (isDelivered: boolean) => void): void;
+}

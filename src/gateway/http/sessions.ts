@@ -1,0 +1,84 @@
+import { randomBytes } from "node:crypto";
+import { TransientMap } from "../../lib/transient.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { ClientRequest } from "../message.ts";
+import type { Seal } from "../seal.ts";
+import type { CallerUse } from "./caller-use.ts";
+import type { Beating, Heartbeat } from "./heartbeat.ts";
+import { HttpSession } from "./http-session.ts";
+import type { HttpSessionSettings } from "./http-session.ts";
+import { tooMany } from "./refusal.ts";
+import type { HttpRefusal } from "./refusal.ts";
+
+export interface SessionsSettings extends Omit<HttpSessionSettings, "id" | "endpoint" | "caller"> {
+  seal: Seal;
+  use: CallerUse;
+  heartbeat: Heartbeat;
+}
+
+/** All legacy sessions, by the ids that their clients send. */
+export class Sessions implements Beating {
+  readonly #settings: SessionsSettings;
+  readonly #sessions = new TransientMap<string, HttpSession>();
+  /** Its place in the heartbeat, while there are sessions. */
+  #beat: number | undefined;
+
+  constructor(settings: SessionsSettings) {
+    this.#settings = settings;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** A new session for an `initialize` request, or why there is none. Throws -32602 if the request says too little. */
+  open(initialize: ClientRequest, endpoint: Endpoint, caller: string): HttpSession | HttpRefusal {
+    const { seal, use, heartbeat, limits } = this.#settings;
+    if (this.#sessions.size >= limits.sessions)
+      return tooMany(503, "Too many sessions are open. Try again later.");
+    if (!use.take(caller, "sessions"))
+      return tooMany(429, "You have too many open sessions. End some, or wait until they expire.");
+    try {
+      const id = seal.close("session", caller, randomBytes(16).toString("base64url"));
+      const session = new HttpSession(initialize, { ...this.#settings, id, endpoint, caller });
+      this.#sessions.set(id, session);
+      this.#beat ??= heartbeat.add(this);
+      return session;
+    } catch (error) {
+      use.release(caller, "sessions");
+      throw error;
+    }
+  }
+
+  /** Only its own caller finds a session, and only where it was opened. */
+  find(id: string, endpoint: Endpoint, caller: string): HttpSession | undefined {
+    const session = this.#sessions.get(id);
+    return session?.client.caller === caller && session.client.endpoint === endpoint ? session : undefined;
+  }
+
+  end(session: HttpSession): void {
+    if (!this.#sessions.delete(session.id)) return;
+    const { use, heartbeat } = this.#settings;
+    use.release(session.client.caller, "sessions");
+    if (this.#sessions.size === 0 && this.#beat !== undefined) {
+      heartbeat.remove(this.#beat);
+      this.#beat = undefined;
+    }
+    session.close();
+  }
+
+  endListening(): void {
+    for (const session of this.#sessions.values()) session.endListening();
+  }
+
+  close(): void {
+    for (const session of this.#sessions.values()) this.end(session);
+  }
+
+  beat(): void {
+    for (const session of this.#sessions.values()) {
+      if (session.isIdle) this.end(session);
+      else session.beat();
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import { isRecord } from "../lib/record.ts";
+import type { Answer, Exchange } from "./exchange.ts";
+import { appUris, shownUri } from "./uris.ts";
+import type { UriTable } from "./uris.ts";
+
+/**
+ * Remembers which URIs a server gave this caller, so that links work, and marks those that several servers have. Results
+ * without links pass as they came.
+ */
+export async function withLinks(
+  answer: Answer,
+  server: string,
+  exchange: Pick<Exchange, "client" | "method">,
+): Promise<Answer> {
+  const { client, method } = exchange;
+  const { endpoint, caller } = client;
+  if ("error" in answer || endpoint.onlyServer() !== undefined || !mayHaveLinks(answer.result, method))
+    return answer;
+  const { result } = answer;
+  const value = Buffer.isBuffer(result)
+    ? (JSON.parse(result.toString("utf8")) as Record<string, unknown>)
+    : result;
+  const links = linksIn(value);
+  if (links.length === 0) return answer;
+  const table = await endpoint.uris(caller);
+  const given = endpoint.links(caller);
+  let isChanged = false;
+  for (const { uri, set } of links) {
+    given.delete(uri);
+    given.set(uri, server);
+    const shown = shownUri(uri, server, table);
+    if (shown === uri) continue;
+    set(shown);
+    isChanged = true;
+  }
+  for (const [oldest] of given) {
+    if (given.size <= maxLinks) break;
+    given.delete(oldest);
+  }
+  return isChanged ? { result: value } : answer;
+}
+
+const maxLinks = 10_000;
+
+function mayHaveLinks(result: Record<string, unknown> | Buffer, method: string): boolean {
+  if (method !== "tools/call" && method !== "prompts/get" && method !== "resources/read") return false;
+  return !Buffer.isBuffer(result) || result.includes('"resource') || result.includes('"uri"');
+}
+
+interface Link {
+  uri: string;
+  set(uri: string): void;
+}
+
+/** The URIs in the parts of a result, each with how to change it. */
+function linksIn(result: Record<string, unknown>): Link[] {
+  const { content, contents, messages } = result;
+  const parts = [
+    ...(Array.isArray(content) ? content : []),
+    ...(Array.isArray(messages)
+      ? messages.flatMap((one) => (isRecord(one) ? [one["content"]].flat() : []))
+      : []),
+  ].filter(isRecord);
+  const links = [...(Array.isArray(contents) ? contents : [])].filter(isRecord).flatMap(linkOf);
+  for (const part of parts) {
+    if (part["type"] === "resource_link") links.push(...linkOf(part));
+    if (part["type"] === "resource" && isRecord(part["resource"])) links.push(...linkOf(part["resource"]));
+  }
+  return [...links, ...appLinks(result)];
+}
+
+function linkOf(holder: Record<string, unknown>): Link[] {
+  const { uri } = holder;
+  return typeof uri === "string" ? [{ uri, set: (shown) => Object.assign(holder, { uri: shown }) }] : [];
+}
+
+function appLinks(holder: Record<string, unknown>): Link[] {
+  return [...new Set(appUris(holder))].map((uri) => ({
+    uri,
+    set: (shown) => Object.assign(holder, { _meta: withAppUri(holder["_meta"], uri, shown) }),
+  }));
+}
+
+/** A tool or result whose app's page has another URI here. */
+export function withShownApp(
+  raw: Record<string, unknown>,
+  server: string,
+  table: UriTable,
+): Record<string, unknown> {
+  let meta = raw["_meta"];
+  for (const uri of appUris(raw)) {
+    const shown = shownUri(uri, server, table);
+    if (shown !== uri) meta = withAppUri(meta, uri, shown);
+  }
+  return meta === raw["_meta"] ? raw : { ...raw, _meta: meta };
+}
+
+function withAppUri(meta: unknown, uri: string, shown: string): unknown {
+  if (!isRecord(meta)) return meta;
+  const { ui } = meta;
+  return {
+    ...meta,
+    ...(meta["ui/resourceUri"] === uri && { "ui/resourceUri": shown }),
+    ...(isRecord(ui) && ui["resourceUri"] === uri && { ui: { ...ui, resourceUri: shown } }),
+  };
+}

@@ -1,0 +1,185 @@
+import { ParsedParams } from "../index.ts";
+import { isDeeperThan } from "../lib/depth.ts";
+import { jsonItems, jsonMembers } from "../lib/json-members.ts";
+import type { JsonMember } from "../lib/json-members.ts";
+import { isRecord } from "../lib/record.ts";
+import type { RpcFailure } from "./exchange.ts";
+
+/** A message of a client, read from its bytes by one scan and one parse. */
+export type ClientMessage = ClientRequest | ClientNotification | ClientAnswer;
+
+export interface ClientRequest {
+  kind: "request";
+  id: string | number;
+  /** The id as JSON text. Numbers keep their digits, so it is also the id's identity. */
+  idText: string;
+  method: string;
+  params: ParsedParams;
+}
+
+export interface ClientNotification {
+  kind: "notification";
+  method: string;
+  params: ParsedParams;
+}
+
+/** The answer to a question of ours. */
+export interface ClientAnswer {
+  kind: "answer";
+  idText: string;
+  answer: { result: Record<string, unknown> } | { error: RpcFailure };
+}
+
+/** The bytes are not a message. `idText` is there if the message at least has a usable id. */
+export class BadMessage extends Error {
+  readonly failure: RpcFailure;
+  readonly idText: string;
+
+  constructor(code: -32_700 | -32_600 | -32_602, message: string, idText = "null") {
+    super(message);
+    this.failure = { code, message };
+    this.idText = idText;
+  }
+}
+
+const noParams = ParsedParams.parse(Buffer.from("{}"));
+const envelopeKeys = ["jsonrpc", "id", "method", "params", "result", "error"];
+
+/** Throws a `BadMessage` for anything but one JSON-RPC message with unambiguous keys. */
+export function readMessage(bytes: Buffer): ClientMessage {
+  const members = jsonMembers(bytes);
+  if (!members) throw notAnObject(bytes);
+  assertPlainKeys(members, envelopeKeys, "null");
+  const at = new Map(members.map((member) => [member.key, member]));
+  const text = (key: string) => {
+    const member = at.get(key);
+    return member && bytes.toString("utf8", member.start, member.end);
+  };
+  const id = readId(text("id"));
+  const idText = id?.text ?? "null";
+  if (parsed(text("jsonrpc"), idText) !== "2.0") throw invalid('"jsonrpc" must be "2.0"', idText);
+  for (const { key } of members) if (!envelopeKeys.includes(key)) parsed(text(key), idText);
+  if (!at.has("method")) return readAnswer(parsed(text("result"), idText), parsed(text("error"), idText), id);
+  const method = parsed(text("method"), idText);
+  if (typeof method !== "string") throw invalid("`method` must be a string", idText);
+  if (at.has("result") || at.has("error")) throw invalid("A request has no `result` or `error`", idText);
+  const params = readParams(bytes, at.get("params"), idText);
+  if (!at.has("id")) return { kind: "notification", method, params };
+  if (!id) throw invalid("`id` must be a string or a number");
+  return { kind: "request", id: id.value, idText, method, params };
+}
+
+/** The messages of a batch as the bytes that came; undefined if the body is not an array. */
+export function readBatch(bytes: Buffer, most = 100): Buffer[] | undefined {
+  if (bytes[firstByte(bytes)] !== 0x5b) return undefined;
+  const items = jsonItems(bytes, most);
+  if (!items) throw new BadMessage(-32_700, "The body is not valid JSON.");
+  if (items.length === 0) throw invalid("A batch needs at least one message");
+  if (items.length > most) throw invalid(`A batch has at most ${most} messages`);
+  return items.map(({ start, end }) => bytes.subarray(start, end));
+}
+
+function readParams(bytes: Buffer, member: JsonMember | undefined, idText: string): ParsedParams {
+  if (!member) return noParams;
+  const part = bytes.subarray(member.start, member.end);
+  if (part[0] !== 0x7b) throw invalid("`params` must be an object", idText);
+  let params: ParsedParams;
+  try {
+    params = ParsedParams.parse(part);
+  } catch {
+    throw new BadMessage(-32_700, "The body is not valid JSON.", idText);
+  }
+  assertPlainKeys(jsonMembers(part) ?? [], paramKeys, idText);
+  if (part.length >= 2 * maxDepth && isDeeperThan(params.value, maxDepth))
+    throw new BadMessage(-32_602, `\`params\` is ${tooDeep}.`, idText);
+  return params;
+}
+
+/** What is nested deeper would exhaust the stack of whoever walks through it. Servers are held to the same limit. */
+const maxDepth = 500;
+const tooDeep = `nested deeper than ${maxDepth} levels`;
+
+/** Parameters that decide something. Another spelling of one of them could mean one thing here and another at the server. */
+const paramKeys = [
+  "name",
+  "arguments",
+  "_meta",
+  "uri",
+  "cursor",
+  "requestState",
+  "inputResponses",
+  "task",
+  "taskId",
+  "ref",
+  "notifications",
+];
+
+function assertPlainKeys(members: readonly JsonMember[], known: readonly string[], idText: string): void {
+  const seen = new Set<string>();
+  for (const { key } of members) {
+    const folded = key.toLowerCase();
+    if (seen.has(folded)) throw invalid(`The key ${JSON.stringify(key.slice(0, 50))} is repeated`, idText);
+    seen.add(folded);
+    if (!known.includes(key) && known.some((one) => one.toLowerCase() === folded))
+      throw invalid(`The key ${JSON.stringify(key)} differs from a known one only in case`, idText);
+  }
+}
+
+function readAnswer(result: unknown, error: unknown, id: { text: string } | undefined): ClientAnswer {
+  if (!id) throw invalid("A message needs a `method` or an `id`");
+  if (isRecord(result) && error === undefined) {
+    // Whoever asked must hear something, and cannot be sent this.
+    const answer = isDeeperThan(result, maxDepth)
+      ? { error: { code: -32_602, message: `The client's answer is ${tooDeep}` } }
+      : { result };
+    return { kind: "answer", idText: id.text, answer };
+  }
+  const { code, message, data } = isRecord(error) ? error : {};
+  if (result !== undefined || typeof code !== "number" || typeof message !== "string")
+    throw invalid("An answer needs a `result` object or an `error`", id.text);
+  return {
+    kind: "answer",
+    idText: id.text,
+    answer: { error: { code, message, ...(data !== undefined && { data }) } },
+  };
+}
+
+function readId(text: string | undefined): { text: string; value: string | number } | undefined {
+  if (text === undefined || text.length > 1_000) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value === "string") return { text: JSON.stringify(value), value };
+  return typeof value === "number" ? { text, value } : undefined;
+}
+
+function parsed(text: string | undefined, idText: string): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new BadMessage(-32_700, "The body is not valid JSON.", idText);
+  }
+}
+
+function notAnObject(bytes: Buffer): BadMessage {
+  try {
+    JSON.parse(bytes.toString("utf8"));
+  } catch {
+    return new BadMessage(-32_700, "The body is not valid JSON.");
+  }
+  return invalid("A message is a JSON object");
+}
+
+function invalid(message: string, idText?: string): BadMessage {
+  return new BadMessage(-32_600, `Invalid request: ${message}.`, idText);
+}
+
+function firstByte(bytes: Buffer): number {
+  let at = 0;
+  while (at < bytes.length && (bytes[at] ?? 0) <= 0x20) at++;
+  return at;
+}

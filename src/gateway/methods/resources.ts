@@ -1,0 +1,47 @@
+import type { Method } from "../core.ts";
+import { viewOf } from "../exchange.ts";
+import { invalidParams, methodNotFound } from "../failure.ts";
+import { forward } from "../forward.ts";
+import { ownerOf } from "../resource-owners.ts";
+import type { Exchange } from "../exchange.ts";
+
+export const readResource: Method = async (exchange, core) => {
+  const { client, params } = exchange;
+  const { server, uri } = await ownerOf(uriOf(exchange), client);
+  const answer = await forward(exchange, core, { server, params: params.with({ uri }) });
+  if ("result" in answer && uri.startsWith("ui://")) client.endpoint.readPages(client.caller).add(server);
+  return answer;
+};
+
+export const subscribe: Method = async (exchange) => {
+  const { client } = exchange;
+  const { session } = client;
+  if (!session) throw methodNotFound(exchange.method);
+  const shown = uriOf(exchange);
+  if (session.subscriptions.has(shown)) return { result: {} };
+  const { server, uri } = await ownerOf(shown, client);
+  const stop = await viewOf(client).subscribeResource(
+    server,
+    uri,
+    () => session.notify("notifications/resources/updated", { uri: shown }),
+    { signal: exchange.signal },
+  );
+  session.subscriptions.get(shown)?.();
+  session.subscriptions.set(shown, () => void stop());
+  return { result: {} };
+};
+
+export const unsubscribe: Method = (exchange) => {
+  const { session } = exchange.client;
+  if (!session) throw methodNotFound(exchange.method);
+  const uri = uriOf(exchange);
+  session.subscriptions.get(uri)?.();
+  session.subscriptions.delete(uri);
+  return { result: {} };
+};
+
+function uriOf({ params }: Exchange): string {
+  const { uri } = params.value;
+  if (typeof uri === "string") return uri;
+  throw invalidParams("`uri` must be a string.");
+}

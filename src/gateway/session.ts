@@ -1,0 +1,190 @@
+import { Refusal, legacyRevisions } from "../index.ts";
+import type { Capabilities, LogLevel } from "../index.ts";
+import { isRecord } from "../lib/record.ts";
+import { TransientMap } from "../lib/transient.ts";
+import { serverInfo } from "./endpoint.ts";
+import type { ChangedKind, Endpoint } from "./endpoint.ts";
+import { viewOf } from "./exchange.ts";
+import type {
+  Answer,
+  Client,
+  ClientQuestion,
+  ClientSession,
+  Dispatcher,
+  Exchange,
+  Outlet,
+} from "./exchange.ts";
+import { invalidParams } from "./failure.ts";
+import { isForClient } from "./notifications.ts";
+import type { LogLevels } from "./log-levels.ts";
+import type { ClientAnswer, ClientMessage, ClientNotification, ClientRequest } from "./message.ts";
+import { OpenExchange, notificationText } from "./open-exchange.ts";
+import { hasLegacyTasks, legacyTasks } from "./tasks/protocols.ts";
+
+export interface SessionSettings {
+  endpoint: Endpoint;
+  caller: string;
+  dispatcher: Dispatcher;
+  logLevels: LogLevels;
+  /** Where what belongs to no request goes. */
+  outlet: Outlet;
+}
+
+interface AskedQuestion {
+  resolve(result: Record<string, unknown>): void;
+  reject(error: Error): void;
+}
+
+/** A legacy client from `initialize` until it ends, over whatever transport. */
+export class LegacySession implements Client, ClientSession {
+  readonly era = "legacy";
+  readonly revision: string;
+  readonly caller: string;
+  readonly endpoint: Endpoint;
+  readonly capabilities: Capabilities;
+  readonly info: Record<string, unknown> | undefined;
+  readonly subscriptions = new Map<string, () => void>();
+  logLevel: LogLevel = "info";
+  readonly #settings: SessionSettings;
+  readonly #exchanges = new TransientMap<string, OpenExchange>();
+  readonly #questions = new Map<string, AskedQuestion>();
+  readonly #changed = new Set<ChangedKind>();
+  readonly #stops: (() => void)[];
+  #asked = 0;
+  #isGreeted = false;
+
+  /** Throws -32602 if `initialize` says too little. */
+  constructor({ params }: ClientRequest, settings: SessionSettings) {
+    const { protocolVersion, capabilities, clientInfo } = params.value;
+    if (typeof protocolVersion !== "string") throw invalidParams("`protocolVersion` must be a string.");
+    this.revision = legacyRevisions.find((one) => one === protocolVersion) ?? legacyRevisions[0];
+    this.capabilities = isRecord(capabilities) ? capabilities : {};
+    this.info = isRecord(clientInfo) ? clientInfo : undefined;
+    this.caller = settings.caller;
+    this.endpoint = settings.endpoint;
+    this.#settings = settings;
+    this.#stops = [
+      this.endpoint.roots.join(this),
+      this.endpoint.onChange((kind) => this.#tellChange(kind)),
+      viewOf(this).onNotification(({ method, params: said, isOfRequest }) => {
+        // What belongs to a request is told on its own stream.
+        if (!isOfRequest && isForClient(this, method, said)) this.notify(method, said);
+      }),
+    ];
+  }
+
+  get session(): ClientSession {
+    return this;
+  }
+
+  /** The result of `initialize`. */
+  async greeting(): Promise<Record<string, unknown>> {
+    const { capabilities, ...about } = await this.endpoint.describe();
+    const own = { ...capabilities, ...(hasLegacyTasks(this) && legacyTasks) };
+    this.#isGreeted = true;
+    return { protocolVersion: this.revision, serverInfo, capabilities: own, ...about };
+  }
+
+  /** Requests that are not answered yet. */
+  get inFlight(): number {
+    return this.#exchanges.size;
+  }
+
+  /** Takes a message. The answer to a request; undefined for everything else, and for requests that were cancelled. */
+  async receive(message: ClientMessage, outlet: Outlet): Promise<Answer | undefined> {
+    if (message.kind === "request") return this.#answer(message, outlet);
+    if (message.kind === "answer") this.#take(message);
+    else if (message.method === "notifications/cancelled") this.#cancel(message);
+    else this.#settings.dispatcher.hear(this, message.method, message.params);
+    return undefined;
+  }
+
+  ask(
+    { method, params, signal }: ClientQuestion,
+    during: Exchange | undefined,
+  ): Promise<Record<string, unknown>> {
+    const outlet = during instanceof OpenExchange ? during.outlet : this.#settings.outlet;
+    const id = `q${++this.#asked}`;
+    const idText = JSON.stringify(id);
+    return new Promise((resolve, reject) => {
+      const withdraw = () => {
+        if (!this.#questions.delete(idText)) return;
+        outlet.send(
+          notificationText("notifications/cancelled", { requestId: id, reason: "No longer needed" }),
+        );
+        reject(new Refusal(-32_000, "The question was withdrawn"));
+      };
+      signal.addEventListener("abort", withdraw, { once: true });
+      const over = () => signal.removeEventListener("abort", withdraw);
+      this.#questions.set(idText, {
+        resolve: (result) => {
+          over();
+          resolve(result);
+        },
+        reject: (error) => {
+          over();
+          reject(error);
+        },
+      });
+      outlet.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    });
+  }
+
+  notify(method: string, params: Record<string, unknown>): void {
+    // Nothing may come before the answer to `initialize`, and whoever lists after it misses nothing.
+    if (this.#isGreeted) this.#settings.outlet.send(notificationText(method, params));
+  }
+
+  async setLogLevel(level: LogLevel): Promise<void> {
+    this.logLevel = level;
+    await this.#settings.logLevels.want(this, level);
+  }
+
+  /** Ends everything that it holds. */
+  close(): void {
+    for (const stop of this.#stops) stop();
+    for (const stop of this.subscriptions.values()) stop();
+    this.subscriptions.clear();
+    for (const exchange of this.#exchanges.values()) exchange.cancel();
+    for (const { reject } of this.#questions.values()) reject(new Refusal(-32_000, "The client is gone"));
+    this.#questions.clear();
+    void this.#settings.logLevels.forget(this);
+  }
+
+  async #answer(message: ClientRequest, outlet: Outlet): Promise<Answer | undefined> {
+    const { idText } = message;
+    if (this.#exchanges.has(idText))
+      return { error: { code: -32_600, message: "A request with this id is under way." } };
+    const exchange = new OpenExchange(this, message, outlet);
+    this.#exchanges.set(idText, exchange);
+    try {
+      const answer = await this.#settings.dispatcher.answer(exchange);
+      return exchange.isCancelled ? undefined : answer;
+    } finally {
+      exchange.end();
+      this.#exchanges.delete(idText);
+    }
+  }
+
+  #take({ idText, answer }: ClientAnswer): void {
+    const question = this.#questions.get(idText);
+    this.#questions.delete(idText);
+    if ("result" in answer) question?.resolve(answer.result);
+    else question?.reject(new Refusal(answer.error.code, answer.error.message, answer.error.data));
+  }
+
+  #cancel({ params }: ClientNotification): void {
+    const { requestId } = params.value;
+    this.#exchanges.get(JSON.stringify(requestId))?.cancel();
+  }
+
+  /** Changes that come together are told once. */
+  #tellChange(kind: ChangedKind): void {
+    if (this.#changed.has(kind)) return;
+    this.#changed.add(kind);
+    setImmediate(() => {
+      this.#changed.delete(kind);
+      this.notify(`notifications/${kind}/list_changed`, {});
+    });
+  }
+}

@@ -1,0 +1,208 @@
+import type { Readable, Writable } from "node:stream";
+import type { Endpoint } from "./endpoint.ts";
+import type { Answer, Dispatcher, Outlet } from "./exchange.ts";
+import { Failure, failed } from "./failure.ts";
+import type { LogLevels } from "./log-levels.ts";
+import { startDeadline } from "../lib/deadline.ts";
+import { TransientMap } from "../lib/transient.ts";
+import { BadMessage, readBatch, readMessage } from "./message.ts";
+import type { ClientMessage, ClientRequest } from "./message.ts";
+import { modernClient, revisionOf } from "./modern-client.ts";
+import { OpenExchange } from "./open-exchange.ts";
+import { LegacySession } from "./session.ts";
+
+export interface StdioSettings {
+  endpoint: Endpoint;
+  dispatcher: Dispatcher;
+  logLevels: LogLevels;
+  input: Readable;
+  output: Writable;
+}
+
+const maxLineBytes = 64 * 1024 * 1024;
+/** A client that reads nothing while this much waits for it is given up. */
+const maxWaitingBytes = 256 * 1024 * 1024;
+
+/** The caller behind a pipe. */
+export const stdioCaller = "stdio";
+
+/** A client at the other end of a pipe. */
+export interface Pipe {
+  /** Resolves when the input has ended and nothing runs for the client any more. */
+  ended: Promise<void>;
+  /** Takes no more requests, and ends when those under way are answered, or after a while. */
+  stop(drainMs: number): Promise<void>;
+}
+
+/** Serves the one client at the other end of a pipe. */
+export function openPipe(settings: StdioSettings): Pipe {
+  const connection = new StdioConnection(settings);
+  const read = async () => {
+    try {
+      for await (const line of lines(settings.input)) connection.take(line);
+    } catch (error) {
+      if (!connection.isStopping) throw error;
+    } finally {
+      await connection.close();
+    }
+  };
+  const ended = read();
+  const stop = async (drainMs: number) => {
+    await connection.drain(drainMs);
+    settings.input.destroy();
+    await ended;
+  };
+  return { ended, stop };
+}
+
+class StdioConnection implements Outlet {
+  readonly #settings: StdioSettings;
+  /** Modern requests under way; a legacy session has its own. */
+  readonly #exchanges = new TransientMap<string, OpenExchange>();
+  readonly #running = new Set<Promise<void>>();
+  #session: LegacySession | undefined;
+  isStopping = false;
+
+  constructor(settings: StdioSettings) {
+    this.#settings = settings;
+    settings.output.on("error", () => undefined);
+  }
+
+  send(text: string): void {
+    this.#write([text]);
+  }
+
+  take(line: Buffer | "too long"): void {
+    this.#refusing(() => {
+      if (line === "too long") throw new BadMessage(-32_600, `A message has at most ${maxLineBytes} bytes.`);
+      for (const one of readBatch(line) ?? [line]) this.#refusing(() => this.#receive(readMessage(one)));
+    });
+  }
+
+  /** Resolves when everything that was asked is answered, or after a while. Questions to the client still go on. */
+  async drain(drainMs: number): Promise<void> {
+    this.isStopping = true;
+    for (const exchange of this.#exchanges.values())
+      if (exchange.method === "subscriptions/listen") exchange.cancel();
+    using deadline = startDeadline(drainMs);
+    const late = new Promise<void>((resolve) => {
+      deadline.signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    await Promise.race([Promise.allSettled(this.#running), late]);
+  }
+
+  /** Nobody can read answers any more, so what still runs is ended. */
+  async close(): Promise<void> {
+    for (const exchange of this.#exchanges.values()) exchange.cancel();
+    this.#session?.close();
+    await Promise.allSettled(this.#running);
+  }
+
+  /** What cannot be understood is answered, and keeps nothing else from being read. */
+  #refusing(read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof BadMessage)) throw error;
+      this.#reply(error.idText, { error: error.failure });
+    }
+  }
+
+  #receive(message: ClientMessage): void {
+    const work = this.#handle(message).finally(() => this.#running.delete(work));
+    this.#running.add(work);
+  }
+
+  async #handle(message: ClientMessage): Promise<void> {
+    if (this.isStopping && message.kind === "request")
+      return this.#reply(message.idText, failed(new Failure(-32_000, "The gateway is shutting down.")));
+    if (message.kind === "request" && message.method === "initialize") return this.#initialize(message);
+    const isModern = message.kind !== "answer" && revisionOf(message.params) !== undefined;
+    if (isModern || (message.kind === "request" && message.method === "server/discover"))
+      return message.kind === "request" ? this.#answerModern(message) : undefined;
+    if (message.kind === "notification" && message.method === "notifications/cancelled")
+      this.#exchanges.get(JSON.stringify(message.params.value["requestId"]))?.cancel();
+    if (this.#session) {
+      const answer = await this.#session.receive(message, this);
+      if (message.kind === "request" && answer) this.#reply(message.idText, answer);
+    } else if (message.kind === "request") {
+      const isPing = message.method === "ping";
+      const error = { code: -32_600, message: "Send `initialize` first." };
+      this.#reply(message.idText, isPing ? { result: {} } : { error });
+    }
+  }
+
+  async #initialize(message: ClientRequest): Promise<void> {
+    const { endpoint, dispatcher, logLevels } = this.#settings;
+    try {
+      const settings = { endpoint, dispatcher, logLevels, caller: stdioCaller, outlet: this };
+      const session = new LegacySession(message, settings);
+      this.#session?.close();
+      this.#session = session;
+      this.#reply(message.idText, { result: await session.greeting() });
+    } catch (error) {
+      this.#reply(message.idText, failed(error));
+    }
+  }
+
+  async #answerModern(message: ClientRequest): Promise<void> {
+    const { endpoint, dispatcher } = this.#settings;
+    const { idText } = message;
+    if (this.#exchanges.has(idText))
+      return this.#reply(idText, failed(new Failure(-32_600, "A request with this id is under way.")));
+    let exchange: OpenExchange;
+    try {
+      exchange = new OpenExchange(modernClient(message.params, endpoint, stdioCaller), message, this);
+    } catch (error) {
+      return this.#reply(idText, failed(error));
+    }
+    this.#exchanges.set(idText, exchange);
+    const answer = await dispatcher.answer(exchange);
+    exchange.end();
+    this.#exchanges.delete(idText);
+    if (!exchange.isCancelled || message.method === "subscriptions/listen") this.#reply(idText, answer);
+  }
+
+  #reply(idText: string, answer: Answer): void {
+    const head = `{"jsonrpc":"2.0","id":${idText},`;
+    if ("error" in answer) return this.#write([`${head}"error":${JSON.stringify(answer.error)}}`]);
+    const { result } = answer;
+    this.#write([`${head}"result":`, Buffer.isBuffer(result) ? result : JSON.stringify(result), "}"]);
+  }
+
+  #write(chunks: (string | Buffer)[]): void {
+    const { output } = this.#settings;
+    if (output.writableLength > maxWaitingBytes) output.destroy();
+    if (output.destroyed || output.writableEnded) return;
+    output.cork();
+    for (const chunk of chunks) output.write(chunk);
+    output.write("\n");
+    process.nextTick(() => output.uncork());
+  }
+}
+
+/** The lines of a stream as bytes, without empty ones. Of a line that is too long nothing is kept. */
+async function* lines(input: Readable): AsyncGenerator<Buffer | "too long"> {
+  let parts: Buffer[] = [];
+  let size = 0;
+  /** Takes the next bytes of the current line. True if they are the first ones too many. */
+  const add = (bytes: Buffer): boolean => {
+    const wasTooLong = size > maxLineBytes;
+    size += bytes.length;
+    if (size > maxLineBytes) parts = [];
+    else if (bytes.length > 0) parts.push(bytes);
+    return !wasTooLong && size > maxLineBytes;
+  };
+  for await (const chunk of input as AsyncIterable<Buffer | string>) {
+    let rest = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+    for (let end = rest.indexOf(0x0a); end !== -1; end = rest.indexOf(0x0a)) {
+      if (add(rest.subarray(0, end))) yield "too long";
+      const line = Buffer.concat(parts);
+      parts = [];
+      size = 0;
+      rest = rest.subarray(end + 1);
+      if (line.toString("latin1").trim() !== "") yield line;
+    }
+    if (add(rest)) yield "too long";
+  }
+}
