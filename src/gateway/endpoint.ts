@@ -152,17 +152,21 @@ export class Endpoint {
   }
 
   /** The tool that a client calls by this name; undefined if there is none. */
-  tool(
+  async tool(
     name: string,
     caller: string,
     withApps: boolean,
     signal?: AbortSignal,
-  ): FoundTool | undefined | Promise<FoundTool | undefined> {
-    const seen = this.#seen(caller);
-    const known = seen.tools?.at === this.#changes ? seen.tools.table.get(name) : undefined;
-    const shown = (found: FoundTool | undefined) => (found?.for === "app" && !withApps ? undefined : found);
-    // Most calls need not wait here.
-    return known ? shown(known) : this.#findTool(name, seen, signal).then(shown);
+  ): Promise<FoundTool | undefined> {
+    const found = await this.#findTool(name, this.#seen(caller), signal);
+    return found?.for === "app" && !withApps ? undefined : found;
+  }
+
+  /** The same as far as it is known without waiting. */
+  knownTool(name: string, caller: string, withApps: boolean): FoundTool | undefined {
+    const { tools } = this.#seen(caller);
+    const found = tools?.at === this.#changes ? tools.table.get(name) : undefined;
+    return found?.for === "app" && !withApps ? undefined : found;
   }
 
   /** Whose URIs are whose, for this caller. */

@@ -48,6 +48,8 @@ export interface Exchange {
   readonly params: ParsedParams;
   /** Aborted when the client cancels the request or is gone for good. */
   readonly signal: AbortSignal;
+  /** Calls the listener then, or at once if that has happened. Costs less than the signal. Returns how to end that. */
+  onCancelled(listener: () => void): () => void;
   /** A header that the client sent with it, by its name in lower case. Only what the configuration maps may pass on. */
   header(name: string): string | undefined;
   /** Sends a notification on the stream of this request; ignored after the answer. */

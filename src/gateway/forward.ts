@@ -44,11 +44,14 @@ export async function forward(exchange: Exchange, core: Core, forwarded: Forward
     const { signal } = exchange;
     const onQuestion = askClient(exchange);
     const heard = passTo(() => exchange);
-    const sent = send(params, { ...heard, ...said, signal, onQuestion, fulfil: true }).then((answer) => {
+    try {
+      const answer = await send(params, { ...heard, ...said, signal, onQuestion, fulfil: true });
       if ("error" in answer) assertPagesAllowed(answer.error, server, client);
-      return toAnswer(answer);
-    });
-    return sent.then((answer) => withLinks(answer, server, exchange)).catch(fail);
+      const linked = withLinks(toAnswer(answer), server, exchange);
+      return linked instanceof Promise ? await linked : linked;
+    } catch (error) {
+      return fail(error);
+    }
   }
   const state = openState(exchange, server, core);
   if (state?.parked !== undefined) return core.parked.resume(state.parked, exchange);
@@ -69,7 +72,8 @@ export async function forward(exchange: Exchange, core: Core, forwarded: Forward
         if (round === mostRounds) throw new Failure(-32_603, "The server does not stop asking.");
         answer = await send(own.with({ ...required.again }), asked);
       }
-      const final = await withLinks(completed(answer, method), server, exchange);
+      const linked = withLinks(completed(answer, method), server, exchange);
+      const final = linked instanceof Promise ? await linked : linked;
       forwarded.onAnswer?.(final);
       return final;
     } catch (error) {

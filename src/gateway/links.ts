@@ -7,15 +7,21 @@ import type { UriTable } from "./uris.ts";
  * Remembers which URIs a server gave this caller, so that links work, and marks those that several servers have. Results
  * without links pass as they came.
  */
-export async function withLinks(
+export function withLinks(
   answer: Answer,
   server: string,
-  exchange: Pick<Exchange, "client" | "method">,
+  { client, method }: Pick<Exchange, "client" | "method">,
+): Answer | Promise<Answer> {
+  const hasNone =
+    "error" in answer || client.endpoint.onlyServer() !== undefined || !mayHaveLinks(answer.result, method);
+  return hasNone ? answer : rememberLinks(answer, server, client);
+}
+
+async function rememberLinks(
+  answer: Extract<Answer, { result: unknown }>,
+  server: string,
+  { endpoint, caller }: Exchange["client"],
 ): Promise<Answer> {
-  const { client, method } = exchange;
-  const { endpoint, caller } = client;
-  if ("error" in answer || endpoint.onlyServer() !== undefined || !mayHaveLinks(answer.result, method))
-    return answer;
   const { result } = answer;
   const value = Buffer.isBuffer(result)
     ? (JSON.parse(result.toString("utf8")) as Record<string, unknown>)

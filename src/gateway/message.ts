@@ -1,6 +1,6 @@
 import { ParsedParams } from "../index.ts";
 import { isDeeperThan } from "../lib/depth.ts";
-import { jsonItems, jsonMembers } from "../lib/json-members.ts";
+import { jsonItems, readMembers, skipSpace, valueEnd } from "../lib/json-members.ts";
 import type { JsonMember } from "../lib/json-members.ts";
 import { isRecord } from "../lib/record.ts";
 import type { RpcFailure } from "./exchange.ts";
@@ -42,31 +42,53 @@ export class BadMessage extends Error {
   }
 }
 
+const openBrace = 0x7b;
 const noParams = ParsedParams.parse(Buffer.from("{}"));
-const envelopeKeys = ["jsonrpc", "id", "method", "params", "result", "error"];
+const envelopeKeys = new Set(["jsonrpc", "id", "method", "params", "result", "error"]);
 
 /** Throws a `BadMessage` for anything but one JSON-RPC message with unambiguous keys. */
 export function readMessage(bytes: Buffer): ClientMessage {
-  const members = jsonMembers(bytes);
-  if (!members) throw notAnObject(bytes);
+  const members: JsonMember[] = [];
+  const paramMembers: JsonMember[] = [];
+  if (!readEnvelope(bytes, members, paramMembers)) throw notAnObject(bytes);
   assertPlainKeys(members, envelopeKeys, "null");
-  const at = new Map(members.map((member) => [member.key, member]));
   const text = (key: string) => {
-    const member = at.get(key);
+    const member = memberOf(members, key);
     return member && bytes.toString("utf8", member.start, member.end);
   };
   const id = readId(text("id"));
   const idText = id?.text ?? "null";
   if (parsed(text("jsonrpc"), idText) !== "2.0") throw invalid('"jsonrpc" must be "2.0"', idText);
-  for (const { key } of members) if (!envelopeKeys.includes(key)) parsed(text(key), idText);
-  if (!at.has("method")) return readAnswer(parsed(text("result"), idText), parsed(text("error"), idText), id);
-  const method = parsed(text("method"), idText);
+  for (const { key } of members) if (!envelopeKeys.has(key)) parsed(text(key), idText);
+  const said = text("method");
+  if (said === undefined)
+    return readAnswer(parsed(text("result"), idText), parsed(text("error"), idText), id);
+  const method = parsed(said, idText);
   if (typeof method !== "string") throw invalid("`method` must be a string", idText);
-  if (at.has("result") || at.has("error")) throw invalid("A request has no `result` or `error`", idText);
-  const params = readParams(bytes, at.get("params"), idText);
-  if (!at.has("id")) return { kind: "notification", method, params };
+  if (memberOf(members, "result") || memberOf(members, "error"))
+    throw invalid("A request has no `result` or `error`", idText);
+  const params = readParams(bytes, memberOf(members, "params"), paramMembers, idText);
+  if (!memberOf(members, "id")) return { kind: "notification", method, params };
   if (!id) throw invalid("`id` must be a string or a number");
   return { kind: "request", id: id.value, idText, method, params };
+}
+
+/** Finds the members of the message and of its parameters in one pass. False if the bytes are not one object. */
+function readEnvelope(bytes: Buffer, members: JsonMember[], paramMembers: JsonMember[]): boolean {
+  const to = bytes.length;
+  const endOf = (start: number) => valueEnd(bytes, start, to);
+  const end = readMembers(bytes, skipSpace(bytes, 0, to), to, members, (start, key) => {
+    const isObject = key === "params" && bytes[start] === openBrace;
+    const paramsEnd = isObject ? readMembers(bytes, start, to, paramMembers, endOf) : -1;
+    // What is wrong with parameters is found by parsing them; the id is told then.
+    return paramsEnd === -1 ? endOf(start) : paramsEnd;
+  });
+  return end !== -1 && skipSpace(bytes, end, to) === to;
+}
+
+function memberOf(members: readonly JsonMember[], key: string): JsonMember | undefined {
+  for (const member of members) if (member.key === key) return member;
+  return undefined;
 }
 
 /** The messages of a batch as the bytes that came; undefined if the body is not an array. */
@@ -79,17 +101,22 @@ export function readBatch(bytes: Buffer, most = 100): Buffer[] | undefined {
   return items.map(({ start, end }) => bytes.subarray(start, end));
 }
 
-function readParams(bytes: Buffer, member: JsonMember | undefined, idText: string): ParsedParams {
+function readParams(
+  bytes: Buffer,
+  member: JsonMember | undefined,
+  members: readonly JsonMember[],
+  idText: string,
+): ParsedParams {
   if (!member) return noParams;
   const part = bytes.subarray(member.start, member.end);
-  if (part[0] !== 0x7b) throw invalid("`params` must be an object", idText);
+  if (part[0] !== openBrace) throw invalid("`params` must be an object", idText);
   let params: ParsedParams;
   try {
     params = ParsedParams.parse(part);
   } catch {
     throw new BadMessage(-32_700, "The body is not valid JSON.", idText);
   }
-  assertPlainKeys(jsonMembers(part) ?? [], paramKeys, idText);
+  assertPlainKeys(members, paramKeys, idText);
   if (part.length >= 2 * maxDepth && isDeeperThan(params.value, maxDepth))
     throw new BadMessage(-32_602, `\`params\` is ${tooDeep}.`, idText);
   return params;
@@ -100,7 +127,7 @@ const maxDepth = 500;
 const tooDeep = `nested deeper than ${maxDepth} levels`;
 
 /** Parameters that decide something. Another spelling of one of them could mean one thing here and another at the server. */
-const paramKeys = [
+const paramKeys = new Set([
   "name",
   "arguments",
   "_meta",
@@ -112,17 +139,26 @@ const paramKeys = [
   "taskId",
   "ref",
   "notifications",
-];
+]);
 
-function assertPlainKeys(members: readonly JsonMember[], known: readonly string[], idText: string): void {
+function assertPlainKeys(members: readonly JsonMember[], known: ReadonlySet<string>, idText: string): void {
+  if (areFewAndKnown(members, known)) return;
   const seen = new Set<string>();
   for (const { key } of members) {
     const folded = key.toLowerCase();
     if (seen.has(folded)) throw invalid(`The key ${JSON.stringify(key.slice(0, 50))} is repeated`, idText);
     seen.add(folded);
-    if (!known.includes(key) && known.some((one) => one.toLowerCase() === folded))
+    if (!known.has(key) && [...known].some((one) => one.toLowerCase() === folded))
       throw invalid(`The key ${JSON.stringify(key)} differs from a known one only in case`, idText);
   }
+}
+
+/** Most messages: a few keys, each spelt as we know it and there once. */
+function areFewAndKnown(members: readonly JsonMember[], known: ReadonlySet<string>): boolean {
+  if (members.length > known.size) return false;
+  for (const member of members)
+    if (!known.has(member.key) || memberOf(members, member.key) !== member) return false;
+  return true;
 }
 
 function readAnswer(result: unknown, error: unknown, id: { text: string } | undefined): ClientAnswer {

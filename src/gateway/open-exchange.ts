@@ -9,7 +9,10 @@ export class OpenExchange implements Exchange {
   readonly method: string;
   readonly params: ParsedParams;
   readonly outlet: Outlet;
-  readonly #abort = new AbortController();
+  /** Most requests are never cancelled, and not all of them need a signal. */
+  #abort: AbortController | undefined;
+  #listeners: (() => void)[] | undefined;
+  #isCancelled = false;
   #isAnswered = false;
 
   constructor(client: Client, { id, method, params }: ClientRequest, outlet: Outlet) {
@@ -21,16 +24,30 @@ export class OpenExchange implements Exchange {
   }
 
   get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#isCancelled) this.#abort.abort();
     return this.#abort.signal;
+  }
+
+  onCancelled(listener: () => void): () => void {
+    if (this.#isCancelled) listener();
+    else (this.#listeners ??= []).push(listener);
+    return () => {
+      this.#listeners = this.#listeners?.filter((one) => one !== listener);
+    };
   }
 
   /** The client cancelled it, or is gone for good. */
   cancel(): void {
-    this.#abort.abort();
+    if (this.#isCancelled) return;
+    this.#isCancelled = true;
+    this.#abort?.abort();
+    for (const listener of this.#listeners ?? []) listener();
+    this.#listeners = undefined;
   }
 
   get isCancelled(): boolean {
-    return this.#abort.signal.aborted;
+    return this.#isCancelled;
   }
 
   /** From now on nothing more is sent about it. */
@@ -49,4 +66,13 @@ export class OpenExchange implements Exchange {
 
 export function notificationText(method: string, params: Record<string, unknown>): string {
   return JSON.stringify({ jsonrpc: "2.0", method, params });
+}
+
+/** The same as `Exchange.onCancelled`, for whoever has only a signal. */
+export function onAborted(signal: AbortSignal): Exchange["onCancelled"] {
+  return (listener) => {
+    if (signal.aborted) listener();
+    else signal.addEventListener("abort", listener, { once: true });
+    return () => signal.removeEventListener("abort", listener);
+  };
 }

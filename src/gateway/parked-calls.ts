@@ -74,10 +74,7 @@ export class ParkedCalls {
     let call: ParkedCall | undefined;
     let missing: Failure | undefined;
     return new Promise((resolve) => {
-      const { signal } = exchange;
-      const onAbort = () => abort.abort(signal.reason);
-      if (signal.aborted) onAbort();
-      else signal.addEventListener("abort", onAbort, { once: true });
+      const endWatch = exchange.onCancelled(() => abort.abort());
       const onQuestion = async (question: ClientQuestion) => {
         const client = call?.client ?? exchange.client;
         if (!isDeclared(client, question.method, question.params))
@@ -85,14 +82,14 @@ export class ParkedCalls {
         assertDeclared(client, question);
         if (!call) {
           // From now on its own record says who waits for it.
-          signal.removeEventListener("abort", onAbort);
+          endWatch();
           call = this.#park(exchange, abort, resolve);
         }
         return this.#ask(call, question);
       };
       const running = { undeclared: () => missing, exchange: () => call?.waiting?.exchange ?? exchange };
       void send({ signal: abort.signal, onQuestion }, running).then((answer) => {
-        signal.removeEventListener("abort", onAbort);
+        endWatch();
         if (call) this.#settle(call, answer);
         else resolve(answer);
       });
@@ -149,11 +146,9 @@ export class ParkedCalls {
     call.waiting?.answer(failed(invalidParams("Another request continues this call.")));
     const waiting = { exchange, answer };
     call.waiting = waiting;
-    const onAbort = () => {
+    exchange.onCancelled(() => {
       if (call.waiting === waiting) this.#end(call);
-    };
-    if (exchange.signal.aborted) onAbort();
-    else exchange.signal.addEventListener("abort", onAbort, { once: true });
+    });
   }
 
   #ask(

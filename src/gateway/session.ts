@@ -91,7 +91,7 @@ export class LegacySession implements Client, ClientSession {
   }
 
   /** Takes a message. The answer to a request; undefined for everything else, and for requests that were cancelled. */
-  async receive(message: ClientMessage, outlet: Outlet): Promise<Answer | undefined> {
+  receive(message: ClientMessage, outlet: Outlet): Promise<Answer | undefined> | undefined {
     if (message.kind === "request") return this.#answer(message, outlet);
     if (message.kind === "answer") this.#take(message);
     else if (message.method === "notifications/cancelled") this.#cancel(message);

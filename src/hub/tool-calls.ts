@@ -60,14 +60,17 @@ export class ToolCalls {
     return this.#load().then((calling) => calling.callTool(id, args, options, this.#context(scope, calling)));
   }
 
-  async forwardCall(
+  forwardCall(
     id: string,
     params: Record<string, unknown> | ParsedParams,
     options: ForwardOptions,
     scope: Scope,
   ): Promise<JsonRpcAnswer | RawAnswer> {
-    const calling = this.#calling ?? (await this.#load());
-    return calling.forwardCall(id, params, options, this.#context(scope, calling));
+    const known = this.#contexts.get(scope);
+    if (known && this.#calling) return this.#calling.forwardCall(id, params, options, known);
+    return this.#load().then((calling) =>
+      calling.forwardCall(id, params, options, this.#context(scope, calling)),
+    );
   }
 
   /** The tasks of this caller at servers that it sees, the oldest first. */

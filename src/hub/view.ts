@@ -159,22 +159,27 @@ export class View {
    * deadline and events are the same as for `callTool`, but the server's answer is returned unchanged, including
    * `input_required` and errors.
    */
-  async forwardCall(
+  forwardCall(
     id: string,
     params: Record<string, unknown> | ParsedParams,
     options: ForwardOptions & { raw: true },
   ): Promise<JsonRpcAnswer | RawAnswer>;
-  async forwardCall(
+  forwardCall(
     id: string,
     params: Record<string, unknown> | ParsedParams,
     options?: ForwardOptions,
   ): Promise<JsonRpcAnswer>;
-  async forwardCall(
+  forwardCall(
     id: string,
     params: Record<string, unknown> | ParsedParams,
     options: ForwardOptions = {},
   ): Promise<JsonRpcAnswer | RawAnswer> {
-    return this.engine.calls.forwardCall(id, params, options, this.#as(options.profile, options.for).#scope);
+    try {
+      const { profile, for: audience } = options;
+      return this.engine.calls.forwardCall(id, params, options, this.#as(profile, audience).#scope);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** Finds a tool by its id, `server.tool`, or a bare name that only one server has. Also finds hidden tools. */

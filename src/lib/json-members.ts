@@ -109,7 +109,7 @@ function isEnd(byte: number | undefined): boolean {
   return byte === comma || byte === closeBrace || byte === closeBracket;
 }
 
-function skipSpace(text: Buffer, from: number, to: number): number {
+export function skipSpace(text: Buffer, from: number, to: number): number {
   let at = from;
   while (at < to && isSpace(text[at])) at++;
   return at;
@@ -126,7 +126,8 @@ function stringEnd(text: Buffer, open: number, to: number): number {
   return -1;
 }
 
-function valueEnd(text: Buffer, start: number, to: number): number {
+/** The offset after the value that starts here, or -1. Its inside is not checked. */
+export function valueEnd(text: Buffer, start: number, to: number): number {
   const first = text[start];
   if (first === quote) return stringEnd(text, start, to);
   if (first !== openBrace && first !== openBracket) {
@@ -147,6 +148,8 @@ function valueEnd(text: Buffer, start: number, to: number): number {
 }
 
 function readKey(text: Buffer, start: number, end: number): string | undefined {
+  const common = commonKeyAt(text, start + 1, end - 1);
+  if (common !== undefined) return common;
   const raw = text.toString("utf8", start + 1, end - 1);
   if (!/[\\\0-\x1f]/.test(raw)) return raw;
   try {
@@ -154,4 +157,26 @@ function readKey(text: Buffer, start: number, end: number): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The keys of nearly every message, by length and first letter: comparing bytes costs less than making a string. */
+const commonKeys = new Map(
+  (
+    "jsonrpc id method params result error name arguments _meta uri cursor content isError " +
+    "structuredContent resultType"
+  )
+    .split(" ")
+    .map((key) => [place(key.length, key.charCodeAt(0)), { key, bytes: Buffer.from(key) }]),
+);
+
+function place(length: number, first: number): number {
+  return length * 256 + first;
+}
+
+function commonKeyAt(text: Buffer, start: number, end: number): string | undefined {
+  const common = commonKeys.get(place(end - start, text[start] ?? 0));
+  if (!common) return undefined;
+  const { key, bytes } = common;
+  for (let at = 1; at < bytes.length; at++) if (text[start + at] !== bytes[at]) return undefined;
+  return key;
 }

@@ -27,7 +27,7 @@ export class Turns {
   }
 
   /** Runs at once; those that wait for a turn wait for it, too. */
-  async run<T>(work: (turn: Turn) => Promise<T>): Promise<T> {
+  run<T>(work: (turn: Turn) => Promise<T>): Promise<T> {
     this.#underWay++;
     return this.#hold(work);
   }
@@ -40,42 +40,30 @@ export class Turns {
   }
 
   async #hold<T>(work: (turn: Turn) => Promise<T>): Promise<T> {
-    // Most requests never step aside, so what ends their wait is made only then.
-    let over: AbortController | undefined;
-    let isOver = false;
-    let isAside = false;
-    let coming: Promise<void> | undefined;
-    const comeBack = async () => {
-      try {
-        over ??= new AbortController();
-        if (this.#underWay > 0) await this.#wait(this.#returning, over.signal);
-        else this.#underWay++;
-        isAside = false;
-        if (isOver) this.#leave();
-      } catch {
-        // It is over, or has waited for as long as anybody does.
-        coming = undefined;
-      }
-    };
-    const turn: Turn = {
-      get isAside() {
-        return isAside;
-      },
-      stepAside: () => {
-        if (isAside || isOver) return;
-        isAside = true;
-        coming = undefined;
-        this.#leave();
-      },
-      back: async () => (isAside ? (coming ??= comeBack()) : undefined),
-    };
+    const turn = new HeldTurn(this);
     try {
       return await work(turn);
     } finally {
-      isOver = true;
-      over?.abort();
-      if (!isAside) this.#leave();
+      turn.end();
     }
+  }
+
+  /** For turns: lets whoever is next go on. */
+  leave(): void {
+    if (--this.#underWay > 0) return;
+    for (const line of [this.#returning, this.#waiting]) {
+      for (const next of line) {
+        line.delete(next);
+        this.#underWay++;
+        return next();
+      }
+    }
+  }
+
+  /** For turns: resolves when one that stepped aside has its turn again. Throws when that takes too long. */
+  async comeBack(signal: AbortSignal): Promise<void> {
+    if (this.#underWay > 0) await this.#wait(this.#returning, signal);
+    else this.#underWay++;
   }
 
   async #wait(line: Set<() => void>, signal: AbortSignal | undefined): Promise<void> {
@@ -92,17 +80,6 @@ export class Turns {
     await promise.finally(() => signal?.removeEventListener("abort", giveUp));
   }
 
-  #leave(): void {
-    if (--this.#underWay > 0) return;
-    for (const line of [this.#returning, this.#waiting]) {
-      for (const next of line) {
-        line.delete(next);
-        this.#underWay++;
-        return next();
-      }
-    }
-  }
-
   #tooLong(): PlugboardError {
     const minutes = this.#longestMs / 60_000;
     const message = `Other requests to "${this.#server}" that may ask something did not end within ${minutes} minutes.`;
@@ -111,5 +88,47 @@ export class Turns {
       executed: "no",
       hint: "Answer or cancel the calls that are waiting for an answer.",
     });
+  }
+}
+
+class HeldTurn implements Turn {
+  isAside = false;
+  #isOver = false;
+  readonly #turns: Turns;
+  #coming: Promise<void> | undefined;
+  /** Most requests never step aside, so what ends their wait is made only then. */
+  #over: AbortController | undefined;
+
+  constructor(turns: Turns) {
+    this.#turns = turns;
+  }
+
+  stepAside(): void {
+    if (this.isAside || this.#isOver) return;
+    this.isAside = true;
+    this.#coming = undefined;
+    this.#turns.leave();
+  }
+
+  async back(): Promise<void> {
+    if (this.isAside) await (this.#coming ??= this.#comeBack());
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#over?.abort();
+    if (!this.isAside) this.#turns.leave();
+  }
+
+  async #comeBack(): Promise<void> {
+    try {
+      this.#over ??= new AbortController();
+      await this.#turns.comeBack(this.#over.signal);
+      this.isAside = false;
+      if (this.#isOver) this.#turns.leave();
+    } catch {
+      // It is over, or has waited for as long as anybody does.
+      this.#coming = undefined;
+    }
   }
 }

@@ -30,14 +30,18 @@ class WebRequest implements HttpRequest {
     return new Headers(this.#request.headers);
   }
 
-  async body(limit: number): Promise<Buffer | undefined> {
+  async body(limit: number): Promise<Buffer | "gone" | undefined> {
     if (Number(this.header("content-length") ?? 0) > limit) return undefined;
     const chunks: Uint8Array[] = [];
     let length = 0;
-    for await (const chunk of this.#request.body ?? []) {
-      length += chunk.length;
-      if (length > limit) return undefined;
-      chunks.push(chunk);
+    try {
+      for await (const chunk of this.#request.body ?? []) {
+        length += chunk.length;
+        if (length > limit) return undefined;
+        chunks.push(chunk);
+      }
+    } catch {
+      return "gone";
     }
     return Buffer.concat(chunks);
   }
@@ -53,6 +57,10 @@ class WebReply implements HttpReply {
     this.#resolve = resolve;
     if (signal.aborted) this.#close(false);
     else signal.addEventListener("abort", () => this.destroy(), { once: true });
+  }
+
+  get isGone(): boolean {
+    return this.#outcome !== undefined;
   }
 
   get waitingBytes(): number {

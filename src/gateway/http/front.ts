@@ -2,6 +2,7 @@ import type { Endpoint } from "../endpoint.ts";
 import type { Dispatcher } from "../exchange.ts";
 import type { LogLevels } from "../log-levels.ts";
 import { BadMessage, readBatch, readMessage } from "../message.ts";
+import type { ClientMessage } from "../message.ts";
 import type { Seal } from "../seal.ts";
 import { isModernRevision } from "../../index.ts";
 import { startDeadline } from "../../lib/deadline.ts";
@@ -19,6 +20,7 @@ import { defaultLimits } from "./limits.ts";
 import type { GatewayLimits } from "./limits.ts";
 import { ModernRequests, isModernMessage } from "./modern.ts";
 import { refuse, tooMany } from "./refusal.ts";
+import type { HttpRefusal } from "./refusal.ts";
 import { ReplayMemory } from "./replay.ts";
 import type { HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
 import { Sessions } from "./sessions.ts";
@@ -78,7 +80,11 @@ export class HttpFront {
   }
 
   readonly handle = (request: HttpRequest, reply: HttpReply): void => {
-    this.#handle(request, reply).catch((error: unknown) => this.#fail(reply, error));
+    try {
+      this.#handle(request, reply)?.catch((error: unknown) => this.#fail(reply, error));
+    } catch (error) {
+      this.#fail(reply, error);
+    }
   };
 
   /**
@@ -101,7 +107,7 @@ export class HttpFront {
     for (const reply of this.#open) reply.destroy();
   }
 
-  async #handle(request: HttpRequest, reply: HttpReply): Promise<void> {
+  #handle(request: HttpRequest, reply: HttpReply): Promise<void> | void {
     const refusal = this.#edge.refusal(request);
     if (refusal) return refuse(reply, refusal);
     const { path } = request;
@@ -117,12 +123,16 @@ export class HttpFront {
         { status: 405, message: "Method not allowed.", headers: { allow: methods } },
         cors,
       );
-    const caller = await this.#authenticate(request);
-    if (typeof caller !== "string") return refuse(reply, caller, cors);
-    const endpoint = this.#settings.endpoint(decodeName(route[1]));
-    if (!endpoint) return refuse(reply, { status: 404, message: "There is no such bundle." }, cors);
-    if (this.#isClosing) return refuse(reply, closing, cors);
-    await this.#serve({ request, reply, cors, caller, endpoint });
+    const bundle = decodeName(route[1]);
+    const enter = (caller: string | HttpRefusal): Promise<void> | void => {
+      if (typeof caller !== "string") return refuse(reply, caller, cors);
+      const endpoint = this.#settings.endpoint(bundle);
+      if (!endpoint) return refuse(reply, { status: 404, message: "There is no such bundle." }, cors);
+      if (this.#isClosing) return refuse(reply, closing, cors);
+      return this.#serve({ request, reply, cors, caller, endpoint });
+    };
+    const caller = this.#authenticate(request);
+    return caller instanceof Promise ? caller.then(enter) : enter(caller);
   }
 
   async #serve(incoming: Incoming): Promise<void> {
@@ -142,7 +152,7 @@ export class HttpFront {
       isListening = true;
     };
     try {
-      const body = await readBody(request, this.limits.bodyBytes);
+      const body = await request.body(this.limits.bodyBytes);
       if (body === "gone") return;
       if (!body) return refuseIncoming(incoming, { status: 413, message: tooLarge(this.limits.bodyBytes) });
       await this.#dispatch(incoming, body, release);
@@ -152,20 +162,22 @@ export class HttpFront {
     }
   }
 
-  async #dispatch(incoming: Incoming, body: Buffer, releaseEarly: () => void): Promise<void> {
+  #dispatch(incoming: Incoming, body: Buffer, releaseEarly: () => void): Promise<void> | void {
+    let batch: Buffer[] | undefined;
+    let messages: ClientMessage[];
     try {
-      const batch = readBatch(body, this.limits.batchMessages);
-      const messages = (batch ?? [body]).map((one) => readMessage(one));
-      const [first] = messages;
-      if (!batch && first && isModernMessage(incoming.request, first)) {
-        // What listens counts as a stream.
-        if (first.kind === "request" && first.method === "subscriptions/listen") releaseEarly();
-        await this.#modern.serve(incoming, first);
-      } else await this.#legacy.serve(incoming, messages, batch !== undefined);
+      batch = readBatch(body, this.limits.batchMessages);
+      messages = batch ? batch.map((one) => readMessage(one)) : [readMessage(body)];
     } catch (error) {
       if (!(error instanceof BadMessage)) throw error;
-      refuseFailure(incoming, error);
+      return refuseFailure(incoming, error);
     }
+    const [first] = messages;
+    if (batch || !first || !isModernMessage(incoming.request, first))
+      return this.#legacy.serve(incoming, messages, batch !== undefined);
+    // What listens counts as a stream.
+    if (first.kind === "request" && first.method === "subscriptions/listen") releaseEarly();
+    return this.#modern.serve(incoming, first);
   }
 
   #health(request: HttpRequest, reply: HttpReply): void {
@@ -203,14 +215,6 @@ const closing = tooMany(503, "The gateway is closing.");
 
 function tooLarge(bytes: number): string {
   return `The body is longer than ${bytes} bytes.`;
-}
-
-async function readBody(request: HttpRequest, limit: number): Promise<Buffer | "gone" | undefined> {
-  try {
-    return await request.body(limit);
-  } catch {
-    return "gone";
-  }
 }
 
 function decodeName(text: string | undefined): string | undefined {

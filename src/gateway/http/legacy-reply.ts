@@ -21,15 +21,11 @@ export class LegacyReply implements Outlet, Beating {
   readonly #answers: Chunk[][] = [];
   #open: number;
   #stream: ResumableStream | undefined;
-  #isGone = false;
   #beats = 0;
 
   constructor(settings: LegacyReplySettings) {
     this.#settings = settings;
     this.#open = settings.requests;
-    settings.reply.onClose(() => {
-      this.#isGone = true;
-    });
   }
 
   header(name: string): string | undefined {
@@ -58,8 +54,8 @@ export class LegacyReply implements Outlet, Beating {
   }
 
   #sendJson(): void {
-    if (this.#isGone) return;
     const { reply, cors, isBatch } = this.#settings;
+    if (reply.isGone) return;
     if (this.#answers.length === 0) return reply.send(202, cors);
     const body = this.#answers.flatMap((chunks, index) => (index === 0 ? chunks : [",", ...chunks]));
     reply.send(200, { ...cors, "content-type": "application/json" }, isBatch ? ["[", ...body, "]"] : body);
@@ -67,8 +63,8 @@ export class LegacyReply implements Outlet, Beating {
 
   /** Nobody can ever resume a stream of which nobody got an event. */
   #becomeStream(): ResumableStream | undefined {
-    if (this.#stream || this.#isGone) return this.#stream;
     const { reply, cors, session } = this.#settings;
+    if (this.#stream || reply.isGone) return this.#stream;
     this.#stream = session.callStream();
     this.#stream.connect(reply, cors);
     for (const chunks of this.#answers.splice(0)) this.#stream.send(chunks);

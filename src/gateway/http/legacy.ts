@@ -98,13 +98,10 @@ export class LegacyRequests {
     const outlet = new LegacyReply({ request, reply, cors, session, requests, isBatch });
     const { heartbeat } = this.#settings;
     const beat = heartbeat.add(outlet);
+    const [only, second] = messages;
     try {
-      await Promise.all(
-        messages.map(async (message) => {
-          const answer = await session.client.receive(message, outlet);
-          if (message.kind === "request") outlet.answer(message.idText, answer);
-        }),
-      );
+      if (only && !second) await receive(only, session, outlet);
+      else await Promise.all(messages.map((message) => receive(message, session, outlet)));
       if (requests === 0) reply.send(202, cors);
     } finally {
       heartbeat.remove(beat);
@@ -122,6 +119,11 @@ export class LegacyRequests {
     else session?.touch();
     return refusal ? undefined : session;
   }
+}
+
+async function receive(message: ClientMessage, { client }: HttpSession, outlet: LegacyReply): Promise<void> {
+  const answer = await client.receive(message, outlet);
+  if (message.kind === "request") outlet.answer(message.idText, answer);
 }
 
 /** 404 makes a client start again. */

@@ -48,10 +48,10 @@ class NodeRequest implements HttpRequest {
     return headers;
   }
 
-  body(limit: number): Promise<Buffer | undefined> {
+  body(limit: number): Promise<Buffer | "gone" | undefined> {
     const request = this.#request;
-    return new Promise((resolve, reject) => {
-      if (request.destroyed) return reject(new Error("The client went away"));
+    return new Promise((resolve) => {
+      if (request.destroyed) return resolve("gone");
       if (Number(request.headers["content-length"] ?? 0) > limit) return resolve(undefined);
       const chunks: Buffer[] = [];
       let length = 0;
@@ -62,9 +62,9 @@ class NodeRequest implements HttpRequest {
         resolve(undefined);
       };
       request.on("data", read);
-      request.once("end", () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-      request.once("close", () => {
-        if (!request.complete) reject(new Error("The client went away"));
+      request.on("end", () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+      request.on("close", () => {
+        if (!request.complete) resolve("gone");
       });
     });
   }
@@ -79,6 +79,10 @@ class NodeReply implements HttpReply {
     this.#request = request;
     this.#response = response;
     this.#slow = slow;
+  }
+
+  get isGone(): boolean {
+    return this.#response.destroyed || this.#response.closed;
   }
 
   get waitingBytes(): number {

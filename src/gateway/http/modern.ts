@@ -1,3 +1,4 @@
+import type { Endpoint } from "../endpoint.ts";
 import type { Client, Dispatcher } from "../exchange.ts";
 import type { ClientMessage, ClientRequest } from "../message.ts";
 import { Slots } from "../../lib/transient.ts";
@@ -43,7 +44,7 @@ export class ModernRequests {
   }
 
   /** Resolves when the request is answered. */
-  async serve(incoming: Incoming, message: ClientMessage): Promise<void> {
+  serve(incoming: Incoming, message: ClientMessage): Promise<void> | void {
     if (message.kind === "answer")
       return refuseIncoming(incoming, {
         status: refusedStatus,
@@ -77,7 +78,8 @@ export class ModernRequests {
     const { use, heartbeat, limits, dispatcher } = this.#settings;
     let client: Client;
     try {
-      client = await this.#sender(incoming, message);
+      const sender = this.#sender(incoming, message);
+      client = sender instanceof Promise ? await sender : sender;
     } catch (error) {
       return refuseFailure(incoming, error, message.idText);
     }
@@ -103,15 +105,18 @@ export class ModernRequests {
   }
 
   /** Who sent the request. Throws -32602, -32020 or -32022 if the request does not say it, or says two things. */
-  async #sender({ request, endpoint, caller }: Incoming, message: ClientRequest): Promise<Client> {
+  #sender({ request, endpoint, caller }: Incoming, message: ClientRequest): Client | Promise<Client> {
     const { params, method } = message;
     const { name, arguments: args } = params.value;
     assertVersionHeader(request, revisionOf(params));
     const client = modernClient(params, endpoint, caller);
     assertRoutingHeaders(request, message);
-    const isCall = method === "tools/call" && typeof name === "string";
-    const tool = isCall && (await endpoint.tool(name, caller, true));
-    if (tool) assertParamHeaders(request, tool.headers, args);
-    return client;
+    if (method !== "tools/call" || typeof name !== "string") return client;
+    const check = (tool: ReturnType<Endpoint["knownTool"]>) => {
+      if (tool) assertParamHeaders(request, tool.headers, args);
+      return client;
+    };
+    const known = endpoint.knownTool(name, caller, true);
+    return known ? check(known) : endpoint.tool(name, caller, true).then(check);
   }
 }

@@ -8,8 +8,8 @@ export interface HttpRequest {
   /** A header by its name in lower case. */
   header(name: string): string | undefined;
   headers(): Headers;
-  /** Undefined if the body is longer; the rest is not kept. Rejects if the client goes away. */
-  body(limit: number): Promise<Buffer | undefined>;
+  /** Undefined if the body is longer; the rest is not kept. `gone` if the client went away. */
+  body(limit: number): Promise<Buffer | "gone" | undefined>;
 }
 
 export type Chunk = string | Buffer;
@@ -23,6 +23,8 @@ export interface HttpReply {
   end(): void;
   /** Breaks the connection off. */
   destroy(): void;
+  /** True if nobody reads it any more. */
+  readonly isGone: boolean;
   /** What was written and not taken by the client yet. */
   readonly waitingBytes: number;
   /** Called once, when the answer is complete or the client is gone. `isDelivered` if everything was sent. */

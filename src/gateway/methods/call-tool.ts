@@ -17,8 +17,12 @@ export const callTool: Method = async (exchange, core) => {
   if (typeof name !== "string") throw invalidParams("`name` must be a string.");
   if (args !== undefined && !isRecord(args)) throw invalidParams("`arguments` must be an object.");
   const { endpoint, caller } = client;
+  const withApps = showsApps(client);
+  // Most calls need not wait here.
   const found =
-    (await endpoint.tool(name, caller, showsApps(client), exchange.signal)) ?? (await appTool(name, client));
+    endpoint.knownTool(name, caller, withApps) ??
+    (await endpoint.tool(name, caller, withApps, exchange.signal)) ??
+    (await appTool(name, client));
   if (found === undefined) throw await unknownTool(name, client);
   const wish = taskWish(client, params.value);
   // Other clients wait; these can do what the tool asks for.

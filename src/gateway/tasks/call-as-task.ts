@@ -6,6 +6,7 @@ import { viewOf } from "../exchange.ts";
 import type { Answer, Client, Exchange } from "../exchange.ts";
 import { Failure, failedCall } from "../failure.ts";
 import { withLinks } from "../links.ts";
+import { onAborted } from "../open-exchange.ts";
 import { completed, openState } from "../required-input.ts";
 import { RunningTask } from "./running-task.ts";
 import type { Continuation } from "./running-task.ts";
@@ -85,6 +86,7 @@ export function resumeTask(handle: TaskHandle, exchange: Exchange, core: Core): 
     method: "tools/call",
     params: noParams,
     signal,
+    onCancelled: onAborted(signal),
     header: (name: string) => exchange.header(name),
     notify: () => undefined,
   };
@@ -134,6 +136,7 @@ function ownExchange(exchange: Exchange, signal: AbortSignal, more?: Continuatio
     method,
     params,
     signal,
+    onCancelled: onAborted(signal),
     header: (name) => exchange.header(name),
     notify: (...said) => teller.notify(...said),
   };

@@ -53,7 +53,9 @@ function isPlainAnswer(members: readonly JsonMember[], bytes: Buffer): boolean {
 }
 
 function hasRepeatedKey(members: readonly JsonMember[]): boolean {
-  return members.length > 1 && new Set(members.map(({ key }) => key)).size !== members.length;
+  // Most answers have so few that a set would cost more.
+  if (members.length > 8) return new Set(members.map(({ key }) => key)).size !== members.length;
+  return members.some(({ key }, index) => members.some((other, at) => at > index && other.key === key));
 }
 
 /** The value of a member whose text was checked. */
