@@ -37,6 +37,12 @@ If a file is named, commands that change servers change that file; \`add\` and \
 configuration file), \`\${cmd:program args}\` (no shell, 10 s). \`$\${\` is a literal \`\${\`. If a value is missing, only that server is
 set aside, with a message that names the value.
 
+**Mistakes.** A mistake inside of one entry concerns only that server or bundle. But rules must not get lost: if a file of your own
+(user, local, named, in the environment) cannot be parsed, or its \`approval\`, \`elicitation\` or \`mcpServers\` has a mistake, then whatever
+starts or uses servers refuses to work until it is corrected (\`config-unreadable\`, \`config-invalid\`). \`list\`, \`get\`, \`explain\`, \`doctor\` and
+\`config\` show the mistake and go on with the rest, and so does a hub with \`lostRules: "ignore"\`. A project's mistake concerns only the
+project, and a running \`serve\` keeps what it had.
+
 **Trust.** A project's files have no effect until you review and allow them with \`plugboard trust\`, which shows what an entry
 runs, sends and reads. Trust applies to the exact content of one entry in one project, together with the project's scripts that it
 names (\`node ./srv.js\`); after any change you are asked again. \`plugboard trust --list\` shows what you trusted, \`--revoke\` and

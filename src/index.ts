@@ -101,6 +101,7 @@ export { secretFiles } from "./config/secret-files.ts";
 export type { ParsedConfig, ParseOptions } from "./config/parse.ts";
 export { assertNoLoop, setLoopsAside } from "./config/loops.ts";
 export type { LoopContext } from "./config/loops.ts";
+export { assertNoLostRule, lostRule, ruleFields } from "./config/lost-rules.ts";
 export { diffConfig } from "./config/diff.ts";
 export type { ConfigDiff } from "./config/diff.ts";
 export { watchConfig } from "./workspace/watch.ts";

@@ -22,7 +22,7 @@ export async function nameCandidates(
     const servers = [...config.servers.keys()].filter(isPlain);
     if (severalServers.has(verb) || (isFirst && oneServer.has(verb))) return servers;
     const fromHub = <T>(work: (hub: Hub) => Promise<T>) =>
-      withHub(terminal, { config, tolerant: true }, workspace, work);
+      withHub(terminal, { config, isLooking: true }, workspace, work);
     const tools = () => fromHub((hub) => hub.tools({ wait: false }));
     if (verb === "prompt" && isFirst)
       return (await fromHub((hub) => hub.commands({ wait: false }))).map(({ id }) => id).filter(isPlain);

@@ -11,7 +11,7 @@ import { reportDiagnostics } from "./terminal/report.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { loginAnswers } from "./terminal/answers.ts";
 import { withWorkspace } from "./verb.ts";
-import { withHub } from "./with-hub.ts";
+import { loadForUse, withHub } from "./with-hub.ts";
 
 export interface ListOptions extends ProfileOptions {
   refresh?: boolean;
@@ -47,7 +47,7 @@ export function withServers(
 ): Promise<void> {
   const { json: asJson, profile } = options;
   return withWorkspace(terminal, options, async (workspace) => {
-    const config = await workspace.load();
+    const config = await loadForUse(workspace);
     if (!asJson) reportDiagnostics(config.diagnostics, terminal);
     if (config.servers.size === 0 && server === undefined && !asJson) return terminal.out(noServersText);
     const interact = asJson ? {} : loginAnswers(terminal);

@@ -1,6 +1,7 @@
-import { createHub } from "../index.ts";
+import { assertNoLostRule, createHub, lostRule } from "../index.ts";
 import type { Hub, Interact, IssuerChosen, LoadedConfig, ServerEntry, Workspace } from "../index.ts";
 import { painter, safe } from "./terminal/print.ts";
+import { diagnosticLine } from "./terminal/report.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 export interface HubUse {
@@ -10,6 +11,8 @@ export interface HubUse {
   eager?: boolean;
   /** Start nothing up front and do not fail because of a `required` server: for verbs that report failures. */
   tolerant?: boolean;
+  /** Only look: start nothing, and go on with the rest if a configuration file cannot be read. */
+  isLooking?: boolean;
   /** The account to use instead of the configured one. */
   profile?: string | undefined;
   /** Answers questions from servers and approval requests. Without it they are declined. */
@@ -32,9 +35,11 @@ export async function withHub<T>(
   using caught = terminal.catchSignals();
   const { signal } = caught;
   const config = use.config ?? (await workspace.load());
+  const isLooking = use.isLooking ?? false;
   const hub = await createHub(config, {
     ...(await workspace.hubOptions(config)),
     start: false,
+    lostRules: isLooking ? "ignore" : "refuse",
     lastingHandles: true,
     profile: use.profile,
     eager: use.eager ?? false,
@@ -54,7 +59,7 @@ export async function withHub<T>(
   signal.addEventListener("abort", onAbort, { once: true });
   try {
     signal.throwIfAborted();
-    if (!use.tolerant) await hub.start();
+    if (!use.tolerant && !isLooking) await hub.start();
     const result = await work(hub, signal);
     signal.throwIfAborted();
     return result;
@@ -75,6 +80,19 @@ function issuerWords({ server, issuer, endpoints, sends }: IssuerChosen): string
   const where = elsewhere.length > 0 ? `${issuer} (at ${elsewhere.join(", ")})` : issuer;
   const what = `The ${sends.join(" and the ")} for ${server} will be sent to ${where}`;
   return `note: ${what}, which the server named; it is not configured. From now on it is sent nowhere else. To choose it yourself, set \`oauth.issuer\`.`;
+}
+
+/** The configuration for a verb that uses servers. Refuses if rules of the user are missing in it. */
+export async function loadForUse(workspace: Workspace): Promise<LoadedConfig> {
+  const config = await workspace.load();
+  assertNoLostRule(config);
+  return config;
+}
+
+/** Shows a verb that only looks what it looks past. */
+export function reportLostRule(config: LoadedConfig, terminal: Terminal): void {
+  const mistake = lostRule(config);
+  if (mistake) terminal.err(diagnosticLine(mistake, terminal));
 }
 
 /** Limits a configuration to the named servers, or to all if none is named, with connections that can be observed. */

@@ -3,6 +3,7 @@ import type { LoginOptions } from "../auth/oauth/login/login.ts";
 import type { LogoutResult } from "../auth/oauth/logout.ts";
 import { fromLiteral } from "../config/literal.ts";
 import type { ConfigLiteral } from "../config/literal.ts";
+import { assertNoLostRule } from "../config/lost-rules.ts";
 import type { LoadedConfig } from "../config/model.ts";
 import { assertAllowed, hasNoPolicy, loadPolicy, noPolicy } from "../config/policy/policy.ts";
 import type { ManagedPolicy } from "../config/policy/policy.ts";
@@ -21,11 +22,13 @@ import { View } from "./view.ts";
 /**
  * Creates a hub. With the result of `loadConfig`, it uses this user's vault, logins, snapshots and records; with a
  * literal, everything is in memory unless passed in. Starts the eager servers, and fails only if a `required` one does.
+ * Throws if rules of the user are missing in the configuration (see `lostRules`).
  */
 export async function createHub(
   config: LoadedConfig | ConfigLiteral,
   options: HubOptions = {},
 ): Promise<Hub> {
+  if ("projectRoot" in config && options.lostRules !== "ignore") assertNoLostRule(config);
   const home = "home" in config ? config.home : undefined;
   const workspace = await home?.open();
   const known: HubOptions | undefined = await workspace?.hubOptions(config as LoadedConfig);
@@ -60,6 +63,7 @@ export class Hub extends View {
   readonly #onClosed: () => PromiseLike<void> | undefined;
   /** The folder of the machine's policy. */
   readonly #managed: string;
+  readonly #allowsLostRules: boolean;
 
   /** Use `createHub`. */
   constructor(
@@ -73,6 +77,7 @@ export class Hub extends View {
     super(engine, engine.root);
     this.#onClosed = onClosed;
     this.#managed = managedFolderOf(options);
+    this.#allowsLostRules = options.lostRules === "ignore";
   }
 
   /** Starts the eager servers in parallel. Waits only for the `required` ones; the others report through events. */
@@ -201,7 +206,10 @@ export class Hub extends View {
     if (cancelled?.status === "rejected") throw cancelled.reason;
   }
 
-  /** Applies a new configuration. Unchanged servers and their calls are not affected. */
+  /**
+   * Applies a new configuration. Unchanged servers and their calls are not affected. One in which rules of the user are
+   * missing is refused, and the old one stays.
+   */
   async reload(config: LoadedConfig | ConfigLiteral): Promise<void> {
     if (!("projectRoot" in config)) {
       // Without a policy the new configuration applies at once, before anything else can happen.
@@ -209,6 +217,7 @@ export class Hub extends View {
       const { loaded, inProcess } = fromLiteral<InProcessServer>(config, this.engine.env, policy);
       return this.#take(loaded, inProcess);
     }
+    if (!this.#allowsLostRules) assertNoLostRule(config);
     // An in-process server belongs to its own entry, not to a different entry with the same name.
     const { inProcess, servers } = this.engine;
     const kept = [...inProcess].filter(([name]) => servers.isLoaded(name, config));

@@ -31,6 +31,11 @@ export interface HubOptions {
    * when it would start itself.
    */
   chain?: string;
+  /**
+   * A configuration is refused if rules of the user are missing in it, because one of their files cannot be read, or a
+   * rule has a mistake. `ignore` uses the rest: for a hub that only looks.
+   */
+  lostRules?: "refuse" | "ignore";
   /** `false` starts no servers, and no `required` server can make creating the hub fail. */
   start?: boolean;
   /** Start all servers immediately and keep them running, instead of starting them on demand. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FSWatcher } from "chokidar";
 import { diffConfig } from "../config/diff.ts";
+import { lostRule, lostRuleText } from "../config/lost-rules.ts";
 import type { LoadedConfig } from "../config/model.ts";
 import { brokenFiles, filesOf, scriptsOf, stamps, waitForReplacements } from "./watched-files.ts";
 import type { Workspace } from "./workspace.ts";
@@ -86,6 +87,8 @@ export class ConfigWatch {
     if (this.#isClosed) return;
     const [news] = [...broken].filter(([file]) => !this.#broken.has(file));
     if (news) return this.#tell(news[1]);
+    const lost = lostRule(config);
+    if (lost && !lostRule(this.#current)) return this.#tell(lostRuleText(lost));
     this.#tell(undefined);
     const { added, removed, changed, rules } = diffConfig(this.#current, config);
     this.#current = config;

@@ -16,7 +16,7 @@ import { terminalAnswers } from "../terminal/answers.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import { yieldingSpinner } from "../terminal/waiting.ts";
 import type { Waiting } from "../terminal/waiting.ts";
-import { withHub } from "../with-hub.ts";
+import { loadForUse, withHub } from "../with-hub.ts";
 
 interface CallVerbOptions extends ProfileOptions {
   timeout?: number;
@@ -52,7 +52,7 @@ export function command(terminal: Terminal): Command {
     .addOption(profileOption())
     .action(async (query: string, words: string[], options: CallVerbOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = await workspace.load();
+        const config = await loadForUse(workspace);
         const { waiting, onAsking, spinWhile } = yieldingSpinner(query);
         // Arguments on standard input leave no way to type an answer.
         const offersLogin = !options.json && !words.includes("-");

@@ -12,6 +12,7 @@ import { count, json, painter, safe, table } from "../terminal/print.ts";
 import { diagnosticLine } from "../terminal/report.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
+import { reportLostRule } from "../with-hub.ts";
 import type { CommonOptions } from "../verb.ts";
 
 export function command(terminal: Terminal): Command {
@@ -57,6 +58,7 @@ function showCommand(terminal: Terminal): Command {
   ]).action(async (options: CommonOptions) =>
     withWorkspace(terminal, options, async (workspace) => {
       const config = await workspace.load();
+      reportLostRule(config, terminal);
       if (options.json) return terminal.out(json({ ...effective(config), origins: origins(config) }));
       terminal.out(json(effective(config)));
     }),

@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import type { Command } from "commander";
-import { argumentMistakes, isPlugboardError, unmatchedPatterns } from "../../index.ts";
+import { argumentMistakes, isPlugboardError, lostRule, unmatchedPatterns } from "../../index.ts";
 import type { LoadedConfig, Workspace } from "../../index.ts";
 import { connectionFindings } from "../views/connection-findings.ts";
 import { examine, fromDiagnostic } from "../views/examination.ts";
@@ -99,7 +99,7 @@ async function examineLists(
   const hasRules =
     config.bundles.size > 0 || config.servers.values().some(({ rules }) => Object.keys(rules).length > 0);
   if (provider === undefined && !hasRules) return { findings: [] };
-  return withHub(terminal, { config, tolerant: true }, workspace, async (hub) => {
+  return withHub(terminal, { config, isLooking: true }, workspace, async (hub) => {
     const names = new Map<string, string[]>();
     for (const { server, at } of await hub.listStates("tools")) if (at !== undefined) names.set(server, []);
     const known = await hub.allTools({ wait: false });
@@ -122,6 +122,10 @@ async function connectAll(
   { json: isQuiet }: DoctorOptions,
   terminal: Terminal,
 ): Promise<Finding[]> {
+  if (lostRule(config)) {
+    const message = "no server was connected, because rules of your configuration are missing";
+    return [{ level: "note", about: "configuration", message, advice: "Correct the mistake first." }];
+  }
   return withHub(terminal, { config, tolerant: true }, workspace, async (hub, signal) => {
     const board = new StatusBoard(hub, { keepsTrying: false });
     const frame = () => {

@@ -6,6 +6,7 @@ import { explainOneTool } from "../views/tool-explanation.ts";
 import { diagnosticLine } from "../terminal/report.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
+import { reportLostRule } from "../with-hub.ts";
 import type { CommonOptions } from "../verb.ts";
 
 export function command(terminal: Terminal): Command {
@@ -18,6 +19,7 @@ export function command(terminal: Terminal): Command {
     .action(async (name: string, options: CommonOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
+        reportLostRule(config, terminal);
         const explanation = explainServer(config, name);
         if (!explanation) return explainOneTool(workspace, config, name, options, terminal);
         terminal.out(options.json ? json(explanation) : describe(explanation, terminal));

@@ -10,6 +10,7 @@ import { assertAccounts, profileOf, profileOption } from "../arguments/profile.t
 import type { ProfileOptions } from "../arguments/profile.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
+import { reportLostRule } from "../with-hub.ts";
 
 export function command(terminal: Terminal): Command {
   return verb("get", "Show one server's configuration, with references unexpanded and secrets hidden.", [
@@ -21,6 +22,7 @@ export function command(terminal: Terminal): Command {
     .action(async (name: string, options: ProfileOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
+        reportLostRule(config, terminal);
         const entry = workspace.require(config, name);
         assertAccounts(entry, options.profile);
         const profile = options.profile ?? profileOf(config, entry);

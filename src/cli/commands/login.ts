@@ -3,7 +3,7 @@ import { PlugboardError } from "../../index.ts";
 import type { Vault } from "../../index.ts";
 import { accountLine } from "../views/account.ts";
 import { waysToLogIn } from "../terminal/login-ways.ts";
-import { onlyServers, withHub } from "../with-hub.ts";
+import { loadForUse, onlyServers, withHub } from "../with-hub.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import { profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
@@ -36,7 +36,7 @@ export function command(terminal: Terminal): Command {
     )
     .action(async (name: string, options: Options) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = await workspace.load();
+        const config = await loadForUse(workspace);
         const { config: entry } = workspace.require(config, name);
         if (entry?.url !== undefined) await assertWritable(await workspace.vault(), name);
         const use = { config: onlyServers(config, [name]), tolerant: true };

@@ -70,7 +70,8 @@ async function logOutOfConfigured(
   profile: string | undefined,
   terminal: Terminal,
 ): Promise<boolean[]> {
-  const use = { config: onlyServers(config, [name]), tolerant: true };
+  // Ending a login takes access away, which no missing rule makes dangerous.
+  const use = { config: onlyServers(config, [name]), isLooking: true };
   return withHub(terminal, use, workspace, async (hub) => {
     try {
       const { wasLoggedIn, revoked } = await hub.logout(name, { profile });

@@ -11,7 +11,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { terminalAnswers } from "../terminal/answers.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import { yieldingSpinner } from "../terminal/waiting.ts";
-import { withHub } from "../with-hub.ts";
+import { loadForUse, withHub } from "../with-hub.ts";
 
 export function command(terminal: Terminal): Command {
   return verb("prompt", "Fill in a prompt and show the resulting messages.", [
@@ -24,7 +24,7 @@ export function command(terminal: Terminal): Command {
     .addOption(profileOption())
     .action(async (id: string, words: string[], options: ProfileOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = await workspace.load();
+        const config = await loadForUse(workspace);
         const { onAsking, spinWhile } = yieldingSpinner(id);
         const interact = terminalAnswers({ terminal, offersLogin: !options.json, onAsking });
         await withHub(

@@ -12,7 +12,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { terminalAnswers } from "../terminal/answers.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import { yieldingSpinner } from "../terminal/waiting.ts";
-import { withHub } from "../with-hub.ts";
+import { loadForUse, withHub } from "../with-hub.ts";
 
 interface ReadOptions extends ProfileOptions {
   output?: string;
@@ -34,7 +34,7 @@ export function command(terminal: Terminal): Command {
     .addOption(profileOption())
     .action(async (server: string, uri: string, options: ReadOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = await workspace.load();
+        const config = await loadForUse(workspace);
         assertAccounts(knownServer(config, server), options.profile);
         const { onAsking, spinWhile } = yieldingSpinner(`reading from ${server}`);
         const interact = terminalAnswers({ terminal, offersLogin: !options.json, onAsking });

@@ -34,7 +34,7 @@ export function command(terminal: Terminal): Command {
     )
     .action(async (handle: string, { page, find, part, select, json: asJson, ...options }: ResultOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        await withHub(terminal, { tolerant: true }, workspace, async (hub) => {
+        await withHub(terminal, { isLooking: true }, workspace, async (hub) => {
           const asked = {
             ...(page !== undefined && { page }),
             ...(find !== undefined && { find }),

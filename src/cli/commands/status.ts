@@ -11,7 +11,7 @@ import { statusLines, summaryLine, tableLines } from "../views/status/lines.ts";
 import { watchStatus } from "../views/status/watch.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
-import { onlyServers, withHub } from "../with-hub.ts";
+import { loadForUse, onlyServers, withHub } from "../with-hub.ts";
 
 interface StatusOptions extends ProfileOptions {
   watch?: boolean;
@@ -28,7 +28,7 @@ export function command(terminal: Terminal): Command {
     .addOption(profileOption())
     .action(async (names: string[], options: StatusOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = await workspace.load();
+        const config = await loadForUse(workspace);
         for (const name of names) workspace.require(config, name);
         if (!options.json) reportDiagnostics(config.diagnostics, terminal);
         if (options.watch) return watchStatus(workspace, config, names, options, terminal);

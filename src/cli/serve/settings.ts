@@ -1,4 +1,4 @@
-import { PlugboardError } from "../../index.ts";
+import { PlugboardError, assertNoLostRule, ruleFields } from "../../index.ts";
 import type { LoadedConfig, Settings } from "../../index.ts";
 import { nearest } from "../../lib/suggest.ts";
 
@@ -21,7 +21,8 @@ export interface ServeSettings {
 
 /** What the command line and the configuration say together. Refuses what would be less safe than somebody thinks. */
 export function serveSettings(options: ServeOptions, config: LoadedConfig): ServeSettings {
-  refuseMistakes(config);
+  // With a mistake, more could be served than was meant.
+  assertNoLostRule(config, decisive);
   const { gateway = {} } = config.settings;
   const host = options.host ?? gateway.host ?? "127.0.0.1";
   const port = options.port === undefined ? gateway.port : portNumber(options.port);
@@ -34,37 +35,7 @@ export function serveSettings(options: ServeOptions, config: LoadedConfig): Serv
 }
 
 /** The settings that decide what is served, and what may be called without asking. */
-const decisive = /^(?:approval|elicitation|gateway|mcpServers|output|profiles|servers)\b/;
-
-/**
- * A setting with a mistake is not used, and nothing in a file that cannot be read is, so what is served would be more
- * than was meant. A project's own mistakes concern only the project.
- */
-function refuseMistakes({ diagnostics, sources }: LoadedConfig): void {
-  const isOfProject = ({ scope }: LoadedConfig["sources"][number]) =>
-    scope === "project" || scope === "plugin";
-  const others = new Set(sources.filter(isOfProject).flatMap(({ file }) => file ?? []));
-  const broken = new Set(sources.flatMap(({ file, isBroken }) => (isBroken ? (file ?? []) : [])));
-  const mistake = diagnostics.find(
-    ({ severity, file = "", path, server }) =>
-      severity === "error" &&
-      !others.has(file) &&
-      (broken.has(file) || (server === undefined && decisive.test(path))),
-  );
-  if (!mistake) return;
-  const {
-    path,
-    message,
-    file,
-    line,
-    suggestion = "correct it first: what has a mistake is not used",
-  } = mistake;
-  const where = [file, line].filter((part) => part !== undefined).join(":");
-  const what = [where, path, message].filter((part) => part !== "").join(": ");
-  throw new PlugboardError("config-invalid", `${what}.`, {
-    hint: `${suggestion[0]?.toUpperCase()}${suggestion.slice(1)}.`,
-  });
-}
+const decisive = [...ruleFields, "gateway", "output", "profiles"];
 
 /** Only for this machine. `0.0.0.0` and `::` are not: they mean all of its addresses. */
 export function isLoopback(host: string): boolean {

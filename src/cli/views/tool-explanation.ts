@@ -14,7 +14,7 @@ export async function explainOneTool(
   options: CommonOptions,
   terminal: Terminal,
 ): Promise<void> {
-  await withHub(terminal, { config, tolerant: true }, workspace, async (hub) => {
+  await withHub(terminal, { config, isLooking: true }, workspace, async (hub) => {
     const explanation = await hub.explainTool(name, { wait: false }).catch((error: unknown) => {
       throw isPlugboardError(error, "tool-unknown") ? unknownName(error, name, hub) : error;
     });
