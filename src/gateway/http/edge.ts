@@ -25,6 +25,8 @@ export class Edge {
 
   /** Why a request is not looked at any further, whatever its path. */
   refusal(request: HttpRequest): HttpRefusal | undefined {
+    const { ambiguity } = request;
+    if (ambiguity !== undefined) return { status: 400, message: ambiguity };
     const host = request.header("host");
     if (host === undefined || !this.#isOurs(host, request))
       return { status: 403, message: "This host name is not allowed. Add it to allowedHosts to use it." };

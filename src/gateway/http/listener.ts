@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { repeatedHeader } from "./repeated-header.ts";
 import type { Chunk, HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
 import { SlowReaders } from "./slow-readers.ts";
 import type { SlowReaderLimits } from "./slow-readers.ts";
@@ -22,13 +23,31 @@ class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly #request: IncomingMessage;
+  /** The host in the first line, if it has one. */
+  readonly #authority: string | undefined;
 
   constructor(request: IncomingMessage) {
     this.#request = request;
     this.method = request.method ?? "";
     const url = request.url ?? "";
-    const query = url.indexOf("?");
-    this.path = query === -1 ? url : url.slice(0, query);
+    // A proxy may send the whole address in the first line.
+    const [, authority, rest = ""] = url.startsWith("/")
+      ? []
+      : (/^https?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? []);
+    this.#authority = authority;
+    const target = authority === undefined ? url : rest;
+    const query = target.indexOf("?");
+    this.path = query === -1 ? target : target.slice(0, query);
+  }
+
+  get ambiguity(): string | undefined {
+    const repeated = repeatedHeader(this.#request);
+    if (repeated !== undefined) return `The header ${repeated} may be sent only once.`;
+    const named = this.#authority ?? this.header(":authority");
+    const host = this.#request.headers.host;
+    if (named === undefined || host === undefined || named.toLowerCase() === host.toLowerCase())
+      return undefined;
+    return "The request names two different hosts.";
   }
 
   get received(): HttpRequest["received"] {

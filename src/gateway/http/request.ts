@@ -3,6 +3,8 @@ export interface HttpRequest {
   readonly method: string;
   /** Without the query: nothing is ever read from that. */
   readonly path: string;
+  /** Why it cannot be told what the request means: it says two things about the same. */
+  readonly ambiguity?: string | undefined;
   /** Where it was received. Unknown for a web `Request`. */
   readonly received?: { localAddress: string; localPort: number; remoteAddress: string } | undefined;
   /** A header by its name in lower case. */

@@ -19,6 +19,16 @@ describe("M80 hosts and pages that may use the gateway", () => {
     expect(await status({ origin: `http://user@localhost:${front.port}` })).toBe(403);
   });
 
+  it("accepts a first line with the whole address, as proxies send it, if it names the same host", async () => {
+    await using front = await openFront();
+    const status = async (target: string) =>
+      (await post(front.port, { method: "GET", path: target, headers: { host: `localhost:${front.port}` } }))
+        .status;
+    expect(await status(`http://LOCALHOST:${front.port}/healthz?now`)).toBe(200);
+    expect(await status(`http://127.0.0.1:${front.port}/healthz`)).toBe(400);
+    expect(await status(`http://evil.com/healthz`)).toBe(400);
+  });
+
   it("accepts allowed hosts, with any port or with one", async () => {
     await using front = await openFront(echo, {
       allowedHosts: ["gate.example.com", "other.example.com:8443"],
