@@ -6,6 +6,7 @@ import type { EndpointDescription } from "./describe-servers.ts";
 import { CallerRoots } from "./caller-roots.ts";
 import { invalidParams } from "./failure.ts";
 import { FirstLists } from "./first-lists.ts";
+import { GivenLinks } from "./given-links.ts";
 import { withShownApp } from "./links.ts";
 import { ListPages } from "./list-pages.ts";
 import type { ListName } from "./list-pages.ts";
@@ -22,8 +23,7 @@ interface Seen {
   lists: Map<string, { at: number; pages: ListPages }>;
   tools: { at: number; table: ToolTable } | undefined;
   uris: { at: number; table: UriTable } | undefined;
-  /** The server that gave this caller a link, by URI. */
-  links: Map<string, string>;
+  links: GivenLinks;
   /** The servers whose app pages this caller has read. */
   pages: Set<string>;
 }
@@ -180,7 +180,7 @@ export class Endpoint {
   }
 
   /** The server that last gave this caller a link, by URI. */
-  links(caller: string): Map<string, string> {
+  links(caller: string): GivenLinks {
     return this.#seen(caller).links;
   }
 
@@ -247,7 +247,7 @@ export class Endpoint {
       lists: new Map(),
       tools: undefined,
       uris: undefined,
-      links: new Map(),
+      links: new GivenLinks(),
       pages: new Set(),
     };
     keepNewest(this.#callers, caller, seen, maxCallers);

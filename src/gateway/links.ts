@@ -32,21 +32,14 @@ async function rememberLinks(
   const given = endpoint.links(caller);
   let isChanged = false;
   for (const { uri, set } of links) {
-    given.delete(uri);
-    given.set(uri, server);
+    given.add(uri, server);
     const shown = shownUri(uri, server, table);
     if (shown === uri) continue;
     set(shown);
     isChanged = true;
   }
-  for (const [oldest] of given) {
-    if (given.size <= maxLinks) break;
-    given.delete(oldest);
-  }
   return isChanged ? { result: value } : answer;
 }
-
-const maxLinks = 10_000;
 
 function mayHaveLinks(result: Record<string, unknown> | Buffer, method: string): boolean {
   if (method !== "tools/call" && method !== "prompts/get" && method !== "resources/read") return false;

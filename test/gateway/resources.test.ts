@@ -50,6 +50,23 @@ describe("M80 whose a resource is", () => {
     expect(await read(client, "made://by/one")).toMatchObject({ text: "from one" });
   });
 
+  it("is remembered for links of bounded length together; the newest stay", async () => {
+    const long = (name: string) => `long://${name}/${"x".repeat(60_000)}`;
+    const many = Array.from({ length: 40 }, (_, index) => long(String(index)));
+    const tooLong = `data:${"x".repeat(70_000)}`;
+    const one = giving([...many, "made://last", tooLong].map(link), { versions: "legacy", resources: [] });
+    one.on?.push(reading("one", "x"));
+    const two: Script = { versions: "legacy", resources: [] };
+    await using served = await openPipe({ one: inProcessFake(one), two: inProcessFake(two) });
+    const client = await served.connect("legacy");
+    const { content } = (await client.result(client.call("one__give"))) as { content: Fields[] };
+    expect(content).toHaveLength(42);
+    expect(await read(client, "made://last")).toMatchObject({ text: "from one" });
+    expect(await read(client, long("39"))).toMatchObject({ text: "from one" });
+    expect(await read(client, long("0"))).toMatchObject({ code: -32_002 });
+    expect(await read(client, tooLong)).toMatchObject({ code: -32_002 });
+  });
+
   it("is told by the URI where two servers have the same one", async () => {
     const script = (server: string) => {
       const whole = giving([link("file:///same")], {
