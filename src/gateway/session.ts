@@ -50,6 +50,7 @@ export class LegacySession implements Client, ClientSession {
   readonly #questions = new Map<string, AskedQuestion>();
   readonly #changed = new Set<ChangedKind>();
   readonly #stops: (() => void)[];
+  #cannotAnswer = false;
   #asked = 0;
   #isGreeted = false;
 
@@ -103,6 +104,7 @@ export class LegacySession implements Client, ClientSession {
     { method, params, signal }: ClientQuestion,
     during: Exchange | undefined,
   ): Promise<Record<string, unknown>> {
+    if (this.#cannotAnswer) return Promise.reject(clientGone());
     const outlet = during instanceof OpenExchange ? during.outlet : this.#settings.outlet;
     const id = `q${++this.#asked}`;
     const idText = JSON.stringify(id);
@@ -140,14 +142,20 @@ export class LegacySession implements Client, ClientSession {
     await this.#settings.logLevels.want(this, level);
   }
 
+  /** Nobody can answer any more: open questions fail, and later ones too. */
+  endQuestions(): void {
+    this.#cannotAnswer = true;
+    for (const { reject } of this.#questions.values()) reject(clientGone());
+    this.#questions.clear();
+  }
+
   /** Ends everything that it holds. */
   close(): void {
     for (const stop of this.#stops) stop();
     for (const stop of this.subscriptions.values()) stop();
     this.subscriptions.clear();
     for (const exchange of this.#exchanges.values()) exchange.cancel();
-    for (const { reject } of this.#questions.values()) reject(new Refusal(-32_000, "The client is gone"));
-    this.#questions.clear();
+    this.endQuestions();
     void this.#settings.logLevels.forget(this);
   }
 
@@ -187,4 +195,8 @@ export class LegacySession implements Client, ClientSession {
       this.notify(`notifications/${kind}/list_changed`, {});
     });
   }
+}
+
+function clientGone(): Refusal {
+  return new Refusal(-32_000, "The client is gone");
 }

@@ -17,6 +17,8 @@ export interface StdioSettings {
   logLevels: LogLevels;
   input: Readable;
   output: Writable;
+  /** How long requests that were read before the end of the input may still take. */
+  drainMs: number;
 }
 
 const maxLineBytes = 64 * 1024 * 1024;
@@ -28,9 +30,12 @@ export const stdioCaller = "stdio";
 
 /** A client at the other end of a pipe. */
 export interface Pipe {
-  /** Resolves when the input has ended and nothing runs for the client any more. */
+  /** Resolves when the input has ended, what was asked before is answered, and nothing runs for the client any more. */
   ended: Promise<void>;
-  /** Takes no more requests, and ends when those under way are answered, or after a while. */
+  /**
+   * Takes no more requests, and ends when those under way are answered, or after a while. At once if the input has ended
+   * already: then they had their time.
+   */
   stop(drainMs: number): Promise<void>;
 }
 
@@ -40,6 +45,7 @@ export function openPipe(settings: StdioSettings): Pipe {
   const read = async () => {
     try {
       for await (const line of lines(settings.input)) connection.take(line);
+      await connection.finish();
     } catch (error) {
       if (!connection.isStopping) throw error;
     } finally {
@@ -61,11 +67,15 @@ class StdioConnection implements Outlet {
   readonly #exchanges = new TransientMap<string, OpenExchange>();
   readonly #running = new Set<Promise<void>>();
   #session: LegacySession | undefined;
+  /** Ends the wait for running requests: the client is gone, or we were told to stop. */
+  readonly #hurry = Promise.withResolvers<void>();
+  #isInputOver = false;
   isStopping = false;
 
   constructor(settings: StdioSettings) {
     this.#settings = settings;
-    settings.output.on("error", () => undefined);
+    const gone = () => this.#hurry.resolve();
+    settings.output.on("error", gone).on("close", gone);
   }
 
   send(text: string): void {
@@ -79,16 +89,32 @@ class StdioConnection implements Outlet {
     });
   }
 
+  /**
+   * The input has ended, as with `printf … | plugboard serve --stdio`. What was asked is still answered, unless nobody reads
+   * the answers. Nobody can answer questions any more.
+   */
+  async finish(): Promise<void> {
+    if (this.isStopping) return;
+    this.#isInputOver = true;
+    this.#session?.endQuestions();
+    await this.#answerAll(this.#settings.drainMs);
+  }
+
   /** Resolves when everything that was asked is answered, or after a while. Questions to the client still go on. */
   async drain(drainMs: number): Promise<void> {
     this.isStopping = true;
+    if (this.#isInputOver) return this.#hurry.resolve();
+    await this.#answerAll(drainMs);
+  }
+
+  async #answerAll(drainMs: number): Promise<void> {
     for (const exchange of this.#exchanges.values())
       if (exchange.method === "subscriptions/listen") exchange.cancel();
     using deadline = startDeadline(drainMs);
     const late = new Promise<void>((resolve) => {
       deadline.signal.addEventListener("abort", () => resolve(), { once: true });
     });
-    await Promise.race([Promise.allSettled(this.#running), late]);
+    await Promise.race([Promise.allSettled(this.#running), late, this.#hurry.promise]);
   }
 
   /** Nobody can read answers any more, so what still runs is ended. */
@@ -205,4 +231,7 @@ async function* lines(input: Readable): AsyncGenerator<Buffer | "too long"> {
     }
     if (add(rest)) yield "too long";
   }
+  // The last message may have no line break.
+  const line = Buffer.concat(parts);
+  if (line.toString("latin1").trim() !== "") yield line;
 }

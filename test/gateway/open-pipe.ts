@@ -23,17 +23,20 @@ export async function openPipe(
   const hub = await openHub(servers, { keepFresh: true, ...hubOptions }, settings);
   const gateway = createGateway(hub, options);
   if (isWarm) await Promise.all([hub.tools(), hub.resources(), hub.resourceTemplates(), hub.prompts()]);
-  const pipes: { input: PassThrough; done: Promise<void> }[] = [];
+  const pipes: { input: PassThrough; output: PassThrough; done: Promise<void> }[] = [];
   return {
     hub,
     gateway,
     async connect(era: Era, client?: ClientOptions) {
       const [input, output] = [new PassThrough(), new PassThrough()];
-      pipes.push({ input, done: gateway.serveStdio({ input, output }) });
+      pipes.push({ input, output, done: gateway.serveStdio({ input, output }) });
       return openClient(era, new StdioWire(input, output), client);
     },
     async [Symbol.asyncDispose]() {
-      for (const { input } of pipes) input.end();
+      for (const { input, output } of pipes) {
+        input.end();
+        output.destroy();
+      }
       await Promise.all(pipes.map(({ done }) => done));
       await gateway.close();
       await hub.close();

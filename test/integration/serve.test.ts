@@ -112,6 +112,63 @@ describe("M80 ending plugboard serve", () => {
   });
 });
 
+/** The lines of a client that calls a tool and says nothing more. */
+const callAndLeave = [
+  {
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "1" } },
+  },
+  { method: "notifications/initialized" },
+  { id: 2, method: "tools/call", params: { name: "one__wait", arguments: {} } },
+]
+  .map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
+  .join("");
+
+describe("M80 serve --stdio after the end of its input", () => {
+  function waiting() {
+    const box = createSandbox();
+    const args = [waitingServer, box.path("home/done"), box.path("home/began")];
+    const server = markedServer({ command: process.execPath, args });
+    box.write(user, { mcpServers: { one: server.config } });
+    const begun = () =>
+      vi.waitFor(() => expect(box.read("home/began")).toBe(""), { timeout: 60_000, interval: 50 });
+    return { box, server, begun };
+  }
+
+  it("answers the calls that it has read, as in `printf … | plugboard serve --stdio`", async () => {
+    const { box, server, begun } = waiting();
+    const { child, said, exited } = start(box, ["--stdio"]);
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
+    const closed = once(child, "close");
+    child.stdin.end(callAndLeave);
+    await begun();
+    box.write("home/done", "");
+    expect(await exited).toEqual([0, null]);
+    await closed;
+    const answers = said.out.trim().split("\n");
+    expect(answers.map((line) => JSON.parse(line) as object)).toContainEqual(
+      expect.objectContaining({
+        id: 2,
+        result: expect.objectContaining({ content: [{ type: "text", text: "done" }] }),
+      }),
+    );
+    await vi.waitFor(() => expect(server.left()).toBe(0), { timeout: 10_000 });
+  });
+
+  it("leaves nothing behind if its client was killed in the middle of a call", async () => {
+    const { box, server, begun } = waiting();
+    const code = `require("node:child_process").spawn(process.execPath, [process.argv[1], "serve", "--stdio"], { stdio: ["pipe", "pipe", "inherit"] }).stdin.write(process.argv[2])`;
+    const options = { cwd: box.project, env: box.env, stdio: "ignore" as const };
+    const client = spawn(process.execPath, ["-e", code, main, callAndLeave], options);
+    onTestFinished(() => void client.kill("SIGKILL"));
+    await begun();
+    expect(server.left()).toBeGreaterThan(0);
+    client.kill("SIGKILL");
+    await vi.waitFor(() => expect(server.left()).toBe(0), { timeout: 60_000 });
+  });
+});
+
 describe("M80 a Plugboard that would start itself", () => {
   it("is noticed behind a script that nobody can look into", async () => {
     const box = createSandbox();

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from "node:stream";
 import { createGateway } from "../../gateway/index.ts";
 import { whenAborted } from "../terminal/signals.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -17,8 +18,32 @@ export async function serveOverStdio(
     await served.prepare();
     const failed = served.start({ isAnnounced: false }).then(() => new Promise<never>(() => undefined));
     const ended = gateway.serveStdio({ input, output });
+    using _watch = endWithParent(input, output);
     await Promise.race([ended, stopped, failed]);
   } finally {
     await gateway.close();
   }
+}
+
+const parentIntervalMs = 200;
+
+/**
+ * After the end of the input, requests that were read before are still answered. If the client was killed, nobody reads
+ * that; a pipe tells so only when we write into it, but we get another parent at once.
+ */
+function endWithParent(input: Readable, output: Writable): Disposable {
+  const { ppid } = process;
+  let timer: NodeJS.Timeout | undefined;
+  const watch = () => {
+    timer = setInterval(() => {
+      if (process.ppid !== ppid) output.destroy();
+    }, parentIntervalMs).unref();
+  };
+  input.once("end", watch);
+  return {
+    [Symbol.dispose]: () => {
+      input.off("end", watch);
+      clearInterval(timer);
+    },
+  };
 }

@@ -77,7 +77,7 @@ const table = {
     area: "During a request",
     title: "A client that goes away: its requests are cancelled at the server",
     pairs: passes,
-    note: "Over legacy HTTP a lost connection is no cancellation; the end of the session is.",
+    note: "Over legacy HTTP a lost connection is no cancellation; the end of the session is. Over stdio, the end of the input alone is none: what was asked before is answered, for 10 s at most.",
   },
   logging: {
     area: "During a request",

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import type { TestClient } from "../clients/client.ts";
 import { subscriptionOf } from "../clients/modern-client.ts";
 import { allOf, cancelledAt, isOnStreamOf, type RunCell, until } from "./cell.ts";
 
@@ -37,22 +38,27 @@ export const cancellation: RunCell = async (cell) => {
 };
 
 export const leaving: RunCell = async (cell) => {
-  const { client, name, heard, fresh, pair } = cell;
+  const { name, heard, fresh, pair } = cell;
   const before = await cancelledAt(cell);
   const leaver = await fresh();
   leaver.call(name("sleep"), { ms: 120_000 });
   await until("the server has the call", () => heard("tools/call").some(isSleep));
-  if (client.era === "legacy") await leaver.close();
-  else leaver.disconnect();
+  await leave(leaver);
   await until("the server knows", async () => (await cancelledAt(cell)) === before + 1);
   if (pair !== "legacy-legacy") return;
   // The same while it is being asked. A modern server has no request open then; a modern client may come back.
   const asked = await fresh({ answer: () => new Promise<never>(() => {}) });
   asked.call(name("elicit"));
   await asked.sees("its question", ({ kind }) => kind === "question");
-  await asked.close();
+  await leave(asked);
   await until("the server knows", async () => (await cancelledAt(cell)) === before + 2);
 };
+
+/** Over legacy HTTP a client goes away by ending its session. */
+async function leave(client: TestClient): Promise<void> {
+  if (client.era === "legacy" && client.wire.transport === "http") await client.close();
+  else client.disconnect();
+}
 
 const isSleep = ({ message }: { message: { params?: Record<string, unknown> } }): boolean =>
   message.params?.["name"] === "sleep";

@@ -8,10 +8,12 @@ export class StdioWire implements Wire {
   readonly transport = "stdio";
   onMessage: Wire["onMessage"] = () => {};
   readonly #input: Writable;
+  readonly #output: Readable;
 
   /** `input` is the server's standard input, `output` its standard output. */
   constructor(input: Writable, output: Readable) {
     this.#input = input;
+    this.#output = output;
     input.on("error", () => {});
     let rest = "";
     // Not by `readline`, which takes U+2028 for the end of a line.
@@ -35,7 +37,9 @@ export class StdioWire implements Wire {
     this.#input.end();
   }
 
+  /** Like a program that was killed: both pipes end. */
   disconnect(): void {
     this.#input.end();
+    this.#output.destroy();
   }
 }
