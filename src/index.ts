@@ -38,6 +38,7 @@ export type { CallRecord } from "./calls/call-log.ts";
 export type { CallOptions, CallResult } from "./calls/call-tool.ts";
 export type { KeptResult, Selection } from "./calls/results/store.ts";
 export type { ForwardOptions } from "./calls/forward-call.ts";
+export { inputMistake } from "./calls/input-required.ts";
 export { ParsedParams } from "./calls/parsed-params.ts";
 export type { TaskEntry } from "./calls/tasks/records.ts";
 export type { TaskHandle } from "./calls/tasks/task-handle.ts";

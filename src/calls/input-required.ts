@@ -1,5 +1,6 @@
 import { PlugboardError } from "../errors.ts";
-import { Refusal, configuredAnswer } from "../interact/answers.ts";
+import { firstMistake } from "../catalog/schema/validate.ts";
+import { Refusal, answerMistake, configuredAnswer } from "../interact/answers.ts";
 import { isRecord } from "../lib/record.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
 import { openPages, urlElicitations } from "./url-elicitation.ts";
@@ -154,6 +155,18 @@ export function configuredInput(
   } catch (error) {
     throw unanswerable(error, server, method);
   }
+}
+
+/**
+ * What is wrong with the answer to a form, for programs that hand out `input_required` by themselves; undefined if it
+ * matches, and for every other question.
+ */
+export function inputMistake(
+  method: string,
+  params: Record<string, unknown>,
+  answer: Record<string, unknown>,
+): string | undefined {
+  return answerMistake({ method, params }, answer, firstMistake);
 }
 
 function unanswerable(error: unknown, server: string, method: string): unknown {

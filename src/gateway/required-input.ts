@@ -1,5 +1,5 @@
 import { canonicalJson, sha256 } from "../lib/canonical.ts";
-import { PlugboardError } from "../index.ts";
+import { PlugboardError, inputMistake } from "../index.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../index.ts";
 import { jsonMembers } from "../lib/json-members.ts";
 import { isRecord } from "../lib/record.ts";
@@ -19,6 +19,8 @@ interface State {
   upstream?: unknown;
   /** Inputs that the configuration has answered, so that the client was not asked for them. */
   answered?: Inputs;
+  /** The schemas of the forms that the client was asked to fill in, by the keys of the inputs. */
+  forms?: Inputs;
   /** A call that waits here. */
   parked?: { id: string; round: number };
 }
@@ -31,7 +33,7 @@ const validMs = 3_600_000;
 export function sealState(
   exchange: Exchange,
   { seal }: Core,
-  content: Pick<State, "server" | "upstream" | "parked" | "answered">,
+  content: Pick<State, "server" | "upstream" | "parked" | "answered" | "forms">,
   lastsMs = validMs,
 ): string {
   const state: State = { ...content, digest: digestOf(exchange), expiresAt: Date.now() + lastsMs };
@@ -51,7 +53,45 @@ export function openState(
     state?.digest === digestOf(exchange) && (state.parked !== undefined || state.server === server);
   if (!state || !isOurs || state.expiresAt < Date.now())
     throw invalidParams("The request state is not valid for this request.");
+  if (state.forms) assertAnswersFit(asForms(state.forms), exchange.params.value["inputResponses"]);
   return state;
+}
+
+/** More than this is not carried around; the server has to check such an answer by itself. */
+const maxFormCharacters = 64 * 1024;
+
+/** The schemas of all forms among these questions; absent if there are none. */
+function formsIn(asked: Inputs): Inputs | undefined {
+  const forms = Object.entries(asked).flatMap(([key, request]): [string, unknown][] => {
+    const { method, params } = isRecord(request) ? request : {};
+    const schema = isRecord(params) ? params["requestedSchema"] : undefined;
+    return method === "elicitation/create" && isRecord(schema) ? [[key, schema]] : [];
+  });
+  if (forms.length === 0 || JSON.stringify(forms).length > maxFormCharacters) return undefined;
+  return Object.fromEntries(forms);
+}
+
+function asForms(schemas: Inputs): Inputs {
+  const forms = Object.entries(schemas).map(([key, requestedSchema]) => [
+    key,
+    { method: "elicitation/create", params: { requestedSchema } },
+  ]);
+  return Object.fromEntries(forms) as Inputs;
+}
+
+/** Throws if the answer to a form does not match it. Nothing has been sent then, so the client can answer again. */
+export function assertAnswersFit(asked: Inputs, responses: unknown): void {
+  if (!isRecord(responses)) return;
+  for (const [key, request] of Object.entries(asked)) {
+    const response = Object.hasOwn(responses, key) ? responses[key] : undefined;
+    const { method, params } = isRecord(request) ? request : {};
+    if (!isRecord(response) || !isRecord(params)) continue;
+    const mistake = inputMistake(String(method), params, response);
+    if (mistake !== undefined)
+      throw invalidParams(
+        `The answer to ${JSON.stringify(key.slice(0, 100))} does not match its form: ${mistake}.`,
+      );
+  }
 }
 
 /** What to send to a modern server to go on, without the client. */
@@ -80,10 +120,12 @@ export function inputRequired(
   const { inputRequests, requestState: upstream } = result;
   const { asked, answered } = sortInputs(inputRequests, server, exchange.client);
   if (answered && !asked) return { again: { inputResponses: answered, requestState: upstream } };
+  const forms = asked && formsIn(asked);
   const requestState = sealState(exchange, core, {
     server,
     ...(upstream !== undefined && { upstream }),
     ...(answered && { answered }),
+    ...(forms && { forms }),
   });
   return { result: { ...result, ...(asked && { inputRequests: asked }), requestState } };
 }

@@ -113,11 +113,19 @@ async function passQuestion(
       throw deadline.signal.aborted ? unanswered({ server }, questionMs) : error;
     },
   );
-  const { requestedSchema } = params;
-  if (method !== elicitation || !isRecord(requestedSchema) || answer["action"] !== "accept") return answer;
-  const mistake = mistakeIn(requestedSchema, answer["content"] ?? {});
+  const mistake = answerMistake({ method, params }, answer, mistakeIn);
   if (mistake !== undefined) throw wrongAnswer({ server }, mistake);
   return answer;
+}
+
+/** What is wrong with the answer to a form, in words; undefined for every other question. */
+export function answerMistake(
+  { method, params: { requestedSchema } }: Pick<PassedQuestion, "method" | "params">,
+  answer: Record<string, unknown>,
+  mistakeIn: MistakeIn,
+): string | undefined {
+  if (method !== elicitation || !isRecord(requestedSchema) || answer["action"] !== "accept") return undefined;
+  return mistakeIn(requestedSchema, answer["content"] ?? {});
 }
 
 const elicitation = "elicitation/create";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { fakeStdio } from "../fixtures/fake/index.ts";
+import { fakeStdio, readFakeLog } from "../fixtures/fake/index.ts";
 import type { Script } from "../fixtures/fake/index.ts";
+import { createSandbox } from "../sandbox.ts";
 import type { Servers } from "../servers/hub-fixture.ts";
 import type { ClientOptions, Fields } from "./clients/client.ts";
 import { openPipe } from "./open-pipe.ts";
@@ -16,6 +17,50 @@ const declining = (script: Script): Servers => ({
 });
 const eras = ["legacy", "modern"] as const;
 const pairs = eras.flatMap((client) => eras.map((server) => ({ client, server })));
+
+describe("M81 a modern client's answer to the form of a modern server", () => {
+  const fields = { name: { type: "string", minLength: 2 }, age: { type: "integer" } };
+  const schema = { type: "object", properties: fields, required: ["name"] };
+  const wrong: Fields[] = [{}, { name: 7 }, { name: "A" }, { name: "Ada", age: "old" }];
+
+  it("is sent only if it matches; after a mistake the client can answer again", async () => {
+    const box = createSandbox();
+    const log = box.path("home/log");
+    await using served = await openPipe({ it: fakeStdio({ versions: "modern", log }), other: fakeStdio({}) });
+    const client = await served.connect("modern", { capabilities });
+    const ask = { name: "it__elicit", arguments: { schema } };
+    const { inputRequests, requestState } = await client.result(client.once("tools/call", ask));
+    const [key = ""] = Object.keys(inputRequests as Fields);
+    const answer = (response: Fields) =>
+      client.once("tools/call", { ...ask, requestState, inputResponses: { [key]: response } }).answer;
+    const before = readFakeLog(log).length;
+    for (const content of wrong)
+      expect(await answer({ action: "accept", content })).toMatchObject({
+        error: { code: -32_602, message: expect.stringContaining("does not match its form") as string },
+      });
+    expect(await answer({ action: "accept" })).toMatchObject({ error: { code: -32_602 } });
+    expect(readFakeLog(log)).toHaveLength(before);
+    const good = { action: "accept", content: { name: "Ada", age: 36 } };
+    expect(await answer(good)).toMatchObject({ result: { structuredContent: { answers: [good] } } });
+    const declined = { action: "decline" };
+    expect(await answer(declined)).toMatchObject({ result: { structuredContent: { answers: [declined] } } });
+  });
+
+  it("passes unchecked if the form is too large to carry around", async () => {
+    await using served = await openPipe({ it: fakeStdio({ versions: "modern" }), other: fakeStdio({}) });
+    const client = await served.connect("modern", { capabilities });
+    const large = { ...schema, description: "x".repeat(70_000) };
+    const ask = { name: "it__elicit", arguments: { schema: large } };
+    const { inputRequests, requestState } = await client.result(client.once("tools/call", ask));
+    expect(String(requestState).length).toBeLessThan(10_000);
+    const [key = ""] = Object.keys(inputRequests as Fields);
+    const response = { action: "accept", content: {} };
+    const again = { ...ask, requestState, inputResponses: { [key]: response } };
+    expect(await client.result(client.once("tools/call", again))).toMatchObject({
+      structuredContent: { answers: [response] },
+    });
+  });
+});
 
 /** What to do when asked, and the methods of all questions. */
 function listener(): ClientOptions & { asked: string[] } {

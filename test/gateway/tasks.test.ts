@@ -89,6 +89,12 @@ describe.each(servers)("M55 a modern client with tasks before a server with task
     const update = (inputResponses: Fields) => client.once("tasks/update", { taskId, inputResponses });
     expect(await client.result(update({ unknown: accepted }))).toEqual({ resultType: "complete" });
     expect(await get(client, taskId)).toMatchObject({ status: "input_required" });
+    expect(await update({ [key]: { action: "accept", content: { confirm: "maybe" } } }).answer).toMatchObject(
+      {
+        error: { code: -32_602, message: expect.stringContaining("does not match its form") as string },
+      },
+    );
+    expect(await get(client, taskId)).toMatchObject({ status: "input_required" });
     expect(await client.result(update({ [key]: accepted }))).toEqual({ resultType: "complete" });
     expect(await until(client, taskId, "completed")).toMatchObject({
       result: { content: text("deleted a.txt") },

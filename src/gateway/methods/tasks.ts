@@ -7,7 +7,7 @@ import type { Answer, Exchange } from "../exchange.ts";
 import { invalidParams, methodNotFound } from "../failure.ts";
 import { withLinks } from "../links.ts";
 import { askClient } from "../questions.ts";
-import { assertInputsDeclared, sortInputs } from "../required-input.ts";
+import { assertAnswersFit, assertInputsDeclared, sortInputs } from "../required-input.ts";
 import { resumeTask } from "../tasks/call-as-task.ts";
 import {
   declaresTasks,
@@ -46,8 +46,15 @@ export const updateTask: Method = async (exchange, core) => {
   const { inputResponses } = exchange.params.value;
   if (!isRecord(inputResponses)) throw invalidParams("`inputResponses` must be an object.");
   const task = await findTask(exchange, core);
-  if (task instanceof RunningTask) task.update(inputResponses);
-  else {
+  if (task instanceof RunningTask) {
+    assertAnswersFit(task.inputRequests, inputResponses);
+    task.update(inputResponses);
+  } else {
+    // The server knows which forms it waits for; nothing is remembered here.
+    const now = await task.request("tasks/get", {}, optionsOf(exchange));
+    if ("error" in now) return now;
+    const { inputRequests } = now.result;
+    if (isRecord(inputRequests)) assertAnswersFit(inputRequests, inputResponses);
     const answer = await task.request("tasks/update", { inputResponses }, optionsOf(exchange));
     if ("error" in answer) return answer;
   }
@@ -165,7 +172,9 @@ async function askFor(
   const stop = task.onChange(() => void (Object.hasOwn(task.inputRequests, key) || over.abort()));
   try {
     const until = AbortSignal.any([signal, over.signal]);
-    task.update({ [key]: await ask({ method: String(method), params: about, signal: until }) });
+    const response = await ask({ method: String(method), params: about, signal: until });
+    assertAnswersFit({ [key]: request }, { [key]: response });
+    task.update({ [key]: response });
   } catch (error) {
     if (!over.signal.aborted) throw error;
   } finally {
