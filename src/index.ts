@@ -111,6 +111,8 @@ export { explainServer } from "./config/explain.ts";
 export type { ServerExplanation } from "./config/explain.ts";
 export { describeOrigin } from "./config/places.ts";
 export type { WritableScope } from "./config/places.ts";
+export { decidesWhatRuns } from "./config/trust/loader-variables.ts";
+export { unpinnedPackage } from "./config/unpinned-package.ts";
 export { previewServer } from "./config/preview.ts";
 export type { Preview } from "./config/preview.ts";
 export { addressOf, hostLine } from "./config/address.ts";

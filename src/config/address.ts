@@ -39,22 +39,44 @@ function known(text: string, written: string, chosenBy: string[]): Address {
 }
 
 function deceptionsOf(url: URL, written: string): string[] {
+  const { start, end } = authorityOf(written);
+  const host = written.slice(start, end);
+  const odd = [...new Set(host.match(/[^\x20-\x7e]/gu))].slice(0, mostLetters).map(codePoint);
   const found: [boolean, string][] = [
     [url.username !== "" || url.password !== "", "the part before `@` is a user name, not the host"],
     [
-      seemsToNameHost(written.slice(authorityOf(written).end)),
+      seemsToNameHost(written.slice(end)),
       "the part after `@` is not the host, because the host ended before it",
     ],
     [written.includes("\\"), "a backslash in the URL means `/`"],
     [/[\p{Cc}\p{Cf}]/u.test(written), "the URL contains control or invisible characters"],
     [
       url.hostname.split(".").some((label) => label.startsWith("xn--")),
-      "the host uses letters that can look like others",
+      `the host uses letters that can look like others${odd.length > 0 ? `: ${odd.join(", ")}` : ""}`,
     ],
   ];
   const reasons = found.filter(([isTrue]) => isTrue).map(([, reason]) => reason);
   const isPlain = written.toLowerCase().includes(url.hostname.replace(/^\[|\]$/g, ""));
-  return reasons.length > 0 || isPlain ? reasons : ["the URL writes the host in another way"];
+  if (reasons.length > 0 || isPlain) return reasons;
+  // A reference in it may have a secret as its default.
+  const how = host.includes("${") ? "" : `: as ${escaped(host)}, which means ${url.host}`;
+  return [`the URL writes the host in another way${how}`];
+}
+
+const mostLetters = 5;
+const mostCharacters = 100;
+
+function codePoint(letter: string): string {
+  return `U+${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** With every letter that is not plain as its code point, because the plain look is what deceives. */
+function escaped(text: string): string {
+  const all = text.replaceAll(
+    /[^\x21-\x7e]/gu,
+    (letter) => `\\u{${(letter.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+  return all.length > mostCharacters ? `${all.slice(0, mostCharacters)}…` : all;
 }
 
 /** True if an `@` is followed by what looks like a host. Looks at each part once, however many `@` it has. */

@@ -4,12 +4,13 @@ import { looksSecret } from "../lib/secret-words.ts";
 import { addressOf, hostLine } from "./address.ts";
 import type { ServerConfig } from "./server-schema.ts";
 import { shownEntry } from "./show/fields.ts";
-import { shownArgs, shownUrl } from "./show/references.ts";
+import { shownArgs, shownUrl, shownWord } from "./show/references.ts";
 import { referencesIn } from "./template.ts";
 import type { Reference } from "./template.ts";
 import { runsTasks } from "./trust/launchers.ts";
 import { decidesWhatRuns } from "./trust/loader-variables.ts";
 import { commandWordsIn } from "./trust/named-words.ts";
+import { unpinnedPackage } from "./unpinned-package.ts";
 
 /** Everything that an entry runs, sends and reads, for a person who decides about it. */
 export interface Preview {
@@ -31,6 +32,8 @@ export interface Preview {
   files: string[];
   /** The other fields. */
   more: Record<string, unknown>;
+  /** Packages that are downloaded in their newest version, unless they are installed in the project. */
+  unpinned: string[];
   /** What is unusual and worth a second look. */
   warnings: string[];
 }
@@ -59,6 +62,7 @@ export function previewServer(config: ServerConfig, { exact }: { exact: boolean 
     secrets,
     files,
     more,
+    unpinned: unpinnedIn(config),
     warnings: warningsOf(config),
   };
 }
@@ -76,6 +80,12 @@ function commandsOf(config: ServerConfig): Preview["commands"] {
     reference.kind === "cmd" ? [{ field, command: splitArgv(reference.name) }] : [],
   );
   return [...(helper.length > 0 ? [{ field: "headersHelper", command: helper }] : []), ...inValues];
+}
+
+function unpinnedIn(config: ServerConfig): string[] {
+  const { command = "", args = [] } = config;
+  const lines = [[command, ...args], ...commandsOf(config).map((one) => one.command)];
+  return [...new Set(lines.flatMap((line) => unpinnedPackage(line) ?? []))].map((name) => shownWord(name));
 }
 
 function readsOf(config: ServerConfig): Pick<Preview, "variables" | "secrets" | "files"> {

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import { isPlugboardError, literalSecrets, shownWord } from "../../index.ts";
+import { isPlugboardError, literalSecrets, shownWord, unpinnedPackage } from "../../index.ts";
 import type { Diagnostic, LoadedConfig, ServerEntry, Workspace } from "../../index.ts";
 import { moveCommand } from "../plain-secrets.ts";
 import type { Finding } from "./finding.ts";
@@ -114,13 +114,15 @@ function examineServer(entry: ServerEntry, workspace: Workspace, willConnect: bo
       advice: "Set `oauth.issuer`, so that you decide where they go.",
     });
   }
-  const unpinned = unpinnedPackage(entry);
-  if (unpinned !== undefined) {
+  const { command = "", args = [] } = entry.config ?? {};
+  const fetched = unpinnedPackage([command, ...args]);
+  if (fetched !== undefined) {
+    const unpinned = shownWord(fetched);
     found.push({
       level: "note",
       about: name,
       message: `${unpinned} is not pinned, so the newest version is downloaded`,
-      advice: `Pin it, for example ${unpinned}@1.2.3.`,
+      advice: "Pin it to a version: `package@1.2.3` for npx, `package==1.2.3` for uvx.",
     });
   }
   if (willConnect) return found;
@@ -165,13 +167,4 @@ function isExecutable(path: string): boolean {
 function choosesIssuer({ config }: ServerEntry): boolean {
   const { clientSecret, privateKey, assertion, issuer } = config?.oauth ?? {};
   return issuer === undefined && [clientSecret, privateKey, assertion].some((one) => one !== undefined);
-}
-
-/** `npx -y some-package` runs the newest version, so it can change at any time. */
-function unpinnedPackage({ config }: ServerEntry): string | undefined {
-  const { command = "", args = [] } = config ?? {};
-  if (!/(^|[/\\])(npx|bunx)(\.cmd)?$/.test(command)) return undefined;
-  const name = args.find((word) => !word.startsWith("-"));
-  if (name === undefined || name.includes("${") || /^[./]/.test(name)) return undefined;
-  return /.@[^/]+$/.test(name) ? undefined : shownWord(name);
 }

@@ -1,3 +1,4 @@
+import { decidesWhatRuns } from "../../index.ts";
 import type { Preview, Scripts } from "../../index.ts";
 import { joinArgv, shellWord } from "../../lib/argv.ts";
 import { formatBytes } from "../../lib/format-bytes.ts";
@@ -24,7 +25,8 @@ export interface PreviewContext {
 
 /** What an entry would run, send and read: what matters most first, with the program or the host on a line of its own. */
 export function previewText(preview: Preview, context: PreviewContext, terminal: Terminal): string {
-  return sectionText(sections(preview, context.scripts), context, terminal);
+  const limit = terminal.isScreen ? 10 : Infinity;
+  return sectionText(sections(preview, context, limit), context, terminal);
 }
 
 /**
@@ -93,7 +95,7 @@ function short(text: string): string {
   return displayWidth(shown) > 60 ? `${shown.slice(0, 59)}…` : shown;
 }
 
-function sections(preview: Preview, scripts: Scripts | undefined): Section[] {
+function sections(preview: Preview, { scripts, place }: PreviewContext, limit: number): Section[] {
   const { program, args = [], folder, host, url, headers, env, commands, more } = preview;
   const list: [string, string | undefined][] = [
     ["host", host],
@@ -106,8 +108,8 @@ function sections(preview: Preview, scripts: Scripts | undefined): Section[] {
       "also runs",
       commands.map(({ field, command }) => `${joinArgv(command)}  (for ${field})`),
     ),
-    ["env", members(env, "=")],
-    ["headers", members(headers, ": ")],
+    ...members("env", env, "=", limit),
+    ...members("headers", headers, ": ", limit),
     ...Object.entries(more)
       .filter(([key]) => key !== "type")
       .map(([key, value]): [string, string] => [
@@ -122,11 +124,26 @@ function sections(preview: Preview, scripts: Scripts | undefined): Section[] {
   ];
   const own =
     scripts?.program === undefined ? [] : [`${program} is a program of this project, not the usual one`];
+  // What is installed in the project is among the scripts whose content is trusted.
+  const isInstalled = (name: string) =>
+    scripts?.files.some(({ path }) => path.includes(`node_modules/${name.replace(/(?<=.)@.*$/, "")}/`));
+  const unpinned = preview.unpinned
+    .filter((name) => !isInstalled(name))
+    .map((name) => `${name} is not pinned: its newest version is downloaded, without asking you again`);
+  const tooMany = Object.entries({ env, headers }).flatMap(([label, values]) =>
+    Object.keys(values).length > limit
+      ? [`${label} has too many values to show; read all of them in ${place}`]
+      : [],
+  );
   const problem = scripts?.problem === undefined ? [] : [`cannot be trusted: ${scripts.problem}`];
   return [
     ...list.flatMap(([label, text]) => (text === undefined ? [] : [{ label, text }])),
     ...(uses.length > 0 ? [{ label: "gets", text: uses.join(", ") }] : []),
-    ...[...own, ...preview.warnings, ...problem].map((text) => ({ label: "warning", text, isWarning: true })),
+    ...[...tooMany, ...own, ...unpinned, ...preview.warnings, ...problem].map((text) => ({
+      label: "warning",
+      text,
+      isWarning: true,
+    })),
   ];
 }
 
@@ -145,7 +162,18 @@ export function atMostTen(label: string, texts: readonly string[]): [string, str
   return texts.length > 10 ? [...shown, [label, `… and ${texts.length - 10} more`]] : shown;
 }
 
-function members(values: Record<string, string>, separator: string): string | undefined {
-  const all = Object.entries(values).map(([name, value]) => `${name}${separator}${value}`);
-  return all.length === 0 ? undefined : all.join(", ");
+/** One line for each value. Where not all can be shown, those that decide what runs are. */
+function members(
+  label: string,
+  values: Record<string, string>,
+  separator: string,
+  limit: number,
+): [string, string][] {
+  const all = Object.entries(values).toSorted(
+    ([a], [b]) => Number(decidesWhatRuns(b)) - Number(decidesWhatRuns(a)),
+  );
+  const shown = all
+    .slice(0, limit)
+    .map(([name, value]): [string, string] => [label, `${name}${separator}${value}`]);
+  return all.length > limit ? [...shown, [label, `… and ${all.length - limit} more`]] : shown;
 }
