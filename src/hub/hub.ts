@@ -10,6 +10,7 @@ import type { ManagedPolicy } from "../config/policy/policy.ts";
 import { Engine } from "./engine.ts";
 import type { HubOptions } from "./options.ts";
 import { PlugboardError, isPlugboardError } from "../errors.ts";
+import type { ListKind } from "../catalog/known-list.ts";
 import type { CallRecord } from "../calls/call-log.ts";
 import type { LogLevel, PlugboardEvent } from "../events.ts";
 import type { OpenQuestion } from "../interact/questions.ts";
@@ -54,7 +55,7 @@ interface UseChoice extends AccountChoice {
   signal?: AbortSignal | undefined;
 }
 
-const allLists = ["tools", "resources", "resourceTemplates", "prompts"] as const;
+const allLists: readonly ListKind[] = ["tools", "resources", "resourceTemplates", "prompts"];
 
 /** All servers as one object: the view without filters, which can also change the configuration. */
 export class Hub extends View {
@@ -192,12 +193,15 @@ export class Hub extends View {
     this.engine.log.cancel(call);
   }
 
-  /** Reads the lists of one server, or of all, again. */
-  async refresh(name?: string, { profile, caller, project, signal }: UseChoice = {}): Promise<void> {
+  /** Reads the lists of one server, or of all, again. With `kinds`, only these lists. */
+  async refresh(
+    name?: string,
+    { profile, caller, project, signal, kinds = allLists }: UseChoice & { kinds?: readonly ListKind[] } = {},
+  ): Promise<void> {
     const { catalog, servers, root } = this.engine;
     const use = { caller, account: profile, project };
     const names = name === undefined ? catalog.serverNames(root) : [name];
-    const refreshed = names.map((server) => catalog.refresh(servers.key(server, use), allLists, signal));
+    const refreshed = names.map((server) => catalog.refresh(servers.key(server, use), kinds, signal));
     if (name !== undefined) await refreshed[0];
     const results = await Promise.allSettled(refreshed);
     const cancelled = results.find(

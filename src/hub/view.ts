@@ -53,6 +53,8 @@ export interface ListState {
   server: string;
   /** When the list was read, in milliseconds since the epoch; absent if it is unknown. */
   at?: number;
+  /** How many entries it has, before any filter; absent if it is unknown. */
+  count?: number;
   /** True if the list comes from an earlier run. */
   isSnapshot: boolean;
   /** Set if the server has more entries than were read: which limit that was, and a sentence about it. */
@@ -199,7 +201,7 @@ export class View {
         return {
           server,
           isSnapshot: list?.isSnapshot ?? false,
-          ...(list && { at: list.at }),
+          ...(list && { at: list.at, count: list.entries.length }),
           ...(list?.cutBy && { cut: { by: list.cutBy, message: cutWords(kind, list.cutBy) } }),
         };
       }),

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Interrupted } from "../../src/cli/terminal/signals.ts";
 import { displayWidth } from "../../src/cli/terminal/text-width.ts";
@@ -143,6 +144,20 @@ describe("M23 status", () => {
   it("shows a server with a connection per call like any other", async () => {
     const box = createSandbox({ [user]: { mcpServers: { it: { ...fakeStdio(), isolation: "call" } } } });
     expect((await box.cli(["status"])).out).toMatch(/it +connected .* 14 /);
+  });
+
+  it("counts a tool that is nested too deeply, which keeps nothing else from working", async () => {
+    const program = resolve("test/fixtures/programs/deep.mjs");
+    const tools = ["plain", "bad"].map((name) => ({
+      name,
+      inputSchema: { type: "object", ...(name === "bad" && { default: "$deep" }) },
+    }));
+    const args = [program, JSON.stringify({ "tools/list": [{ result: { tools } }] })];
+    const box = createSandbox({ [user]: { mcpServers: { it: { command: process.execPath, args } } } });
+    const run = await box.cli(["status"]);
+    expect(run.out).toMatch(/it +connected .* 2 /);
+    expect(run.code).toBe(0);
+    expect((await box.cli(["tools", "it"])).out).toContain("plain");
   });
 
   it("shows a server whose tools cannot be listed as degraded", async () => {

@@ -25,11 +25,14 @@ export class StatusBoard {
     this.#hub = hub;
     this.#keepsTrying = keepsTrying;
     hub.on("connection-changed", ({ server, from, to }) => {
-      if (to === "connected" && from === "connecting") this.#count(server);
+      if (to === "connected" && from === "connecting") this.#count(server, { isNew: true });
       else if (to !== "connected" && to !== "degraded") this.#tools.delete(server);
       this.onChange(server);
     });
-    hub.on("catalog-changed", ({ server, kind }) => kind === "tools" && this.#count(server));
+    hub.on(
+      "catalog-changed",
+      ({ server, kind }) => kind === "tools" && this.#count(server, { isNew: false }),
+    );
   }
 
   entry(name: string): ServerEntry | undefined {
@@ -69,8 +72,8 @@ export class StatusBoard {
     void this.connect();
   }
 
-  #count(server: string): void {
-    const pending: Promise<void> = this.#ask(server).then((outcome) => {
+  #count(server: string, { isNew }: { isNew: boolean }): void {
+    const pending: Promise<void> = this.#ask(server, isNew).then((outcome) => {
       // Ignore the answer if a later request replaced this one or the connection ended.
       if (this.#tools.get(server) !== pending) return;
       this.#tools.set(server, outcome);
@@ -79,11 +82,11 @@ export class StatusBoard {
     this.#tools.set(server, pending);
   }
 
-  async #ask(server: string): Promise<number | ErrorSummary> {
+  async #ask(server: string, isNew: boolean): Promise<number | ErrorSummary> {
     const report = this.#hub.status().find(({ name }) => name === server);
     if (!report?.capabilities?.["tools"]) return 0;
     try {
-      return await countTools(this.#hub, server);
+      return await countTools(this.#hub, server, { isNew });
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       if (!isPlugboardError(error)) return { code: "internal", message };
