@@ -54,7 +54,7 @@ contains your home (or is it) is no project in this sense.
 \`C:\\ProgramData\\plugboard\\\`; no variable moves it): \`mcpServers\` is an exclusive set: no other server, and no other content under
 one of its names, is used, and \`add\` fails. \`allowedMcpServers\` and \`deniedMcpServers\` contain rules \`{ "serverName" }\`,
 \`{ "serverCommand": ["npx", "-y", "x"] }\` (exact) or \`{ "serverUrl": "https://*.example/mcp" }\`. The policy holds for files,
-\`add\`, \`import\`, plugins and servers in code (\`createHub({ servers })\`, \`hub.add\`), and a new one for running servers too.
+\`add\`, \`import\`, plugins and servers in code (\`createHub({ servers })\`, \`hub.add\`), and a new one for every server that is added or started, and, once it is loaded, for running ones too.
 
 - Deny always wins. If the allow list has rules for commands (or URLs), each command (or URL) must match one of them; a matching
   name is not enough.

@@ -8,6 +8,7 @@ import { firstMistake } from "../catalog/schema/validate.ts";
 import { Snapshots } from "../catalog/snapshot.ts";
 import { chainVariable } from "../config/loops.ts";
 import type { LoadedConfig } from "../config/model.ts";
+import { policyIn } from "../config/policy/policy.ts";
 import { secretFromFiles } from "../config/secret-files.ts";
 import { PlugboardError } from "../errors.ts";
 import type { PlugboardEvent } from "../events.ts";
@@ -30,6 +31,7 @@ import { StartGate } from "../servers/start-gate.ts";
 import type { InProcessServer } from "../servers/transports/memory.ts";
 import { createMemoryStore } from "../store/memory.ts";
 import { LoginOnDemand } from "./login-on-demand.ts";
+import { managedFolderOf } from "./options.ts";
 import type { HubOptions } from "./options.ts";
 import { toNotification } from "./server-notification.ts";
 import type { ServerNotification } from "./server-notification.ts";
@@ -93,6 +95,7 @@ export class Engine {
         (await (options.secrets?.(name) ?? own(env, name))) ??
         (await secretFromFiles(this.servers.config.settings, name)),
       trust: options.trust,
+      policyOnDisk: () => policyIn(managedFolderOf(options)),
       processes: () => (this.#processes ??= this.#openProcesses(options)),
       gate: new StartGate(config.settings.startConcurrency ?? 8),
       memory: new ServerMemory(async () => store),

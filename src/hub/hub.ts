@@ -5,9 +5,10 @@ import { fromLiteral } from "../config/literal.ts";
 import type { ConfigLiteral } from "../config/literal.ts";
 import { assertNoLostRule } from "../config/lost-rules.ts";
 import type { LoadedConfig } from "../config/model.ts";
-import { assertAllowed, hasNoPolicy, loadPolicy, noPolicy } from "../config/policy/policy.ts";
+import { assertAllowed, loadPolicy, noPolicy, policyIn } from "../config/policy/policy.ts";
 import type { ManagedPolicy } from "../config/policy/policy.ts";
 import { Engine } from "./engine.ts";
+import { managedFolderOf } from "./options.ts";
 import type { HubOptions } from "./options.ts";
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { ListKind } from "../catalog/known-list.ts";
@@ -17,7 +18,6 @@ import type { OpenQuestion } from "../interact/questions.ts";
 import type { Introduction } from "../servers/server-memory.ts";
 import type { ServerReport } from "../servers/server-report.ts";
 import type { InProcessServer } from "../servers/transports/memory.ts";
-import { managedFolder } from "../lib/folders.ts";
 import { View } from "./view.ts";
 
 /**
@@ -217,7 +217,8 @@ export class Hub extends View {
   async reload(config: LoadedConfig | ConfigLiteral): Promise<void> {
     if (!("projectRoot" in config)) {
       // Without a policy the new configuration applies at once, before anything else can happen.
-      const policy = hasNoPolicy(this.#managed) ? noPolicy : await loadPolicy(this.#managed);
+      const reading = policyIn(this.#managed);
+      const policy = reading ? await reading : noPolicy;
       const { loaded, inProcess } = fromLiteral<InProcessServer>(config, this.engine.env, policy);
       return this.#take(loaded, inProcess);
     }
@@ -229,10 +230,13 @@ export class Hub extends View {
   }
 
   async add(name: string, config: ConfigLiteral["servers"][string]): Promise<void> {
+    // The policy may have changed since the configuration was loaded. Without one, the server is there at once.
+    const reading = policyIn(this.#managed);
+    const policies = [...(reading ? [await reading] : []), this.config.policy];
     const { loaded, inProcess } = fromLiteral<InProcessServer>(
       { servers: { [name]: config } },
       this.engine.env,
-      this.config.policy,
+      policies[0] ?? noPolicy,
     );
     const entry = loaded.servers.get(name);
     const [mistake] = loaded.diagnostics.filter(({ severity }) => severity === "error");
@@ -241,7 +245,7 @@ export class Hub extends View {
       throw new PlugboardError("config-invalid", message, { server: name });
     }
     const { env } = this.engine;
-    assertAllowed(this.config.policy, { entry, env, isInProcess: inProcess.has(name) });
+    for (const policy of policies) assertAllowed(policy, { entry, env, isInProcess: inProcess.has(name) });
     const others = [...this.engine.inProcess].filter(([other]) => other !== name);
     const servers = new Map([...this.config.servers, [name, entry]]);
     await this.#take({ ...this.config, servers }, new Map([...others, ...inProcess]));
@@ -340,9 +344,4 @@ function normalizeConfig(
 ) {
   if ("projectRoot" in config) return { loaded: config, inProcess: new Map<string, InProcessServer>() };
   return fromLiteral<InProcessServer>(config, env, policy);
-}
-
-/** The machine's policy holds for servers that are written in code too. */
-function managedFolderOf({ folders }: HubOptions): string {
-  return folders?.managed ?? managedFolder();
 }

@@ -5,6 +5,7 @@ import type { SecretSource } from "../config/expand.ts";
 import type { TrustedContents } from "../config/trust/fingerprint.ts";
 import type { Interact } from "../interact/interact.ts";
 import type { LogLevel } from "../events.ts";
+import { managedFolder } from "../lib/folders.ts";
 import type { Environment, Folders } from "../lib/folders.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import type { RequestOptions as RpcOptions } from "../servers/rpc/requests.ts";
@@ -61,6 +62,11 @@ export interface HubOptions {
   folders?: Pick<Folders, "managed"> | undefined;
   clock?: () => number;
   random?: () => number;
+}
+
+/** The machine's policy holds for servers that are written in code too. */
+export function managedFolderOf({ folders }: HubOptions): string {
+  return folders?.managed ?? managedFolder();
 }
 
 export interface RequestOptions extends Pick<

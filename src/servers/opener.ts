@@ -33,6 +33,8 @@ export interface OpenerContext {
   secrets: SecretSource;
   /** The policy of now: a new one also holds for connections that were made before. */
   policy(): ManagedPolicy;
+  /** The policy on disk, which may have changed since the configuration was loaded; undefined if there is none. */
+  policyOnDisk(): Promise<ManagedPolicy> | undefined;
   /** Starts the programs; created when the first one is started. */
   processes(): Promise<ProcessTree>;
   gate: StartGate;
@@ -106,7 +108,7 @@ function credentialsFor(
 
 type Values = Pick<
   OpenerContext,
-  "env" | "home" | "secrets" | "policy" | "inProcess" | "project" | "projectRoot" | "trust"
+  "env" | "home" | "secrets" | "policy" | "policyOnDisk" | "inProcess" | "project" | "projectRoot" | "trust"
 >;
 
 interface Resolved {
@@ -137,22 +139,31 @@ async function resolveTarget(
   const { name } = entry;
   const server = context.inProcess(name);
   const { project, env } = context;
+  const onDisk = await context.policyOnDisk();
+  // Both count: a new rule need not wait until somebody loads the configuration again.
+  const policies = () => [context.policy(), ...(onDisk ? [onDisk] : [])];
   // What is forbidden as it is written fails before any command runs to produce a value.
-  assertAllowed(context.policy(), { entry, env, isInProcess: server !== undefined });
+  for (const policy of policies()) assertAllowed(policy, { entry, env, isInProcess: server !== undefined });
   if (server)
     return { target: { kind: "memory", name, server }, sensitive: [], assertTrusted: async () => undefined };
   const known = project === undefined ? entry : withProject(entry, project);
   const folder = project ?? workingFolder(entry);
-  const judge = (expanded: ServerConfig) =>
-    assertAllowed(context.policy(), { entry, expanded, env, folder: expanded.cwd ?? folder });
+  const judge = (expanded: ServerConfig) => {
+    for (const policy of policies())
+      assertAllowed(policy, { entry, expanded, env, folder: expanded.cwd ?? folder });
+  };
   await assertStillTrusted(known, context);
   const { config, sensitive } = await expandServer(known, context, judge);
   // Looking up the other values takes time, and the policy may be another one by now.
   judge(config);
   const target = toTarget(name, config, folder, env);
   if ("url" in target)
-    target.refuses = ({ href: url }) =>
-      policyRefusal(context.policy(), { entry, expanded: { ...config, url }, env });
+    target.refuses = ({ href: url }) => {
+      const refusals = policies().map((policy) =>
+        policyRefusal(policy, { entry, expanded: { ...config, url }, env }),
+      );
+      return refusals.find((refusal) => refusal !== undefined);
+    };
   const assertTrusted = () => assertStillTrusted({ ...known, config }, context);
   if ("credentials" in target && target.credentials.kind === "helper")
     target.credentials.assertTrusted = assertTrusted;

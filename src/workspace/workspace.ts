@@ -281,15 +281,18 @@ export class Workspace {
     sources,
   }: LoadedConfig): Promise<
     Required<
-      Pick<HubOptions, "env" | "secrets" | "trust" | "credentials" | "store" | "stateFolder" | "chain">
+      Pick<
+        HubOptions,
+        "env" | "secrets" | "trust" | "credentials" | "store" | "stateFolder" | "chain" | "folders"
+      >
     >
   > {
     const base = dirname(settingOrigins["store"]?.file ?? join(this.cwd, "."));
     const store = await this.#state.storeFor(settings.store, base);
-    const { env, secrets, credentials } = this;
+    const { env, secrets, credentials, folders } = this;
     const trust = (mark: string) => this.decisions.contents(mark);
     const chain = chainFor({ sources }, env);
-    return { env, secrets, trust, credentials, stateFolder: this.folders.state, store, chain };
+    return { env, secrets, trust, credentials, stateFolder: folders.state, store, chain, folders };
   }
 
   close(): Promise<void> {

@@ -44,8 +44,12 @@ export const noPolicy: ManagedPolicy = { denied: [] };
 
 const policyFile = (folder: string) => join(folder, "managed.json");
 
-/** True if there certainly is no policy, so that nobody has to wait for it. */
-export function hasNoPolicy(folder: string): boolean {
+/** The policy in a folder; undefined if there certainly is none, so that nobody has to wait for it. */
+export function policyIn(folder: string): Promise<ManagedPolicy> | undefined {
+  return hasNoPolicy(folder) ? undefined : loadPolicy(folder);
+}
+
+function hasNoPolicy(folder: string): boolean {
   return isAbsent(policyFile(folder)) && brokenLink(folder) === undefined;
 }
 

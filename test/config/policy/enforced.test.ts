@@ -110,6 +110,27 @@ describe("M07 a policy that changes", () => {
     expect(states()["other"]).toBe("connected");
   });
 
+  it("holds for servers that are added or started before anybody loads it", async () => {
+    const box = createSandbox();
+    const { program, hasRun } = marker(box);
+    box.write(config, { mcpServers: { it: { command: program }, other: fakeStdio() } });
+    await using hub = await createHub(await loadConfig(box.options));
+    await using literal = await createHub({ servers: {} }, box.options);
+    await hub.connect("other");
+    box.write(policyFile, { deniedMcpServers: [{ serverName: "it" }, { serverName: "other" }] });
+    expect(await failure(hub.connect("it"))).toMatchObject(denied);
+    expect(await failure(literal.add("it", { command: program }))).toMatchObject(denied);
+    expect(await failure(hub.add("it", { command: program }))).toMatchObject(denied);
+    expect(await failure(hub.add("it", inProcessFake({})))).toMatchObject(denied);
+    // One that runs goes on until somebody loads the policy, but does not start again.
+    await hub.disconnect("other");
+    expect(await failure(hub.connect("other"))).toMatchObject({ code: "policy-denied" });
+    // What cannot be read denies everything.
+    box.write(policyFile, "{ broken");
+    expect(await failure(literal.add("new", { command: program }))).toMatchObject({ code: "policy-denied" });
+    expect(hasRun()).toBe(false);
+  });
+
   it("leaves running servers alone that it still allows and that have no variables", async () => {
     const box = createSandbox({ [config]: { mcpServers: { it: fakeStdio() } } });
     await using hub = await createHub(await loadConfig(box.options));
