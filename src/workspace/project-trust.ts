@@ -50,6 +50,23 @@ export class ProjectTrust {
     return (await this.#state.trusted(mark)).map(({ scripts }) => scripts);
   }
 
+  /** False if something that was trusted when the configuration was loaded is not any more. Reads no file of the project. */
+  async isStillTrusted({ servers, sources }: LoadedConfig): Promise<boolean> {
+    const trusted = [
+      ...[...servers.values()].flatMap((entry) =>
+        entry.needsTrust && entry.trustedScripts
+          ? [{ mark: this.#mark(entry), scripts: entry.trustedScripts }]
+          : [],
+      ),
+      ...sources.flatMap(({ settingsMark }) => (settingsMark ? [{ mark: settingsMark, scripts: {} }] : [])),
+    ];
+    const checks = trusted.map(async ({ mark, scripts }) => {
+      const kept = (await this.contents(mark)).map((one) => contentKey(mark, one));
+      return kept.includes(contentKey(mark, scripts));
+    });
+    return (await Promise.all(checks)).every(Boolean);
+  }
+
   /** The project's files that each entry runs, as they are now. A file that several name is read once. */
   async scripts(entries: readonly ScriptsOf[]): Promise<Scripts[]> {
     const context = { ...this.#context, hashes: new Map<string, Promise<ContentHash>>() };

@@ -37,6 +37,7 @@ export class ConfigWatch {
   #problem: string | undefined;
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #stateTimer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
   #isClosed = false;
 
@@ -56,7 +57,7 @@ export class ConfigWatch {
       ignorePermissionErrors: true,
     });
     this.#watcher = watcher;
-    watcher.on("all", () => this.#schedule());
+    watcher.on("all", (_, path) => this.#schedule(path));
     watcher.on("error", (error) => this.#tell(`The configuration cannot be watched: ${text(error)}`));
     await new Promise<void>((resolve) => watcher.once("ready", resolve));
     await this.#lookNext();
@@ -66,20 +67,42 @@ export class ConfigWatch {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#stateTimer);
     await this.#watcher?.close();
     await this.#looking;
   }
 
-  #schedule(): void {
-    clearTimeout(this.#timer);
+  #schedule(path: string): void {
     if (this.#isClosed) return;
-    this.#timer = setTimeout(() => void this.#lookNext(), quietMs);
+    if (!path.startsWith(this.#workspace.stateFile)) {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => void this.#lookNext(), quietMs);
+      return;
+    }
+    // Our own state may change all the time, so a later change does not put this off.
+    this.#stateTimer ??= setTimeout(() => {
+      this.#stateTimer = undefined;
+      void this.#lookNext(() => this.#mayTrustDiffer());
+    }, quietMs);
   }
 
   /** Reloads one at a time; a failed one (for example, a named file was deleted) changes nothing. */
-  #lookNext(): Promise<void> {
-    this.#looking = this.#looking.then(() => this.#look()).catch((error: unknown) => this.#tell(text(error)));
+  #lookNext(isNeeded: () => boolean | Promise<boolean> = () => true): Promise<void> {
+    this.#looking = this.#looking
+      .then(async () => {
+        if (await isNeeded()) await this.#look();
+      })
+      .catch((error: unknown) => this.#tell(text(error)));
     return this.#looking;
+  }
+
+  /**
+   * Many other things are recorded where trust is, so the configuration is not read each time: only while something waits
+   * for trust, and when something that was trusted is not any more.
+   */
+  async #mayTrustDiffer(): Promise<boolean> {
+    if (waitsForTrust(this.#current)) return true;
+    return !(await this.#workspace.decisions.isStillTrusted(this.#current));
   }
 
   async #look(): Promise<void> {
@@ -125,15 +148,15 @@ export class ConfigWatch {
     return fresh;
   }
 
-  /** Where trust is recorded. Many things are recorded there, so it is watched only while something waits for trust. */
+  /** Where trust is recorded, if anything here depends on it: it may be given, and taken back. */
   #decisionFiles(): string[] {
     const { servers, sources } = this.#current;
-    const waits =
-      [...servers.values()].some(
-        ({ status }) => status.kind === "disabled" && status.reason === "untrusted",
-      ) || sources.some(({ untrustedSettings }) => untrustedSettings !== undefined);
+    const depends =
+      waitsForTrust(this.#current) ||
+      [...servers.values()].some(({ needsTrust }) => needsTrust) ||
+      sources.some(({ settingsMark }) => settingsMark !== undefined);
     const { stateFile } = this.#workspace;
-    return waits ? [stateFile, `${stateFile}-wal`] : [];
+    return depends ? [stateFile, `${stateFile}-wal`] : [];
   }
 
   #tell(problem: string | undefined): void {
@@ -141,6 +164,13 @@ export class ConfigWatch {
     this.#problem = problem;
     this.#options.onProblem?.(problem);
   }
+}
+
+function waitsForTrust({ servers, sources }: LoadedConfig): boolean {
+  return (
+    [...servers.values()].some(({ status }) => status.kind === "disabled" && status.reason === "untrusted") ||
+    sources.some(({ untrustedSettings }) => untrustedSettings !== undefined)
+  );
 }
 
 function text(error: unknown): string {

@@ -1,8 +1,8 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { listenFrom } from "../../src/cli/serve/over-http.ts";
 import { reachableHost } from "../../src/cli/serve/settings.ts";
 import { createGateway } from "../../src/gateway/index.ts";
@@ -380,6 +380,23 @@ describe("M80 serve follows the configuration", () => {
     const serving = await startServing(box);
     await box.cli(["trust", "theirs", "--yes"]);
     await serving.logs(/theirs +connected/);
+  });
+
+  it("stops a running server when trust in it is revoked, in the middle of a call", async () => {
+    const log = createSandbox().path("log");
+    const silent = { when: { tool: "echo" }, do: [{ silent: true as const }] };
+    const theirs = fakeStdio({ log, on: [silent] });
+    const box = createSandbox({ "project/.mcp.json": { mcpServers: { theirs } } });
+    await box.cli(["trust", "theirs", "--yes"]);
+    const serving = await startServing(box);
+    await serving.logs(/theirs +connected/);
+    const client = await serving.open("legacy");
+    const running = client.call("theirs__echo", { text: "hi" });
+    await vi.waitFor(() => expect(readFileSync(log, "utf8")).toContain("tools/call"));
+    await box.cli(["trust", "--revoke", "theirs"]);
+    expect((await running.answer).result).not.toMatchObject({ isError: false });
+    await serving.logs(/theirs +untrusted/);
+    expect(names(await client.result(client.request("tools/list")))).toEqual([]);
   });
 
   it("connects a server that needed a login once somebody has logged in elsewhere", async () => {

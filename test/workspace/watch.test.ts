@@ -130,6 +130,24 @@ describe("M09 watching the configuration", () => {
     expect(entry?.status).toMatchObject({ kind: "disabled", reason: "untrusted" });
   });
 
+  it("notices that trust in a server, and in a project's settings, is given and taken back elsewhere", async () => {
+    const box = createSandbox({
+      "project/.mcp.json": { mcpServers: { theirs: { command: "a" } } },
+      "project/plugboard.json": { approval: "prompt" },
+    });
+    const { changes } = await watching(box);
+    const next = async () => {
+      const { servers, settings } = await changes.next();
+      return [servers.get("theirs")?.status.kind, settings.approval];
+    };
+    await box.cli(["trust", "theirs", "--yes"]);
+    expect(await next()).toEqual(["ready", undefined]);
+    await box.cli(["trust", "--yes"]);
+    expect(await next()).toEqual(["ready", "prompt"]);
+    await box.cli(["trust", "--revoke", "theirs"]);
+    expect(await next()).toEqual(["disabled", "prompt"]);
+  });
+
   it("applies a managed policy that is added later", async () => {
     const box = createSandbox({ [user]: one });
     const { changes } = await watching(box);

@@ -106,6 +106,8 @@ export function followChanges(
       printed.delete(name);
       write(`${safe(name)}  removed`);
     }
+    // One that may not be used any more has no connection that could say so.
+    say();
   });
   return say;
 }
