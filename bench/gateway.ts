@@ -51,7 +51,9 @@ const few = await start([
   startSdkServer("v2"),
   ...startPeers(modules, 1),
 ]);
-const many = await start([startOurs(build, 10_000), ...startPeers(modules, 10_000)]);
+/** The same gateway as among the few, so that both numbers of tools have their turns at the same time. */
+const oneTool = few.filter(({ kind }) => kind === "ours").map((ours) => ({ ...ours, name: "with one tool" }));
+const many = [...(await start([startOurs(build, 10_000), ...startPeers(modules, 10_000)])), ...oneTool];
 
 const scenarios: Scenario[] = [1, 10_000].flatMap((tools) =>
   (tools === 1 ? [small, large] : [small]).flatMap((size) =>
@@ -74,7 +76,7 @@ await measureMemory(load, build);
 /** A gateway runs for long, so everybody may compile its code first; calls that fail meanwhile do not count. */
 async function warmUp(): Promise<void> {
   const orders = [
-    { calls: 6_000, ms: 8 * Number(values.ms) },
+    { calls: 12_000, ms: 16 * Number(values.ms) },
     { calls: 50, ms: 2 * Number(values.ms), size: large },
   ];
   for (const { targets } of [...few, ...many])
@@ -137,10 +139,7 @@ function judgeCalls(): void {
     if (scenario.size === large)
       console.log(`       ${at}: CPU × byte pipe: ${times("cpuUs", pipe).toFixed(2)} (no bar)`);
     else if (scenario.tools === 1) judge(`${at}: CPU × floor`, times("cpuUs", floor), "at most", 3);
-    else {
-      const one = label({ ...scenario, tools: 1 });
-      judge(`${at}: calls/s × one tool`, rounds.ratio("perSecond", [at, ours], [one, ours]), "at least", 0.9);
-    }
+    else judge(`${at}: calls/s × one tool`, times("perSecond", "with one tool"), "at least", 0.9);
   }
 }
 

@@ -1,3 +1,5 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Target } from "./load.ts";
 import { echoCommand, startPrinting } from "./processes.ts";
@@ -24,16 +26,36 @@ export async function startOurs(build: string, tools: number): Promise<Contender
 
 export async function startOurGateway(build: string, servers: Record<string, object>): Promise<Contender> {
   const own = await startPrinting([join(here, "ours.ts"), build, token, JSON.stringify(servers)]);
+  return { ...own, name: "plugboard", kind: "ours", targets: ourTargets(own.port) };
+}
+
+function ourTargets(port: number): Contender["targets"] {
   const target = {
-    url: `http://127.0.0.1:${own.port}/mcp`,
+    url: `http://127.0.0.1:${port}/mcp`,
     tool: "echo__echo",
     headers: { authorization: `Bearer ${token}` },
   };
+  return { legacy: { ...target, era: "legacy" }, modern: { ...target, era: "modern" } };
+}
+
+/** `plugboard serve` itself, with the configuration of one echo server in an empty home. */
+export async function startServe(build: string): Promise<Contender> {
+  const home = await mkdtemp(join(tmpdir(), "plugboard-serve-"));
+  const config = join(home, "servers.json");
+  const [command = "", ...args] = echoCommand(1);
+  await writeFile(config, JSON.stringify({ mcpServers: { echo: { command, args } } }));
+  const program = join(here, "..", "..", "..", build, "cli", build === "src" ? "main.ts" : "main.js");
+  const env = { PATH: process.env["PATH"], HOME: home, PLUGBOARD_TOKEN: token };
+  const own = await startPrinting([program, "serve", "--config", config, "--port", "0", "--json"], env);
   return {
-    ...own,
-    name: "plugboard",
+    pid: own.pid,
+    name: "plugboard serve",
     kind: "ours",
-    targets: { legacy: { ...target, era: "legacy" }, modern: { ...target, era: "modern" } },
+    targets: ourTargets(own.port),
+    stop: async () => {
+      await own.stop();
+      await rm(home, { recursive: true, force: true });
+    },
   };
 }
 

@@ -1,26 +1,30 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { startOurs } from "./contenders.ts";
+import { startServe } from "./contenders.ts";
 import type { Contender } from "./contenders.ts";
 import { judge } from "./figures.ts";
 import { residentMb } from "./process-costs.ts";
 import type { Load } from "./processes.ts";
 
 const large = 1_000_000;
+/** `plugboard serve` gives memory back when it has been quiet for a few seconds. */
+const settledMs = 12_000;
 
-/** Resident memory of fresh gateways with one server: at rest, after many calls, and with many large results. */
+/** Resident memory of `plugboard serve` with one server: at rest, after many calls, and with many large results. */
 export async function measureMemory(load: Load, build: string): Promise<void> {
   await withOurs(build, async ({ pid, targets: { legacy: target } }) => {
     if (!target) return;
     await load.run({ target, inFlight: 1, ms: 10_000, calls: 1 });
-    await sleep(2_000);
+    await sleep(settledMs);
     judge("resident MB at rest", residentMb(pid).now, "below", 120);
     await load.run({ target, inFlight: 32, ms: 600_000, calls: 10_000 });
-    await sleep(2_000);
+    await sleep(settledMs);
     const early = residentMb(pid).now;
     await load.run({ target, inFlight: 32, ms: 600_000, calls: 190_000 });
-    await sleep(2_000);
-    const late = residentMb(pid).now;
-    console.log(`resident after 10,000 calls ${early.toFixed(0)} MB, after 200,000 ${late.toFixed(0)} MB`);
+    await sleep(settledMs);
+    const { now: late, peak } = residentMb(pid);
+    console.log(
+      `resident after 10,000 calls ${early.toFixed(0)} MB, after 200,000 ${late.toFixed(0)} MB, at most ${peak.toFixed(0)} MB`,
+    );
     judge("resident after 200,000 calls × after 10,000", late / early, "at most", 1.1);
   });
   await withOurs(build, async ({ pid, targets: { modern: target } }) => {
@@ -31,7 +35,7 @@ export async function measureMemory(load: Load, build: string): Promise<void> {
 }
 
 async function withOurs(build: string, use: (ours: Contender) => Promise<void>): Promise<void> {
-  const ours = await startOurs(build, 1);
+  const ours = await startServe(build);
   try {
     await use(ours);
   } finally {

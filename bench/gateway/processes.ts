@@ -54,11 +54,14 @@ export function echoCommand(tools: number): string[] {
 }
 
 /** Starts a program of ours, which says on which port it listens. */
-export async function startPrinting(args: string[]): Promise<Program & { port: number }> {
+export async function startPrinting(
+  args: string[],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Program & { port: number }> {
   const [command = "", ...rest] = [...onCore(cores.gateway), process.execPath, ...args];
-  const child = spawn(command, rest, { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(command, rest, { stdio: ["pipe", "pipe", "inherit"], env });
   for await (const line of createInterface({ input: child.stdout })) {
-    const [, port] = /^port (\d+)$/.exec(line) ?? [];
+    const [, port] = /^port (\d+)$|"http:\/\/127\.0\.0\.1:(\d+)\//.exec(line)?.filter(Boolean) ?? [];
     if (port !== undefined) return { port: Number(port), ...ended(child) };
   }
   throw new Error(`${args[0]} ended before it listened`);

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { PlugboardError, assertNoLoop } from "../../index.ts";
 import type { Workspace } from "../../index.ts";
+import { returnIdleMemory } from "../serve/idle-memory.ts";
 import { serveOverHttp } from "../serve/over-http.ts";
 import { serveOverStdio } from "../serve/over-stdio.ts";
 import { ServedHub } from "../serve/served-hub.ts";
@@ -59,6 +60,7 @@ async function serve(workspace: Workspace, options: Options, terminal: Terminal)
     check: (changed) => void serveSettings(options, changed),
     log,
   });
+  using _memory = returnIdleMemory();
   try {
     if (options.stdio) await serveOverStdio(served, settings.bundle, terminal);
     else await serveOverHttp({ served, settings, workspace, terminal, log, options });
