@@ -17,6 +17,8 @@ const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 export class Edge {
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
+  /** The last `Host` that was found to be ours, and where it was received: most requests repeat it. */
+  #last: { host: string; localPort: number; localAddress: string } | undefined;
 
   constructor({ allowedHosts = [], allowedOrigins = [] }: EdgeOptions) {
     this.#hosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
@@ -63,6 +65,19 @@ export class Edge {
   }
 
   #isOurs(host: string, { received }: HttpRequest): boolean {
+    const last = this.#last;
+    if (
+      last?.host === host &&
+      last.localPort === received?.localPort &&
+      last.localAddress === received.localAddress
+    )
+      return true;
+    const isOurs = this.#judge(host, received);
+    if (isOurs && received) this.#last = { host, ...received };
+    return isOurs;
+  }
+
+  #judge(host: string, received: HttpRequest["received"]): boolean {
     const { name, port } = splitHost(host.toLowerCase());
     if (this.#hosts.has(name) || this.#hosts.has(`${name}:${port ?? ""}`)) return true;
     if (!received) return loopbackNames.has(name);
