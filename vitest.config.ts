@@ -1,6 +1,15 @@
 import { defineConfig } from "vitest/config";
 
-/** `unit` is the inner loop and runs in seconds; `integration` starts real programs, servers and many processes. */
+/** Folders whose tests meet programs and servers of every kind, and take longer for it. */
+const system = ["test/{cli,gateway,servers}/**/*.test.ts"];
+const integration = ["test/integration/**/*.test.ts"];
+
+const inProcess = { isolate: false, setupFiles: ["test/property-seed.ts"], testTimeout: 60_000 };
+
+/**
+ * `unit` is the inner loop and takes less than a minute. `system` tries connections, the gateway and the command line
+ * against real programs. `integration` runs whole programs, browsers and many processes.
+ */
 export default defineConfig({
   test: {
     projects: [
@@ -8,20 +17,19 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          setupFiles: ["test/property-seed.ts"],
-          exclude: ["test/integration/**"],
-          isolate: false,
-          testTimeout: 60_000,
+          exclude: [...system, ...integration],
+          ...inProcess,
           sequence: { groupOrder: 0 },
         },
       },
+      { test: { name: "system", include: system, ...inProcess, sequence: { groupOrder: 1 } } },
       {
         test: {
           name: "integration",
-          include: ["test/integration/**/*.test.ts"],
+          include: integration,
           pool: "forks",
           maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
           testTimeout: 240_000,
           hookTimeout: 120_000,
         },
