@@ -363,6 +363,8 @@ export type ErrorReason =
   // Connections
   | "session-lost"
   | "era-changed"
+  // Approval
+  | "turn-cancelled"
   // Logins
   | "identity-provider"
   | "insufficient-scope"
@@ -464,6 +466,11 @@ export class PlugboardError extends Error {
   get retryable(): boolean {
     const { passes } = errorTable[this.code];
     return passes && (this.executed === "no" || (this.executed === "maybe" && this.repeatable));
+  }
+
+  /** True if a person ended the whole turn: an agent makes no further call, and does not let a model go on. */
+  get endsTurn(): boolean {
+    return this.reason === "turn-cancelled";
   }
 
   get rpcCode(): number {

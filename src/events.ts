@@ -142,6 +142,12 @@ export interface QuestionAnswered extends At, Whose {
   server: string;
   call?: string;
   outcome: "accepted" | "declined" | "cancelled";
+  /** Of an approval: what was answered. Absent if nobody answered. */
+  decision?: "allow" | "deny" | "cancel";
+  /** Of an approval: how long it is remembered. Absent if it holds for this call only. */
+  remembered?: "session" | "always";
+  /** Why it is not remembered for as long as the answer said. */
+  notKept?: string;
 }
 
 export interface AuthChanged extends At, Whose {

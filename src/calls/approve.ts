@@ -2,6 +2,8 @@ import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { Path } from "../config/documents/document.ts";
 import type { Settings } from "../config/schema.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
+import type { Approval } from "../interact/interact.ts";
+import type { Outcome } from "../interact/questions.ts";
 import { matchesGlob } from "../lib/glob.ts";
 import type { Call } from "./call-log.ts";
 import type { CallContext } from "./send.ts";
@@ -83,7 +85,7 @@ async function ask(
   const { interact, caller } = scope.use;
   if (!interact?.approve) throw refused(tool, `${need}, and nobody is there to ask`);
   const { server, name, id, title, annotations } = tool;
-  const { decision, reason } = await questions
+  const answer = await questions
     .ask(
       {
         kind: "approve",
@@ -96,19 +98,24 @@ async function ask(
         arguments: asSent(args),
         annotations,
         because: need,
+        remember: {},
       },
       { server, caller, account: keyOf(server).account, call: call.id },
       interact.approve.bind(interact),
       signal,
-      (answer) => (answer.decision === "allow" ? "accepted" : "declined"),
+      ({ decision }: Approval): Outcome => ({ outcome: outcomes[decision], decision }),
+      () => undefined,
     )
     .catch((error: unknown) => {
       if (isPlugboardError(error, "question-declined")) throw refused(tool, "nobody answered in time");
       throw error;
     });
-  if (decision !== "allow") throw refused(tool, reason ?? "it was denied");
+  if (answer.decision === "cancel") throw turnCancelled(tool, answer.reason);
+  if (answer.decision === "deny") throw refused(tool, answer.reason ?? "it was denied");
   return { tool, wasAsked: true };
 }
+
+const outcomes = { allow: "accepted", deny: "declined", cancel: "cancelled" } as const;
 
 /** The most specific rule applies: the server's for the tool, the server's default, the general rules, `otherwise`. */
 export function modeOf(
@@ -148,4 +155,16 @@ function refused({ server, id, name }: ToolEntry, why: string): PlugboardError {
     `The call of ${name} on "${server}" was not approved: ${why}.`,
     { server, tool: id },
   );
+}
+
+/** Whoever was asked wants nothing more to happen in this turn. */
+function turnCancelled({ server, id, name }: ToolEntry, reason: string | undefined): PlugboardError {
+  const why = reason === undefined ? "" : `: ${reason}`;
+  return new PlugboardError("call-cancelled", `The call of ${name} on "${server}" was cancelled${why}.`, {
+    server,
+    tool: id,
+    executed: "no",
+    data: { reason: "turn-cancelled" },
+    hint: "Whoever was asked ended the turn: make no further calls until they say something.",
+  });
 }

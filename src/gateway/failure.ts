@@ -53,6 +53,8 @@ function describe(error: PlugboardError): RpcFailure {
       code,
       ...(server !== undefined && { server }),
       ...(executed !== undefined && { executed }),
+      // A client that is an agent stops here.
+      ...(error.endsTurn && { reason: error.reason }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       ...(Array.isArray(near) && { near }),
     },

@@ -204,7 +204,7 @@ export class LoginOnDemand {
       { server, caller, account: key.account },
       interact.logIn.bind(interact),
       signal,
-      (answer) => (answer ? "accepted" : "declined"),
+      (answer) => ({ outcome: answer ? "accepted" : "declined" }),
     );
     if (!ways && !signal.aborted) this.#refuse(need);
     return ways;

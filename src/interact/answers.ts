@@ -1,4 +1,3 @@
-import type { QuestionAnswered } from "../events.ts";
 import { untilAborted } from "../lib/abortable.ts";
 import { startDeadline } from "../lib/deadline.ts";
 import { isRecord } from "../lib/record.ts";
@@ -6,7 +5,7 @@ import { isSafeUrl } from "../lib/safe-url.ts";
 import type { ElicitationCompletions } from "./completions.ts";
 import type { ElicitAnswer, ElicitQuestion, Interact } from "./interact.ts";
 import { questionMs, unanswered, withdrawn, wrongAnswer } from "./questions.ts";
-import type { Asking, Questions } from "./questions.ts";
+import type { Asking, Outcome, Questions } from "./questions.ts";
 
 /** A JSON-RPC error to send in response to a server's request. */
 export class Refusal extends Error {
@@ -148,8 +147,8 @@ interface PassedQuestion {
   stepAside?: (() => void) | undefined;
 }
 
-function outcomeOf({ action }: ElicitAnswer): QuestionAnswered["outcome"] {
-  return action === "accept" ? "accepted" : action === "decline" ? "declined" : "cancelled";
+function outcomeOf({ action }: ElicitAnswer): Outcome {
+  return { outcome: action === "accept" ? "accepted" : action === "decline" ? "declined" : "cancelled" };
 }
 
 function readElicitation(id: string, server: string, params: Record<string, unknown>): ElicitQuestion {

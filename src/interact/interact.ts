@@ -28,9 +28,23 @@ export interface ApproveQuestion extends Asked {
   annotations: Record<string, unknown>;
   /** Why it is asked. */
   because: string;
+  /** The rule that requires the question, and where it is written; absent if whoever calls wants it. */
+  rule?: { path: string; scope: string; file?: string; line?: number };
+  /** How long an answer may be remembered, and what each would cover, in words. Offer only what is there. */
+  remember: { session?: string; always?: string };
+  /** Why an earlier `always` for this tool does not count any more. */
+  forgotten?: string;
 }
 
-export type Approval = { decision: "allow" | "deny"; reason?: string };
+/**
+ * `allow` holds for this call unless it is remembered: for this `session`, i.e. until the hub closes, or `always`. `deny`
+ * ends the call. `cancel` ends the whole turn of the agent that made it: the error has `endsTurn`.
+ */
+export type Approval =
+  | { decision: "allow"; remember?: Remembering | undefined; reason?: string }
+  | { decision: "deny" | "cancel"; reason?: string };
+
+export type Remembering = "session" | "always";
 
 export type ElicitQuestion = ElicitForm | ElicitUrl;
 

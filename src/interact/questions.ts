@@ -42,6 +42,9 @@ export interface QuestionSettings {
   deadlineMs?: number | undefined;
 }
 
+/** What the event about an answer says of it. */
+export type Outcome = Pick<QuestionAnswered, "outcome" | "decision" | "remembered" | "notKept">;
+
 /** How long a question may stay open. */
 export const questionMs = 600_000;
 
@@ -93,7 +96,7 @@ export class Questions {
     asking: Asking,
     ask: (question: Q, signal: AbortSignal) => Promise<A>,
     outer: AbortSignal | undefined,
-    outcomeOf: (answer: A) => QuestionAnswered["outcome"] = () => "accepted",
+    outcomeOf: (answer: A) => Outcome | Promise<Outcome> = () => ({ outcome: "accepted" }),
     check?: (answer: A) => string | undefined,
   ): Promise<A> {
     const { emit, now, deadlineMs = questionMs } = this.#settings;
@@ -118,13 +121,13 @@ export class Questions {
     };
     this.#open.set(id, open);
     emit({ type: "question-asked", question: id, kind, ...about, at: open.at });
-    let outcome: QuestionAnswered["outcome"] = "cancelled";
+    let outcome: Outcome = { outcome: "cancelled" };
     try {
       const signal = AbortSignal.any(signals);
       const answer = await untilAborted(Promise.race([ask(question, signal), answered.promise]), signal);
       const mistake = check && open.mistakeIn(answer);
-      if (mistake !== undefined) throw wrongAnswer(asking, mistake);
-      outcome = outcomeOf(answer);
+      if (mistake !== undefined) throw wrongAnswer(asking, mistake, kind);
+      outcome = await outcomeOf(answer);
       return answer;
     } catch (error) {
       const isOver = outer?.aborted || this.#closing.signal.aborted;
@@ -133,7 +136,7 @@ export class Questions {
     } finally {
       this.#open.delete(id);
       over.abort();
-      emit({ type: "question-answered", question: id, kind, ...about, outcome, at: now() });
+      emit({ type: "question-answered", question: id, kind, ...about, ...outcome, at: now() });
     }
   }
 }
@@ -153,16 +156,20 @@ export function withdrawn(
 }
 
 /** Whoever answered has made a mistake; the server hears nothing of the answer. */
-export function wrongAnswer({ server }: Pick<Asking, "server">, mistake: string): PlugboardError {
-  return new PlugboardError(
-    "usage-invalid",
-    `A question of "${server}" did not get a valid answer: ${mistake}.`,
-    {
-      server,
-      hint: "Nothing was sent. An answer to a form has to match its schema.",
-      executed: "maybe",
-    },
-  );
+export function wrongAnswer(
+  { server }: Pick<Asking, "server">,
+  mistake: string,
+  kind: Question["kind"] = "elicit",
+): PlugboardError {
+  const isApproval = kind === "approve";
+  const about = isApproval ? `The question about "${server}"` : `A question of "${server}"`;
+  return new PlugboardError("usage-invalid", `${about} did not get a valid answer: ${mistake}.`, {
+    server,
+    hint: isApproval
+      ? 'Nothing was sent. `interact.approve` returns { decision: "allow" }, { decision: "deny" } or { decision: "cancel" }.'
+      : "Nothing was sent. An answer to a form has to match its schema.",
+    executed: isApproval ? "no" : "maybe",
+  });
 }
 
 export function unanswered({ server }: Pick<Asking, "server">, deadlineMs: number): PlugboardError {
@@ -183,8 +190,17 @@ function eventFields({ server, caller, account, call }: Asking) {
 function isValidAnswer(kind: Question["kind"], answer: unknown): boolean {
   if (kind === "log-in") return answer === undefined || typeof answer === "object";
   if (typeof answer !== "object" || answer === null) return false;
-  if (kind === "approve") return "decision" in answer && ["allow", "deny"].includes(String(answer.decision));
+  if (kind === "approve") return isApproval(answer);
   if (kind === "elicit")
     return "action" in answer && ["accept", "decline", "cancel"].includes(String(answer.action));
   return kind === "roots" ? Array.isArray(answer) : !Array.isArray(answer);
+}
+
+function isApproval(answer: object): boolean {
+  const { decision, remember, reason } = answer as {
+    [field in "decision" | "remember" | "reason"]?: unknown;
+  };
+  if (reason !== undefined && typeof reason !== "string") return false;
+  if (decision !== "allow") return (decision === "deny" || decision === "cancel") && remember === undefined;
+  return remember === undefined || remember === "session" || remember === "always";
 }
