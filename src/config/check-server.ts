@@ -1,5 +1,6 @@
 import { isRecord, own } from "../lib/record.ts";
 import { nearest } from "../lib/suggest.ts";
+import { overruledRules } from "./approval/mistakes.ts";
 import { check } from "./diagnose.ts";
 import type { Finding } from "./diagnose.ts";
 import type { Path } from "./documents/document.ts";
@@ -20,6 +21,7 @@ export function checkServer(written: unknown, path: Path): { config?: ServerConf
     ...checkTransport(entry, path, findings),
     ...checkFieldValues(entry, path),
     ...(data ? checkNesting(entry, path) : []),
+    ...overruledRules(data?.approval, [...path, "approval"]),
   ];
   return all.some((finding) => finding.severity === "error") || !data
     ? { findings: all }

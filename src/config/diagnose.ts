@@ -1,5 +1,6 @@
 import { globalRegistry } from "zod/mini";
 import type * as z from "zod/mini";
+import { isRecord } from "../lib/record.ts";
 import { nearest } from "../lib/suggest.ts";
 import type { Path } from "./documents/document.ts";
 import { sizeFault, tooDeep, valueAt } from "./documents/document.ts";
@@ -69,6 +70,10 @@ function explain(issue: z.core.$ZodIssue, schema: z.ZodMiniType, root: unknown, 
       return error(`expected ${describeType(issue.expected)}, found ${describeValue(value)}`, example);
     case "invalid_value":
     case "invalid_union": {
+      const meant =
+        issue.code === "invalid_union" ? objectOption(schema, issue.path as Path, value) : undefined;
+      const inside = meant ? check(meant, value, path).findings : [];
+      if (inside.length > 0) return inside;
       const values =
         issue.code === "invalid_value" ? issue.values.map(String) : valuesAt(schema, issue.path as Path);
       const near = typeof value === "string" ? nearest(value, values) : undefined;
@@ -113,6 +118,16 @@ function keysAt(schema: z.ZodMiniType, path: Path): string[] {
 function valuesAt(schema: z.ZodMiniType, path: Path): string[] {
   const def = unwrap(schemaAt(schema, path))?._zod.def as unknown as AnyDef | undefined;
   return (def?.options ?? []).flatMap((option) => [...(option._zod.values ?? [])].map(String));
+}
+
+/** Of a union that accepts one kind of object, that one, if an object was written: its mistake is somewhere inside. */
+function objectOption(schema: z.ZodMiniType, path: Path, value: unknown): z.ZodMiniType | undefined {
+  if (!isRecord(value)) return undefined;
+  const def = unwrap(schemaAt(schema, path))?._zod.def as unknown as AnyDef | undefined;
+  const [only, ...others] = (def?.options ?? []).filter(
+    (option) => (option._zod.def as unknown as AnyDef).type === "object",
+  );
+  return others.length === 0 ? (only as z.ZodMiniType | undefined) : undefined;
 }
 
 /** `for example …`, with the example from the configuration reference. */

@@ -1,5 +1,6 @@
 import { isRecord } from "../lib/record.ts";
 import { checkServer, isNote } from "./check-server.ts";
+import { overruledRules } from "./approval/mistakes.ts";
 import { check, countedFindings, ownMistake, unknownKey } from "./diagnose.ts";
 import type { Finding } from "./diagnose.ts";
 import { findSpan, formatPath, parseDocument, positionsIn } from "./documents/document.ts";
@@ -235,13 +236,20 @@ function readSettings(root: Record<string, unknown>, place: Place) {
     }
     const { data, findings: wrong } = ownMistake([key], () => check(schema, value, [key]));
     findings.push(...wrong);
-    if (wrong.length > 0) continue;
-    settings[key] = data;
+    // What should have been asked about or denied must not be approved because of a slip.
+    if (wrong.length > 0 && key !== "approval") continue;
+    settings[key] = wrong.length > 0 ? "deny" : data;
     settingOrigins[key] = place.origin([key]);
+    if (key !== "approval") continue;
+    if (wrong.length === 0) findings.push(...overruledRules(data as Settings["approval"], [key]));
+    else findings.push({ severity: "warning", path: [key], message: unreadableApproval });
   }
-  const settingRules = Object.hasOwn(settings, "approval") ? ruleOrigins(root, [], ["approval"], place) : {};
+  const settingRules = ruleOrigins(settings, [], ["approval"], place);
   return { settings: settings as Settings, settingOrigins, settingRules, findings };
 }
+
+const unreadableApproval =
+  "until this is corrected, every call is denied on servers without `approval` of their own";
 
 /** Where each rule of an entry that passed its checks is written: of the given fields and everything inside them. */
 function ruleOrigins(

@@ -138,7 +138,13 @@ function warningsOf(config: ServerConfig): string[] {
   const text = [...lines.map((words) => words.join(" ")), JSON.stringify(config)].join("\n");
   const loading = Object.keys(env).filter(decidesWhatRuns);
   const modes =
-    typeof approval === "object" ? [approval.default, ...Object.values(approval.tools ?? {})] : [approval];
+    typeof approval === "object"
+      ? [
+          approval.default,
+          ...Object.values(approval.tools ?? {}),
+          ...(approval.rules ?? []).map((rule) => rule.mode),
+        ]
+      : [approval];
   const { proxy = "none", ca } = network;
   const tasks = lines.some((line) => runsTasks(commandWordsIn(line)));
   const odd = [...new Set(basename(command ?? "").match(/[^\x20-\x7e]/gu))];

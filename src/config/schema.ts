@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
+import { approval } from "./approval/schema.ts";
 import { gateway } from "./gateway-schema.ts";
-import { approval, elicitationMode, field, output, retry, serverSchema } from "./server-schema.ts";
+import { elicitationMode, field, output, retry, serverSchema } from "./server-schema.ts";
 
 export const bundleSchema = z.strictObject({
   servers: field(

@@ -1,52 +1,15 @@
 import * as z from "zod/mini";
+import { approval } from "./approval/schema.ts";
+import { field, shownAs } from "./field.ts";
 
-/**
- * How the strings of a field are shown: `text` as written, `word`, `url` and `arguments` as far as their shape is
- * harmless, and of `names` only the keys. Strings of any other field are hidden. Numbers, switches and fixed words are
- * shown by themselves.
- */
-export type Showing = "text" | "word" | "url" | "arguments" | "names";
-
-/** Which fields are shown, and how. */
-export const showings = z.registry<{ as: Showing }>();
-
-/**
- * An optional field with the description and example that the reference and editors show. Its strings are hidden
- * unless `shown` declares that they are never secret.
- */
-export function field<T extends z.core.$ZodType>(
-  schema: T,
-  description: string,
-  example: unknown,
-  shown?: Showing,
-): z.ZodMiniOptional<T> {
-  const optional = z.optional(schema);
-  z.globalRegistry.add(optional, { description, examples: [example] });
-  return shown === undefined ? optional : shownAs(optional, shown);
-}
-
-function shownAs<T extends z.core.$ZodType>(schema: T, as: Showing): T {
-  showings.add(schema, { as });
-  return schema;
-}
+export { field, showings } from "./field.ts";
+export type { Showing } from "./field.ts";
 
 const text = z.string();
 const texts = z.array(z.string());
 const milliseconds = z.int().check(z.minimum(1), z.maximum(86_400_000));
 const tokens = z.int().check(z.minimum(1), z.maximum(100_000_000));
-const approvalMode = z.enum(["approve", "auto", "prompt", "deny"]);
 export const elicitationMode = z.enum(["ask", "decline"]);
-
-export const approval = z.union(
-  [
-    approvalMode,
-    z.strictObject({
-      default: z.optional(approvalMode),
-      tools: shownAs(z.optional(z.record(text, approvalMode)), "text"),
-    }),
-  ],
-  { error: "expected `approve`, `auto`, `prompt`, `deny`, or `{ default, tools }`" },
-);
 
 export const retry = z.strictObject({
   attempts: field(
@@ -315,7 +278,11 @@ export const serverSchema = z.strictObject({
     "Do not trust the server: requires an allow list and ignores its annotations.",
     true,
   ),
-  approval: field(approval, "Whether to approve calls, ask about them or deny them.", "auto"),
+  approval: field(
+    approval,
+    "Whether to approve calls, ask about them or deny them. See [Approval](approval.md).",
+    "auto",
+  ),
   elicitation: field(elicitationMode, "Whether to ask the server's questions or decline them.", "ask"),
   retry: field(retry, "What to retry after a failure.", { attempts: 2 }),
   oauth: field(oauth, "How to log in.", { clientId: "plugboard-dev", scopes: ["issues:read"] }),

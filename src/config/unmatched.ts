@@ -53,13 +53,18 @@ function unmatched(
 /** The patterns for tools in the entry of a server or bundle, and the path of each. */
 function patternsOf(config: NonNullable<(ServerEntry | BundleEntry)["config"]>) {
   const { tools = {} } = config;
-  const modes =
-    "approval" in config && typeof config.approval === "object" ? config.approval.tools : undefined;
+  const { tools: modes, rules = [] } =
+    "approval" in config && typeof config.approval === "object" ? config.approval : {};
   const fields: [Path, unknown][] = [
     ...Object.entries(tools).map(([field, rule]): [Path, unknown] => [["tools", field], rule]),
     [["approval", "tools"], modes],
+    ...rules.map(({ tools: globs }, index): [Path, unknown] => [
+      ["approval", "rules", index, "tools"],
+      globs,
+    ]),
   ];
   return fields.flatMap(([field, rule]) => {
+    if (typeof rule === "string") return [{ glob: rule, inside: field }];
     if (Array.isArray(rule))
       return rule.map((glob, index) => ({ glob: String(glob), inside: [...field, index] }));
     return isRecord(rule) ? Object.keys(rule).map((glob) => ({ glob, inside: [...field, glob] })) : [];

@@ -19,7 +19,11 @@ describe("M04 strict validation", () => {
     expect(diagnostics.map(({ line, path, message }) => [line, path, message])).toEqual([
       [3, "mcpServers.one.args", "expected a list, found a string"],
       [3, "mcpServers.one.comand", "unknown field `comand`"],
-      [4, "mcpServers.two.approval", "expected `approve`, `auto`, `prompt`, `deny`, or `{ default, tools }`"],
+      [
+        4,
+        "mcpServers.two.approval",
+        "expected `approve`, `auto`, `prompt`, `deny`, or `{ default, tools, rules }`",
+      ],
       [4, "mcpServers.two.url", "`htp:` is not supported"],
       [5, "mcpServers.three.startupTimeoutMs", "expected a number, found a string"],
     ]);

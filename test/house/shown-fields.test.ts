@@ -41,6 +41,8 @@ describe("which fields are shown", () => {
   it("shows only these as they are written: whoever adds one has to know that it never holds a secret", () => {
     expect(fields("text")).toEqual([
       "alwaysLoad",
+      "approval.rules.tools",
+      "approval.rules.when",
       "approval.tools",
       "bundles.*.description",
       "bundles.*.serverId",

@@ -5,17 +5,20 @@ import { PlugboardError } from "../../errors.ts";
 import { canonicalJson } from "../../lib/canonical.ts";
 import { readBoundedFile } from "../../lib/bounded-file.ts";
 import type { Environment } from "../../lib/folders.ts";
-import { own } from "../../lib/record.ts";
+import { defined, own } from "../../lib/record.ts";
 import { check } from "../diagnose.ts";
 import { findSpan, formatPath, parseDocument, positionAt, positionsIn } from "../documents/document.ts";
 import type { ConfigDocument, Path } from "../documents/document.ts";
 import { hasReferences, identityOf, referenceKinds } from "../expand.ts";
-import type { Diagnostic, ServerEntry } from "../model.ts";
+import type { Diagnostic, Origin, ServerEntry } from "../model.ts";
 import { workingFolder } from "../places.ts";
 import type { ServerConfig } from "../server-schema.ts";
 import { codeVariable, findProgram, isPathVariable } from "./command-rule.ts";
 import { describeRule, matchesRule, nothingKnown, rule, ruleFindings } from "./rules.ts";
 import type { Known, Rule, RuleSubject } from "./rules.ts";
+import { uselessRules } from "../approval/mistakes.ts";
+import { managedApproval } from "../approval/schema.ts";
+import type { ManagedApproval } from "../approval/schema.ts";
 import { urlParts } from "./url-rule.ts";
 
 const policySchema = z.strictObject({
@@ -23,6 +26,7 @@ const policySchema = z.strictObject({
   mcpServers: z.optional(z.record(z.string(), z.unknown())),
   allowedMcpServers: z.optional(z.array(rule)),
   deniedMcpServers: z.optional(z.array(rule)),
+  approval: z.optional(managedApproval),
 });
 
 /** The machine administrator's rules. They restrict all other configuration, and nothing overrides them. */
@@ -32,9 +36,11 @@ export interface ManagedPolicy {
   exclusive?: Record<string, unknown>;
   allowed?: Rule[];
   denied: Rule[];
+  /** What has to be asked about or is denied, whatever the user configures. */
+  approval?: ManagedApproval;
   /** Why the policy cannot be applied as it is written. If set, no server is allowed. */
   broken?: string;
-  /** The line of each list and of each rule that denies, by its path: `deniedMcpServers[0]`. */
+  /** The line of each list, and of each rule that denies or is about approval, by its path: `deniedMcpServers[0]`. */
   lines?: Record<string, number>;
   /** Rules that allow nothing, with the reason. */
   warnings?: Diagnostic[];
@@ -80,7 +86,7 @@ export async function loadPolicy(folder: string): Promise<ManagedPolicy> {
   const [problem] = document.problems;
   if (problem) return { file, denied: [], broken: `${file}: ${problem.message}` };
   const { data, findings } = check(policySchema, document.value, []);
-  const found = data ? ruleFindings(data) : findings;
+  const found = data ? [...ruleFindings(data), ...uselessRules(data.approval)] : findings;
   const fault = found.find(({ severity }) => severity === "error");
   const at = fault && fault.path.length > 0 ? `${formatPath(fault.path)}: ` : "";
   if (!data || fault) return { file, denied: [], broken: `${file}: ${at}${fault?.message}` };
@@ -90,23 +96,40 @@ export async function loadPolicy(folder: string): Promise<ManagedPolicy> {
   });
   return {
     file,
-    lines: linesOf(document, read.text, data.deniedMcpServers ?? []),
+    lines: linesOf(document, read.text, data),
     denied: data.deniedMcpServers ?? [],
     ...(data.mcpServers && { exclusive: data.mcpServers }),
     ...(data.allowedMcpServers && { allowed: data.allowedMcpServers }),
+    ...(data.approval !== undefined && { approval: data.approval }),
     ...(warnings.length > 0 && { warnings }),
   };
 }
 
-function linesOf(document: ConfigDocument, text: string, denied: readonly Rule[]): Record<string, number> {
-  const lists = ["mcpServers", "allowedMcpServers"].map((key): Path => [key]);
+function linesOf(
+  document: ConfigDocument,
+  text: string,
+  { deniedMcpServers: denied = [], approval }: z.output<typeof policySchema>,
+): Record<string, number> {
+  const { tools = {}, rules = [] } = typeof approval === "object" ? approval : {};
+  const paths: Path[] = [
+    ...["mcpServers", "allowedMcpServers", "approval"].map((key) => [key]),
+    ...denied.map((_, index) => ["deniedMcpServers", index]),
+    ["approval", "default"],
+    ...Object.keys(tools).map((glob) => ["approval", "tools", glob]),
+    ...rules.map((_, index) => ["approval", "rules", index]),
+  ];
   const positionIn = positionsIn(text);
   const lines: Record<string, number> = {};
-  for (const path of [...lists, ...denied.map((_, index): Path => ["deniedMcpServers", index])]) {
+  for (const path of paths) {
     const span = findSpan(document, path);
     if (span) lines[formatPath(path)] = positionIn(span.start).line;
   }
   return lines;
+}
+
+/** Where a rule of the policy about approval is written. */
+export function policyOrigin({ file, lines = {} }: ManagedPolicy, path: string): Origin {
+  return { scope: "managed", ...defined({ file, line: lines[path] }) };
 }
 
 /** The policy's file, with the line of the given list or rule. */

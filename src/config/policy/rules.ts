@@ -53,7 +53,7 @@ function matchesName(pattern: string, name: string, readings: Readings): boolean
   return readings === "any" && matchesGlob(plainName(pattern), plainName(name));
 }
 
-function plainName(name: string): string {
+export function plainName(name: string): string {
   return name.normalize("NFKC").trim().toLowerCase();
 }
 
