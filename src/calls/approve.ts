@@ -1,71 +1,95 @@
-import { PlugboardError, isPlugboardError } from "../errors.ts";
-import type { Path } from "../config/documents/document.ts";
-import type { Settings } from "../config/schema.ts";
-import type { ServerConfig } from "../config/server-schema.ts";
-import type { Approval } from "../interact/interact.ts";
-import type { Outcome } from "../interact/questions.ts";
-import { matchesGlob } from "../lib/glob.ts";
+import { PlugboardError } from "../errors.ts";
+import type { ApprovalFields, ApprovalRule } from "../config/approval/rules.ts";
+import type { Mode } from "../config/approval/schema.ts";
+import { formatPath } from "../config/documents/document.ts";
+import { joinArgv } from "../lib/argv.ts";
+import { positionOf } from "../config/model.ts";
+import type { ToolEntry } from "../catalog/tool-entry.ts";
+import { ask } from "./approvals/ask.ts";
+import { needOf } from "./approvals/need.ts";
+import type { Need } from "./approvals/need.ts";
+import { subjectOf } from "./approvals/record.ts";
 import type { Call } from "./call-log.ts";
 import type { CallContext } from "./send.ts";
-import { asSent } from "./serializable.ts";
-import type { ToolEntry } from "../catalog/tool-entry.ts";
-
-type Mode = "approve" | "auto" | "prompt" | "deny";
 
 export interface ApproveContext {
-  config: ServerConfig;
-  settings: Settings;
+  fields: ApprovalFields;
   /** The mode if none is configured: `auto` asks depending on annotations, `approve` leaves it to the caller. */
   otherwise: Mode;
-  context: Pick<CallContext, "catalog" | "questions" | "scope" | "keyOf">;
+  context: Pick<CallContext, "catalog" | "questions" | "scope" | "entryOf" | "approvals" | "ruleOrigin">;
   signal: AbortSignal | undefined;
 }
 
-/** What allowed a call: somebody who was shown the tool, or the annotations that its server just listed. */
+/** The call that is judged. */
+export interface Approvable {
+  tool: ToolEntry;
+  args: Record<string, unknown>;
+  call: Pick<Call, "id" | "key">;
+}
+
+/** What allowed a call: somebody who was shown the tool, their earlier answer, or what its server just listed. */
 export interface Verdict {
   tool: ToolEntry;
-  wasAsked: boolean;
+  by: "answer" | "remembered" | "annotations";
 }
 
-/** Allows the call (returns undefined), asks for approval, or throws. Throws too if there is nobody to ask. */
+/**
+ * Allows the call (returns undefined), asks for approval, or throws. Throws too if there is nobody to ask. `isRead` if
+ * what is remembered has just been read.
+ */
 export function approve(
-  tool: ToolEntry,
-  args: Record<string, unknown>,
-  call: Pick<Call, "id">,
+  asked: Approvable,
   context: ApproveContext,
+  isRead = false,
 ): Promise<Verdict> | undefined {
-  const mode = modeOf(tool, context);
-  if (mode === "approve") return undefined;
-  if (mode === "deny") throw refused(tool, "the configuration denies it");
-  const need = mode === "auto" ? risk(tool) : "the configuration requires approval";
-  if (need !== undefined) return ask(tool, args, need, call, context);
-  const { catalog, scope } = context.context;
-  return catalog.known(tool.id, scope) === tool
-    ? undefined
-    : approveUnlessHarmless(tool, args, call, context);
+  const { tool } = asked;
+  const need = judge(asked, context);
+  if (need === "approved") return undefined;
+  const { catalog, scope, approvals } = context.context;
+  if (need !== "harmless") {
+    if (!isRead && !approvals.isFresh) return approveAfterReading(asked, context);
+    if (!isRemembered(asked, need, context)) return ask(asked, need, context);
+  }
+  // Neither annotations nor an earlier answer count once the server says that its tools changed.
+  return catalog.known(tool.id, scope) === tool ? undefined : approveAsListed(asked, context);
 }
 
-/** The server says that its tools changed. What it said before may no longer be why nobody is asked. */
-async function approveUnlessHarmless(
-  tool: ToolEntry,
-  args: Record<string, unknown>,
-  call: Pick<Call, "id">,
-  context: ApproveContext,
-): Promise<Verdict> {
-  const { catalog, scope } = context.context;
-  const now = await catalog.reread(tool, scope, context.signal);
-  if (!now)
-    return ask(tool, args, "its server says that its tools changed, and does not list them", call, context);
-  const need = risk(now);
-  return need === undefined ? { tool: now, wasAsked: false } : ask(now, args, need, call, context);
+async function approveAfterReading(asked: Approvable, context: ApproveContext): Promise<Verdict> {
+  await context.context.approvals.read();
+  return (await approve(asked, context, true)) ?? { tool: asked.tool, by: "remembered" };
 }
+
+async function approveAsListed(asked: Approvable, context: ApproveContext): Promise<Verdict> {
+  const { catalog, scope, approvals } = context.context;
+  const now = await catalog.reread(asked.tool, scope, context.signal);
+  if (!now) return ask(asked, unlisted, context);
+  const listed = { ...asked, tool: now };
+  const need = judge(listed, context);
+  if (need === "approved" || need === "harmless") return { tool: now, by: "annotations" };
+  await approvals.read();
+  return isRemembered(listed, need, context) ? { tool: now, by: "remembered" } : ask(listed, need, context);
+}
+
+const unlisted: Need = {
+  because: "its server says that its tools changed, and does not list them",
+  rules: [],
+  when: [],
+  upTo: "never",
+  limit: "its server does not list it",
+};
 
 /** True if an earlier verdict still allows the call of a tool that may have changed since. */
-export function stillAllows(verdict: Verdict | undefined, tool: ToolEntry, context: ApproveContext): boolean {
+export function stillAllows(
+  verdict: Verdict | undefined,
+  asked: Approvable,
+  context: ApproveContext,
+): boolean {
   if (!verdict) return false;
-  const mode = modeOf(tool, context);
-  if (verdict.wasAsked) return mode !== "deny" && isShownAlike(verdict.tool, tool);
-  return mode === "auto" && risk(tool) === undefined;
+  const need = needOf(asked, context);
+  if (typeof need === "object" && "denied" in need) return false;
+  if (verdict.by === "answer") return isShownAlike(verdict.tool, asked.tool);
+  if (verdict.by === "annotations") return need === "harmless";
+  return typeof need === "object" && isRemembered(asked, need, context);
 }
 
 /** True if a question about one tool shows the same as a question about the other. */
@@ -74,97 +98,35 @@ function isShownAlike(one: ToolEntry, other: ToolEntry): boolean {
   return one === other || shown(one) === shown(other);
 }
 
-async function ask(
-  tool: ToolEntry,
-  args: Record<string, unknown>,
-  need: string,
-  call: Pick<Call, "id">,
-  { context, signal }: ApproveContext,
-): Promise<Verdict> {
-  const { questions, scope, keyOf } = context;
-  const { interact, caller } = scope.use;
-  if (!interact?.approve) throw refused(tool, `${need}, and nobody is there to ask`);
-  const { server, name, id, title, annotations } = tool;
-  const answer = await questions
-    .ask(
-      {
-        kind: "approve",
-        id: crypto.randomUUID(),
-        server,
-        tool: name,
-        toolId: id,
-        ...(title !== undefined && { title }),
-        // A copy: what somebody does with the question must not change the call.
-        arguments: asSent(args),
-        annotations,
-        because: need,
-        remember: {},
-      },
-      { server, caller, account: keyOf(server).account, call: call.id },
-      interact.approve.bind(interact),
-      signal,
-      ({ decision }: Approval): Outcome => ({ outcome: outcomes[decision], decision }),
-      () => undefined,
-    )
-    .catch((error: unknown) => {
-      if (isPlugboardError(error, "question-declined")) throw refused(tool, "nobody answered in time");
-      throw error;
-    });
-  if (answer.decision === "cancel") throw turnCancelled(tool, answer.reason);
-  if (answer.decision === "deny") throw refused(tool, answer.reason ?? "it was denied");
-  return { tool, wasAsked: true };
+function judge(asked: Approvable, context: ApproveContext): Need | "approved" | "harmless" {
+  const need = needOf(asked, context);
+  if (typeof need === "object" && "denied" in need) throw denied(asked.tool, need.denied, context);
+  return need;
 }
 
-const outcomes = { allow: "accepted", deny: "declined", cancel: "cancelled" } as const;
-
-/** The most specific rule applies: the server's for the tool, the server's default, the general rules, `otherwise`. */
-export function modeOf(
-  { name }: ToolEntry,
-  { config, settings, otherwise }: Pick<ApproveContext, "config" | "settings" | "otherwise">,
-): Mode {
-  return (approvalRule(config.approval, name) ?? approvalRule(settings.approval, name))?.mode ?? otherwise;
+function isRemembered(asked: Approvable, need: Need, { context }: ApproveContext): boolean {
+  const recalled = context.approvals.recall(subjectOf(asked, need.when, context), need.upTo);
+  return recalled !== undefined && !recalled.changed;
 }
 
-/** The rule of an `approval` field that applies to a tool, and where it is: `approval.tools["delete_*"]`. */
-export function approvalRule(
-  approval: ServerConfig["approval"],
-  name: string,
-): { mode: Mode; path: Path } | undefined {
-  if (approval === undefined) return undefined;
-  if (typeof approval === "string") return { mode: approval, path: ["approval"] };
-  const globs = Object.entries(approval.tools ?? {}).filter(([glob]) => matchesGlob(glob, name));
-  // If several patterns match, the strictest applies, so a wider approval cannot override a deny.
-  const strictness: Mode[] = ["deny", "prompt", "auto", "approve"];
-  for (const mode of strictness) {
-    const match = globs.find(([, own]) => own === mode);
-    if (match) return { mode, path: ["approval", "tools", match[0]] };
-  }
-  return approval.default && { mode: approval.default, path: ["approval", "default"] };
-}
-
-/** Why `auto` asks. It allows only tools annotated as read-only, or as neither destructive nor open-world. */
-function risk({ annotations }: ToolEntry): string | undefined {
-  if (annotations["readOnlyHint"] === true) return undefined;
-  if (annotations["destructiveHint"] === false && annotations["openWorldHint"] === false) return undefined;
-  return annotations["destructiveHint"] === false ? "it reaches external systems" : "it may change something";
-}
-
-function refused({ server, id, name }: ToolEntry, why: string): PlugboardError {
+function denied(
+  { server, id, name }: ToolEntry,
+  rule: ApprovalRule | undefined,
+  { context }: ApproveContext,
+) {
+  const by = rule?.owner === "policy" ? "the managed policy" : "the configuration";
+  const origin = rule && context.ruleOrigin(rule, server);
   return new PlugboardError(
     "approval-denied",
-    `The call of ${name} on "${server}" was not approved: ${why}.`,
-    { server, tool: id },
+    `The call of ${name} on "${server}" was not approved: ${rule ? by : "its caller"} denies it.`,
+    {
+      server,
+      tool: id,
+      ...(rule &&
+        origin && {
+          data: { rule: formatPath(rule.path), ...positionOf(origin) },
+          hint: `Run \`${joinArgv(["plugboard", "explain", id])}\` to see the rule.`,
+        }),
+    },
   );
-}
-
-/** Whoever was asked wants nothing more to happen in this turn. */
-function turnCancelled({ server, id, name }: ToolEntry, reason: string | undefined): PlugboardError {
-  const why = reason === undefined ? "" : `: ${reason}`;
-  return new PlugboardError("call-cancelled", `The call of ${name} on "${server}" was cancelled${why}.`, {
-    server,
-    tool: id,
-    executed: "no",
-    data: { reason: "turn-cancelled" },
-    hint: "Whoever was asked ended the turn: make no further calls until they say something.",
-  });
 }

@@ -3,7 +3,7 @@ import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { SessionCheck } from "../servers/session.ts";
 import { waitCancelled } from "../lib/abortable.ts";
 import { approve, stillAllows } from "./approve.ts";
-import type { ApproveContext, Verdict } from "./approve.ts";
+import type { Approvable, ApproveContext, Verdict } from "./approve.ts";
 import type { Call } from "./call-log.ts";
 import type { CallContext, SendOptions } from "./send.ts";
 import { fitArguments } from "./validate.ts";
@@ -44,7 +44,7 @@ export class Clearance implements SessionCheck {
 
   /** Allows the call at once (returns undefined), or settles when somebody has been asked. */
   approve(): Promise<void> | undefined {
-    const asking = approve(this.#tool, this.#args, this.#call, this.#rules(this.#tool));
+    const asking = approve(this.#about(this.#tool), this.#rules(this.#tool));
     return asking && this.#settle(asking);
   }
 
@@ -69,10 +69,10 @@ export class Clearance implements SessionCheck {
         this.session = this.#context.sessionOf(this.#call.key);
         if (now !== this.#tool) this.#assertSameCall(now);
         this.#tool = now;
-        if (stillAllows(this.#verdict, now, this.#rules(now))) return;
+        if (stillAllows(this.#verdict, this.#about(now), this.#rules(now))) return;
         if (signal.aborted) throw waitCancelled(signal, now.server);
         if (++this.#asked > mostAsked) throw alwaysAnother(now);
-        asking = approve(now, this.#args, this.#call, this.#rules(now));
+        asking = approve(this.#about(now), this.#rules(now));
         if (!asking) return;
       }
     } finally {
@@ -100,11 +100,14 @@ export class Clearance implements SessionCheck {
     );
   }
 
+  #about(tool: ToolEntry): Approvable {
+    return { tool, args: this.#args, call: this.#call };
+  }
+
   #rules({ server }: ToolEntry): ApproveContext {
     const untilGivenUp = () => this.#untilGivenUp();
     return {
-      config: this.#context.configOf(server),
-      settings: this.#context.settings,
+      fields: this.#context.approvalFields(server),
       otherwise: this.#options.approval ?? "approve",
       context: this.#context,
       // Most calls ask nobody and need none.

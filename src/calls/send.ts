@@ -5,6 +5,9 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Scope } from "../catalog/filter.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { Validators } from "../catalog/validators.ts";
+import { looksAtArguments, rulingOf } from "../config/approval/rules.ts";
+import type { ApprovalFields, ApprovalRule } from "../config/approval/rules.ts";
+import type { Origin, ServerEntry } from "../config/model.ts";
 import type { Settings } from "../config/schema.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import type { Questions } from "../interact/questions.ts";
@@ -13,7 +16,7 @@ import type { JsonRpcAnswer, Progress, RawAnswer } from "../servers/rpc/messages
 import type { RequestOptions } from "../servers/rpc/requests.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import type { SessionCheck, SessionRequest } from "../servers/session.ts";
-import { modeOf } from "./approve.ts";
+import type { RememberedApprovals } from "./approvals/remembered.ts";
 import type { ApproveContext } from "./approve.ts";
 import type { Call, CallLog } from "./call-log.ts";
 import { Clearance, assertAvailable } from "./clearance.ts";
@@ -86,6 +89,13 @@ export interface CallContext {
   log: CallLog;
   readonly settings: Settings;
   configOf(server: string): ServerConfig;
+  entryOf(server: string): ServerEntry;
+  /** What is configured about approval on a server. */
+  approvalFields(server: string): ApprovalFields;
+  /** Where a rule about approval is written. */
+  ruleOrigin(rule: ApprovalRule, server: string): Origin;
+  /** Earlier answers that allow calls. */
+  readonly approvals: RememberedApprovals;
   keyOf(server: string): ConnectionKey;
   /** Settles when it is known which key that is, in the rare case that it is not. */
   undecided(server: string, signal: AbortSignal | undefined): Promise<unknown> | undefined;
@@ -141,9 +151,12 @@ export function prepare(
   const { signal, onProgress: heard } = options;
   const config = context.configOf(tool.server);
   const { fitted, notes } = fitArguments(tool, given, config, context.validators);
-  const rules = { config, settings: context.settings, otherwise: options.approval ?? "approve" };
-  const isFree = modeOf(tool, rules) === "approve";
-  const args = isOwn || isFree || Object.keys(fitted).length === 0 ? fitted : asSent(fitted);
+  const fields = context.approvalFields(tool.server);
+  const isJudged = isOwn || Object.keys(fitted).length === 0 || !looksAtArguments(tool, fields);
+  const judged = isJudged ? fitted : asSent(fitted);
+  const isFree = rulingOf(tool, judged, fields, options.approval ?? "approve").mode === "approve";
+  const args =
+    isOwn || isFree || judged !== fitted || Object.keys(fitted).length === 0 ? judged : asSent(fitted);
   const clearance = new Clearance(tool, given, args, call, options, context);
   const approval = isFree ? undefined : clearance.approve();
   const onProgress =

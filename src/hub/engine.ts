@@ -1,4 +1,5 @@
 import { createMemoryCredentials } from "../auth/credentials.ts";
+import { RememberedApprovals } from "../calls/approvals/remembered.ts";
 import { CallLog } from "../calls/call-log.ts";
 import { ResourceSubscriptions } from "../calls/subscriptions.ts";
 import { Catalog } from "../catalog/catalog.ts";
@@ -59,6 +60,7 @@ export class Engine {
   readonly subscriptions: ResourceSubscriptions;
   readonly catalog: Catalog;
   readonly calls: ToolCalls;
+  readonly approvals: RememberedApprovals;
   /** What the hub itself sees, and who answers where nobody else does. */
   readonly root: Scope;
   /** Servers that live in this process, by name. */
@@ -149,7 +151,11 @@ export class Engine {
       toolFilter,
       keepFresh: options.keepFresh,
     }));
-    const parts = { servers, catalog, requests, questions, onDemand, log };
+    const approvals = (this.approvals = new RememberedApprovals({
+      store: options.approvals ?? (async () => store),
+      now,
+    }));
+    const parts = { servers, catalog, requests, questions, onDemand, log, approvals };
     const lastingHandles = options.lastingHandles ?? false;
     this.calls = new ToolCalls({ ...parts, store, lastingHandles, env, now });
   }

@@ -1,11 +1,16 @@
-import { approvalRule } from "../calls/approve.ts";
+import { needOf } from "../calls/approvals/need.ts";
+import type { Need } from "../calls/approvals/need.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
+import { approvalFields, ruleOrigin } from "../config/approval/origin.ts";
+import { conditionalRules, rulingOf } from "../config/approval/rules.ts";
+import type { Conditions } from "../config/approval/schema.ts";
 import { formatPath, valueAt } from "../config/documents/document.ts";
 import type { Path } from "../config/documents/document.ts";
 import type { BundleEntry, LoadedConfig, Origin, ServerEntry } from "../config/model.ts";
 import { toolVerdict } from "../config/tool-rules.ts";
 import { matchesGlob } from "../lib/glob.ts";
 import { isRecord } from "../lib/record.ts";
+import type { ApprovalEntry } from "./approvals.ts";
 
 /** A tool's status and approval mode, and where they come from. */
 export interface ToolExplanation {
@@ -17,9 +22,33 @@ export interface ToolExplanation {
   /** The rule that hides the tool. */
   decidedBy?: ToolRule;
   renamedTo?: string;
-  approval: { mode: string; rule?: string; origin?: Origin };
+  approval: ApprovalExplanation;
   /** The rules of the configuration that apply to it. */
   rules: ToolRule[];
+}
+
+/** What happens to calls of a tool, and why. */
+export interface ApprovalExplanation {
+  /** The mode where no condition is met. */
+  mode: string;
+  /** The rule that decides, and where it is written. */
+  rule?: string;
+  origin?: Origin;
+  /** What happens to a call now, apart from conditions; absent if the caller decides. */
+  outcome?: "approved" | "asked" | "denied";
+  /** Why it is asked about. */
+  because?: string;
+  /** Rules that look at the arguments. The strictest one that matches wins. */
+  conditions: ConditionExplanation[];
+  /** Earlier answers of this caller. */
+  remembered: ApprovalEntry[];
+}
+
+export interface ConditionExplanation {
+  rule: string;
+  mode: string;
+  when: Conditions;
+  origin: Origin;
 }
 
 export interface ToolRule {
@@ -31,11 +60,16 @@ export interface ToolRule {
 }
 
 /** Explains a tool as a view with this bundle, or without one, shows it. */
-export function explainTool(tool: ToolEntry, config: LoadedConfig, bundleName?: string): ToolExplanation {
+export function explainTool(
+  tool: ToolEntry,
+  config: LoadedConfig,
+  remembered: ApprovalEntry[],
+  bundleName?: string,
+): ToolExplanation {
   const entry = config.servers.get(tool.server);
   const bundle = bundleName === undefined ? undefined : config.bundles.get(bundleName);
   const decidedBy = tool.status === "hidden" ? decidingRule(tool, entry, bundle) : undefined;
-  const approval = approvalOf(tool, entry, config);
+  const approval = approvalOf(tool, config, remembered);
   return {
     id: tool.id,
     server: tool.server,
@@ -44,11 +78,13 @@ export function explainTool(tool: ToolEntry, config: LoadedConfig, bundleName?: 
     ...(tool.because !== undefined && { because: tool.because }),
     ...(decidedBy && { decidedBy }),
     ...(tool.renamedTo !== undefined && { renamedTo: tool.renamedTo }),
-    approval: approval ?? { mode: notConfigured },
+    approval,
     rules: [
       ...rulesOf(tool, entry),
       ...rulesOf(tool, bundle, ["bundles", bundleName ?? ""]),
-      ...(approval?.rule === undefined ? [] : [{ rule: approval.rule, origin: approval.origin }]),
+      ...(approval.rule === undefined || !approval.origin
+        ? []
+        : [{ rule: approval.rule, origin: approval.origin }]),
     ],
   };
 }
@@ -68,13 +104,35 @@ function decidingRule(
   return server && ruleAt(server, path);
 }
 
-function approvalOf({ name }: ToolEntry, entry: ServerEntry | undefined, config: LoadedConfig) {
-  const own = approvalRule(entry?.config?.approval, name);
-  const found = own ?? approvalRule(config.settings.approval, name);
-  if (!found) return undefined;
-  const rule = formatPath(found.path);
-  const origin = (own ? entry?.rules : config.settingRules)?.[rule] ?? { scope: "override" as const };
-  return { mode: found.mode, rule, origin };
+function approvalOf(tool: ToolEntry, config: LoadedConfig, remembered: ApprovalEntry[]): ApprovalExplanation {
+  const { server } = tool;
+  const fields = approvalFields(server, config);
+  const conditions = conditionalRules(tool, fields).map((rule): ConditionExplanation => ({
+    rule: formatPath(rule.path),
+    mode: rule.mode,
+    when: rule.when ?? {},
+    origin: ruleOrigin(rule, server, config),
+  }));
+  const { mode, rules } = rulingOf(tool, {}, fields, "approve");
+  const [rule] = rules;
+  if (!rule) return { mode: notConfigured, conditions, remembered };
+  const entryOf = () => config.servers.get(server) ?? {};
+  const need = needOf({ tool, args: {} }, { fields, otherwise: "approve", context: { entryOf } });
+  const asks = typeof need === "object" && "because" in need && !remembered.some((one) => answers(one, need));
+  return {
+    mode,
+    rule: formatPath(rule.path),
+    origin: ruleOrigin(rule, server, config),
+    outcome: mode === "deny" ? "denied" : asks ? "asked" : "approved",
+    ...(asks && { because: need.because }),
+    conditions,
+    remembered,
+  };
+}
+
+/** True if an earlier answer makes the question unnecessary. */
+function answers({ stale, when, remembered }: ApprovalEntry, { upTo }: Need): boolean {
+  return stale === undefined && when === undefined && (upTo === "always" || upTo === remembered);
 }
 
 type Holder = Pick<ServerEntry | BundleEntry, "config" | "rules" | "origin"> &

@@ -7,6 +7,7 @@ import { assertNoLostRule } from "../config/lost-rules.ts";
 import type { LoadedConfig } from "../config/model.ts";
 import { assertAllowed, loadPolicy, noPolicy, policyIn } from "../config/policy/policy.ts";
 import type { ManagedPolicy } from "../config/policy/policy.ts";
+import { Approvals } from "./approvals.ts";
 import { Engine } from "./engine.ts";
 import { managedFolderOf } from "./options.ts";
 import type { HubOptions } from "./options.ts";
@@ -181,6 +182,12 @@ export class Hub extends View {
   /** Answers an open question in place of the person who was asked. */
   answer(id: string, answer: unknown): void {
     this.engine.questions.answer(id, answer);
+  }
+
+  /** The answers that allow later calls without a question: to list and to revoke. */
+  get approvals(): Approvals {
+    const { approvals, servers } = this.engine;
+    return new Approvals(approvals, () => servers.config);
   }
 
   /** The running calls, and the last thousand that ended. */

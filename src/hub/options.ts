@@ -23,6 +23,8 @@ export interface HubOptions {
   authProviders?: Readonly<Record<string, SuppliedProvider>>;
   /** Persistent state. Default: in memory. The hub does not close it. */
   store?: Store;
+  /** Where answers are kept that allow a tool always. Default: `store`. The hub does not close it. */
+  approvals?: () => Promise<Store>;
   /** Give out handles of results only if they work after the hub is closed too: not if `store` is in memory. */
   lastingHandles?: boolean;
   /** Where running servers are recorded, so that a later start can end the processes of a hub that was killed. */

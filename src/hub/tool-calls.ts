@@ -1,3 +1,4 @@
+import type { RememberedApprovals } from "../calls/approvals/remembered.ts";
 import type { CallLog } from "../calls/call-log.ts";
 import type { CallOptions, CallResult, PresentContext } from "../calls/call-tool.ts";
 import type * as Calling from "../calls/calling.ts";
@@ -10,6 +11,7 @@ import type { TaskHandle } from "../calls/tasks/task-handle.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Scope } from "../catalog/filter.ts";
 import { Validators } from "../catalog/validators.ts";
+import { approvalFields, ruleOrigin } from "../config/approval/origin.ts";
 import type { Questions } from "../interact/questions.ts";
 import type { Environment } from "../lib/folders.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
@@ -27,6 +29,7 @@ export interface ToolCallSettings {
   questions: Questions;
   onDemand: LoginOnDemand;
   log: CallLog;
+  approvals: RememberedApprovals;
   store: Store;
   lastingHandles: boolean;
   env: Environment;
@@ -110,7 +113,7 @@ export class ToolCalls {
   #context(scope: Scope, calling: typeof Calling): PresentContext {
     const known = this.#contexts.get(scope);
     if (known) return known;
-    const { servers, catalog, requests, questions, onDemand, log, env } = this.#settings;
+    const { servers, catalog, requests, questions, onDemand, log, env, approvals } = this.#settings;
     const { caller } = scope.use;
     const context: PresentContext = {
       scope,
@@ -123,6 +126,10 @@ export class ToolCalls {
       },
       output: calling.outputDefaults(env),
       configOf: (server) => servers.entry(server).config ?? {},
+      entryOf: (server) => servers.entry(server),
+      approvalFields: (server) => approvalFields(server, servers.config),
+      ruleOrigin: (rule, server) => ruleOrigin(rule, server, servers.config),
+      approvals,
       keyOf: (server) => servers.key(server, scope.use),
       undecided: (server, signal) => servers.undecided(server, scope.use, signal),
       sessionOf: (key) => servers.connections.peek(key)?.sessionNumber,

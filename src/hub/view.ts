@@ -22,6 +22,8 @@ import type { ListKind } from "../catalog/known-list.ts";
 import { cutWords } from "../catalog/pages.ts";
 import type { PageLimit } from "../catalog/pages.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
+import { Approvals } from "./approvals.ts";
+import type { ApprovalEntry } from "./approvals.ts";
 import type { Engine } from "./engine.ts";
 import { assertForeign } from "./server-notification.ts";
 import type { ServerNotification } from "./server-notification.ts";
@@ -353,7 +355,26 @@ export class View {
   /** Explains why a tool is available, hidden or needs approval, and which file and line decides it. */
   async explainTool(id: string, options: ToolListOptions = {}): Promise<ToolExplanation> {
     const tool = await this.findTool(id, options);
-    return explainTool(tool, this.engine.servers.config, this.#scope.filter.bundle);
+    const { servers } = this.engine;
+    return explainTool(tool, servers.config, await this.#remembered(tool), this.#scope.filter.bundle);
+  }
+
+  /** The answers about a tool that this caller and account have given; none if they cannot be read. */
+  async #remembered(tool: ToolEntry): Promise<ApprovalEntry[]> {
+    const { approvals, servers } = this.engine;
+    const { use } = this.#scope;
+    const { account, project } = servers.key(tool.server, use);
+    const all = await approvals.list().catch(() => []);
+    const own = all.filter(
+      ({ record }) =>
+        record.server === tool.server &&
+        record.tool === tool.name &&
+        record.caller === use.caller &&
+        record.account === account &&
+        record.project === project,
+    );
+    const shown = new Approvals(approvals, () => servers.config);
+    return own.map((one) => shown.entry(one, tool));
   }
 
   /** One line per server for a prompt: what it offers, without definitions. */

@@ -283,7 +283,15 @@ export class Workspace {
     Required<
       Pick<
         HubOptions,
-        "env" | "secrets" | "trust" | "credentials" | "store" | "stateFolder" | "chain" | "folders"
+        | "env"
+        | "secrets"
+        | "trust"
+        | "credentials"
+        | "store"
+        | "approvals"
+        | "stateFolder"
+        | "chain"
+        | "folders"
       >
     >
   > {
@@ -292,7 +300,10 @@ export class Workspace {
     const { env, secrets, credentials, folders } = this;
     const trust = (mark: string) => this.decisions.contents(mark);
     const chain = chainFor({ sources }, env);
-    return { env, secrets, trust, credentials, stateFolder: folders.state, store, chain, folders };
+    // Like trust: a project that names a store must not bring answers of its own.
+    const approvals = () => this.#state.store();
+    const stateFolder = folders.state;
+    return { env, secrets, trust, credentials, stateFolder, store, approvals, chain, folders };
   }
 
   close(): Promise<void> {

@@ -373,9 +373,9 @@ describe("M42 a view cannot be bypassed", () => {
   });
 
   it("by anything but an explicit approval", async () => {
-    const interact = { approve: async () => ({ decision: "cancel" }) as never };
+    const interact = { approve: async () => ({ decision: "yes" }) as never };
     const hub = await hubOf({ it: { ...fakeStdio({}), approval: "prompt" } }, { interact });
-    await expect(hub.callTool("it.echo")).rejects.toMatchObject({ code: "approval-denied" });
+    await expect(hub.callTool("it.echo")).rejects.toMatchObject({ code: "usage-invalid" });
   });
 });
 

@@ -53,6 +53,7 @@ const ofHubs: Record<Exclude<keyof Hub, keyof View | "close" | symbol>, (hub: Hu
   account: (hub) => hub.account("it"),
   questions: (hub) => hub.questions(),
   answer: (hub) => hub.answer("q1", {}),
+  approvals: (hub) => hub.approvals,
   calls: (hub) => hub.calls(),
   cancel: (hub) => hub.cancel("c1"),
   refresh: (hub) => hub.refresh(),

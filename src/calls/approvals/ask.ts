@@ -1,0 +1,97 @@
+import { PlugboardError, isPlugboardError } from "../../errors.ts";
+import { formatPath } from "../../config/documents/document.ts";
+import type { Approval, ApproveQuestion } from "../../interact/interact.ts";
+import type { Outcome } from "../../interact/questions.ts";
+import type { ToolEntry } from "../../catalog/tool-entry.ts";
+import { asSent } from "../serializable.ts";
+import type { Approvable, ApproveContext, Verdict } from "../approve.ts";
+import type { Need } from "./need.ts";
+import { subjectOf } from "./record.ts";
+import type { ApprovalSubject } from "./record.ts";
+import { forgottenWords, subjectCovers } from "./words.ts";
+
+/** Asks whether a call may be made, and remembers the answer for as long as it says. */
+export async function ask(asked: Approvable, need: Need, context: ApproveContext): Promise<Verdict> {
+  const { tool, call } = asked;
+  const { questions, scope, approvals } = context.context;
+  const { interact, caller } = scope.use;
+  if (!interact?.approve) throw refused(tool, `${need.because}, and nobody is there to ask`);
+  const subject = subjectOf(asked, need.when, context.context);
+  const answer = await questions
+    .ask(
+      questionOf(asked, need, subject, context),
+      { server: tool.server, caller, account: call.key.account, call: call.id },
+      // Somebody may allow it while they are asked about another call.
+      (question, signal) => approvals.orAllowed(subject, need.upTo, interact.approve?.(question, signal)),
+      context.signal,
+      async (given: Approval): Promise<Outcome> => {
+        const { decision } = given;
+        if (decision !== "allow" || given.remember === undefined)
+          return { outcome: outcomes[decision], decision };
+        const kept = await approvals.keep(subject, given.remember, need);
+        return { outcome: "accepted", decision, ...kept };
+      },
+      () => undefined,
+    )
+    .catch((error: unknown) => {
+      if (isPlugboardError(error, "question-declined")) throw refused(tool, "nobody answered in time");
+      throw error;
+    });
+  if (answer.decision === "cancel") throw turnCancelled(tool, answer.reason);
+  if (answer.decision === "deny") throw refused(tool, answer.reason ?? "it was denied");
+  return { tool, by: "answer" };
+}
+
+const outcomes = { allow: "accepted", deny: "declined", cancel: "cancelled" } as const;
+
+function questionOf(
+  { tool, args }: Approvable,
+  { because, rules: [rule], upTo }: Need,
+  subject: ApprovalSubject,
+  { context: { approvals, ruleOrigin } }: ApproveContext,
+): ApproveQuestion {
+  const { server, name, id, title, annotations } = tool;
+  const covers = subjectCovers(subject);
+  const forgotten = forgottenWords(approvals.recall(subject, upTo)) ?? approvals.problem;
+  return {
+    kind: "approve",
+    id: crypto.randomUUID(),
+    server,
+    tool: name,
+    toolId: id,
+    ...(title !== undefined && { title }),
+    // A copy: what somebody does with the question must not change the call.
+    arguments: asSent(args),
+    annotations,
+    because,
+    ...(rule && { rule: { path: formatPath(rule.path), ...ruleOrigin(rule, server) } }),
+    remember: {
+      ...(upTo !== "never" && { session: `${covers}, until this program ends` }),
+      ...(upTo === "always" &&
+        approvals.isLasting && {
+          always: `${covers}, until you revoke it or the server or the tool changes`,
+        }),
+    },
+    ...(forgotten !== undefined && { forgotten }),
+  };
+}
+
+function refused({ server, id, name }: ToolEntry, why: string): PlugboardError {
+  return new PlugboardError(
+    "approval-denied",
+    `The call of ${name} on "${server}" was not approved: ${why}.`,
+    { server, tool: id },
+  );
+}
+
+/** Whoever was asked wants nothing more to happen in this turn. */
+function turnCancelled({ server, id, name }: ToolEntry, reason: string | undefined): PlugboardError {
+  const why = reason === undefined ? "" : `: ${reason}`;
+  return new PlugboardError("call-cancelled", `The call of ${name} on "${server}" was cancelled${why}.`, {
+    server,
+    tool: id,
+    executed: "no",
+    data: { reason: "turn-cancelled" },
+    hint: "Whoever was asked ended the turn: make no further calls until they say something.",
+  });
+}

@@ -1,0 +1,138 @@
+import type { Conditions } from "../../config/approval/schema.ts";
+import type { ServerEntry } from "../../config/model.ts";
+import type { ToolEntry } from "../../catalog/tool-entry.ts";
+import { canonicalJson, sha256 } from "../../lib/canonical.ts";
+import { isRecord } from "../../lib/record.ts";
+import type { ConnectionKey } from "../../servers/connection-key.ts";
+import type { Approvable } from "../approve.ts";
+import type { CallContext } from "../send.ts";
+
+/** An answer that allows calls of one tool, as it is kept. */
+export interface ApprovalRecord {
+  id: string;
+  /** See `placeOf`. */
+  place: string;
+  server: string;
+  /** The server's name of the tool, and its id when it was asked about. */
+  tool: string;
+  toolId: string;
+  caller?: string;
+  account?: string;
+  project?: string;
+  /** The conditions of the rules that asked. It covers arguments that meet them; without any, all arguments. */
+  when?: Conditions[];
+  /** What the server's entry and the tool's definition were. Others are asked about again. */
+  entry: string;
+  definition: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+/** What an approval is about. */
+export interface ApprovalSubject {
+  tool: ToolEntry;
+  entry: Pick<ServerEntry, "written" | "baseDir" | "name">;
+  key: ConnectionKey;
+  caller: string | undefined;
+  when: readonly Conditions[];
+}
+
+export function subjectOf(
+  { tool, call }: Pick<Approvable, "tool" | "call">,
+  when: readonly Conditions[],
+  { entryOf, scope }: Pick<CallContext, "entryOf" | "scope">,
+): ApprovalSubject {
+  return { tool, entry: entryOf(tool.server), key: call.key, caller: scope.use.caller, when };
+}
+
+/**
+ * Everything that has to be the same, apart from what may have changed. It is made for every call that a rule asks
+ * about, so it is cheap, and names with line breaks can make it ambiguous: compare the caller as well.
+ */
+export function placeOf({ tool, key, caller, when }: ApprovalSubject): string {
+  const place = caller === undefined ? `${key.text}\n${tool.name}` : `${key.text}\n${tool.name}\n${caller}`;
+  return when.length === 0 ? place : `${place}\n${canonicalJson(when)}`;
+}
+
+/** What a server's entry and a tool's definition are, as short texts. Each is worked out once. */
+export class Prints {
+  readonly #entries = new WeakMap<object, string>();
+  readonly #tools = new WeakMap<object, string>();
+
+  entry(entry: ApprovalSubject["entry"]): string {
+    const known = this.#entries.get(entry);
+    if (known !== undefined) return known;
+    const { written, baseDir, name } = entry;
+    const decisive = isRecord(written)
+      ? Object.fromEntries(Object.entries(written).filter(([field]) => !harmless.has(field)))
+      : written;
+    const print = sha256(canonicalJson({ written: decisive, baseDir, name }));
+    this.#entries.set(entry, print);
+    return print;
+  }
+
+  /** As the server sent it, and what the configuration says about its effects. */
+  definition(tool: ToolEntry): string {
+    const known = this.#tools.get(tool);
+    if (known !== undefined) return known;
+    const print = sha256(canonicalJson({ raw: tool.raw, annotations: tool.annotations }));
+    this.#tools.set(tool, print);
+    return print;
+  }
+}
+
+/** Fields that do not change what runs, as whom, or where it leads. */
+const harmless: ReadonlySet<string> = new Set([
+  "enabled",
+  "disabled",
+  "required",
+  "lazy",
+  "startupTimeoutMs",
+  "callTimeoutMs",
+  "maxCallTimeoutMs",
+  "timeout",
+  "approval",
+  "elicitation",
+  "tools",
+  "output",
+  "retry",
+  "cacheTtlMs",
+  "idleStopMs",
+  "alwaysLoad",
+  "description",
+]);
+
+export function newRecord(subject: ApprovalSubject, prints: Prints, at: number): ApprovalRecord {
+  const { tool, key, caller, when } = subject;
+  const { account, project } = key;
+  const place = placeOf(subject);
+  return {
+    // The same question has the same id, so a later answer replaces the earlier one.
+    id: `a_${sha256(place).slice(0, 16)}`,
+    place,
+    server: tool.server,
+    tool: tool.name,
+    toolId: tool.id,
+    ...(caller !== undefined && { caller }),
+    ...(account !== undefined && { account }),
+    ...(project !== undefined && { project }),
+    ...(when.length > 0 && { when: [...when] }),
+    entry: prints.entry(subject.entry),
+    definition: prints.definition(tool),
+    at,
+  };
+}
+
+/** Undefined for an invalid record, for instance from another version of the program. */
+export function parseRecord(value: unknown): ApprovalRecord | undefined {
+  if (!isRecord(value)) return undefined;
+  const texts = ["id", "place", "server", "tool", "toolId", "entry", "definition"];
+  const optional = ["caller", "account", "project"];
+  const { when } = value;
+  const isSound =
+    texts.every((field) => typeof value[field] === "string") &&
+    optional.every((field) => value[field] === undefined || typeof value[field] === "string") &&
+    (when === undefined || (Array.isArray(when) && when.length > 0 && when.every(isRecord))) &&
+    typeof value["at"] === "number";
+  return isSound ? (value as unknown as ApprovalRecord) : undefined;
+}

@@ -1,0 +1,219 @@
+import type { MostRemembered } from "../../config/approval/schema.ts";
+import type { ToolEntry } from "../../catalog/tool-entry.ts";
+import type { Approval, Remembering } from "../../interact/interact.ts";
+import type { Store } from "../../store/store.ts";
+import { Prints, newRecord, parseRecord, placeOf } from "./record.ts";
+import type { ApprovalRecord, ApprovalSubject } from "./record.ts";
+
+export interface RememberedSettings {
+  /** Where lasting answers are kept. */
+  store(): Promise<Store>;
+  now(): number;
+}
+
+/** How many answers of each kind are remembered. The oldest go, and are asked for again. */
+const most = 1_000;
+
+/** How long what was read from the store counts: what another process revokes is used no longer than this. */
+const freshMs = 1_000;
+
+const prefix = "approval/";
+
+/** What became of an answer that was to be remembered. */
+export interface Kept {
+  remembered?: Remembering;
+  /** Why it is not remembered for as long as it should be. */
+  notKept?: string;
+}
+
+/** What is remembered about a question: an answer that counts, or one that does not count any more. */
+export interface Recalled {
+  record: ApprovalRecord;
+  remembered: Remembering;
+  changed?: "server" | "tool" | undefined;
+}
+
+/** Answers that allow later calls: for this hub, and lasting ones in the store, which all processes share. */
+export class RememberedApprovals {
+  readonly #settings: RememberedSettings;
+  readonly #prints = new Prints();
+  readonly #session = new Map<string, ApprovalRecord>();
+  #always = new Map<string, ApprovalRecord>();
+  #readAt: number | undefined;
+  #reading: Promise<void> | undefined;
+  /** Counts our own changes, so that none is lost to what was read before it. */
+  #changes = 0;
+  #isLasting = true;
+  /** Questions that are open. */
+  readonly #waiting = new Set<() => void>();
+  #problem: string | undefined;
+
+  constructor(settings: RememberedSettings) {
+    this.#settings = settings;
+  }
+
+  /** True if what the store has is known; otherwise wait for `read` first. */
+  get isFresh(): boolean {
+    if (this.#readAt === undefined) return false;
+    const ageMs = this.#settings.now() - this.#readAt;
+    return !this.#isLasting || (ageMs >= 0 && ageMs < freshMs);
+  }
+
+  /** False if the store loses everything when this process ends. Known after `read`. */
+  get isLasting(): boolean {
+    return this.#isLasting;
+  }
+
+  /** Why the store could not be read. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Reads the store if that was not done a moment ago. A store that fails has no answers, so people are asked. */
+  async read(): Promise<void> {
+    if (this.isFresh) return;
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+    await this.#reading;
+  }
+
+  /** What is remembered about a question, of the kinds that may be used for it. */
+  recall(subject: ApprovalSubject, upTo: MostRemembered): Recalled | undefined {
+    if (upTo === "never" || (this.#session.size === 0 && this.#always.size === 0)) return undefined;
+    const place = placeOf(subject);
+    const session = this.#judge(this.#session.get(place), subject, "session");
+    if (upTo === "session" || (session && !session.changed)) return session;
+    return this.#judge(this.#always.get(place), subject, "always") ?? session;
+  }
+
+  /** Remembers that these calls are allowed. Never rejects: what cannot be stored holds until the hub closes. */
+  async keep(
+    subject: ApprovalSubject,
+    wanted: Remembering,
+    { upTo, limit = "it may not be remembered" }: { upTo: MostRemembered; limit?: string },
+  ): Promise<Kept> {
+    if (upTo === "never") return { notKept: limit };
+    const record = newRecord(subject, this.#prints, this.#settings.now());
+    if (wanted === "session") return this.#keepHere(record);
+    const notKept = upTo === "always" ? await this.#store(record) : limit;
+    return notKept === undefined ? { remembered: "always" } : { ...this.#keepHere(record), notKept };
+  }
+
+  /** What somebody answers, or that they allow it in their answer to another question meanwhile. */
+  async orAllowed(
+    subject: ApprovalSubject,
+    upTo: MostRemembered,
+    answer: Promise<Approval> | undefined,
+  ): Promise<Approval> {
+    const { promise, resolve } = Promise.withResolvers<Approval>();
+    const look = () => {
+      const recalled = this.recall(subject, upTo);
+      if (recalled && !recalled.changed) resolve({ decision: "allow" });
+    };
+    this.#waiting.add(look);
+    try {
+      return await Promise.race([answer as Promise<Approval>, promise]);
+    } finally {
+      this.#waiting.delete(look);
+    }
+  }
+
+  /** All that is remembered, the oldest first. Fails if the store cannot be read. */
+  async list(): Promise<Omit<Recalled, "changed">[]> {
+    const always = await readAll(await this.#settings.store());
+    const all = [
+      ...always.map((record) => ({ record, remembered: "always" as const })),
+      ...[...this.#session.values()].map((record) => ({ record, remembered: "session" as const })),
+    ];
+    return all.toSorted((one, other) => one.record.at - other.record.at);
+  }
+
+  /** Forgets what `isMeant` selects, and returns it. Fails if the store cannot be read or changed. */
+  async revoke(isMeant: (record: ApprovalRecord) => boolean): Promise<Omit<Recalled, "changed">[]> {
+    const meant = (await this.list()).filter(({ record }) => isMeant(record));
+    const store = await this.#settings.store();
+    for (const { record, remembered } of meant) {
+      this.#changes++;
+      if (remembered === "session") this.#session.delete(record.place);
+      else {
+        this.#always.delete(record.place);
+        await store.delete(keyOf(record));
+      }
+    }
+    return meant;
+  }
+
+  /** What has changed since a record was made, as far as it is known. */
+  changed(
+    record: ApprovalRecord,
+    { entry, tool }: { entry: ApprovalSubject["entry"]; tool?: ToolEntry | undefined },
+  ): Recalled["changed"] {
+    if (record.entry !== this.#prints.entry(entry)) return "server";
+    return tool && record.definition !== this.#prints.definition(tool) ? "tool" : undefined;
+  }
+
+  #judge(
+    record: ApprovalRecord | undefined,
+    subject: ApprovalSubject,
+    remembered: Remembering,
+  ): Recalled | undefined {
+    if (!record || record.caller !== subject.caller || record.tool !== subject.tool.name) return undefined;
+    return { record, remembered, changed: this.changed(record, subject) };
+  }
+
+  #keepHere(record: ApprovalRecord): Kept {
+    this.#session.delete(record.place);
+    this.#session.set(record.place, record);
+    const [oldest] = this.#session.keys();
+    if (this.#session.size > most && oldest !== undefined) this.#session.delete(oldest);
+    for (const look of this.#waiting) look();
+    return { remembered: "session" };
+  }
+
+  /** Returns why it could not be stored. */
+  async #store(record: ApprovalRecord): Promise<string | undefined> {
+    try {
+      const store = await this.#settings.store();
+      if (!store.durable) return "nothing can be stored beyond the end of this program";
+      this.#changes++;
+      await store.set(keyOf(record), record);
+      this.#always.set(record.place, record);
+      for (const look of this.#waiting) look();
+      const all = await readAll(store);
+      for (const old of all.slice(0, Math.max(0, all.length - most))) {
+        this.#always.delete(old.place);
+        await store.delete(keyOf(old));
+      }
+      return undefined;
+    } catch (error) {
+      return `it could not be stored (${(error as Error).message})`;
+    }
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const store = await this.#settings.store();
+      this.#isLasting = store.durable;
+      for (let changes = -1; changes !== this.#changes;) {
+        changes = this.#changes;
+        const records = store.durable ? await readAll(store) : [];
+        this.#always = new Map(records.map((record) => [record.place, record]));
+      }
+      this.#problem = undefined;
+    } catch (error) {
+      this.#always = new Map();
+      this.#problem = (error as Error).message;
+    }
+    this.#readAt = this.#settings.now();
+  }
+}
+
+function keyOf({ id }: ApprovalRecord): string {
+  return `${prefix}${id}`;
+}
+
+/** The oldest first. */
+async function readAll(store: Store): Promise<ApprovalRecord[]> {
+  const entries = await store.list(prefix, { limit: 2 * most });
+  const records = entries.flatMap(({ value }) => parseRecord(value) ?? []);
+  return records.toSorted((one, other) => one.at - other.at);
+}
