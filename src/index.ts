@@ -35,6 +35,7 @@ export type { ListedEntry, ListOptions, ToolListOptions } from "./catalog/settin
 export type { ToolEntry } from "./catalog/tool-entry.ts";
 export type { ApprovalEntry, Approvals, RevokedApprovals } from "./hub/approvals.ts";
 export type { ApprovalExplanation, ToolExplanation, ToolRule } from "./hub/explain-tool.ts";
+export { conditionWords } from "./calls/approvals/words.ts";
 export type { CallRecord } from "./calls/call-log.ts";
 export type { CallOptions, CallResult } from "./calls/call-tool.ts";
 export type { KeptResult, Selection } from "./calls/results/store.ts";

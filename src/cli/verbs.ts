@@ -134,6 +134,12 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./commands/prompt.ts"),
   },
   {
+    name: "approvals",
+    summary: "list and revoke the tools that are always allowed",
+    group: "Use",
+    load: () => import("./commands/approvals.ts"),
+  },
+  {
     name: "serve",
     summary: "offer all servers as one, over HTTP or stdio",
     group: "Use",

@@ -49,6 +49,11 @@ export async function withHub<T>(
   hub.on("server-log", ({ server, message }) => server === "" && warnings.add(message));
   // Printed right away, because the secret is about to be sent.
   hub.on("issuer-chosen", (event) => terminal.err(`${safe(issuerWords(event))}\n`));
+  hub.on("question-answered", ({ remembered, notKept }) => {
+    if (notKept === undefined) return;
+    const until = remembered === "session" ? "until this program ends" : "for this call only";
+    terminal.err(`${safe(`Your answer holds ${until}, because ${notKept}.`)}\n`);
+  });
   let notice: NodeJS.Timeout | undefined;
   const onAbort = () => {
     const words = "Stopping the servers. Press Ctrl-C again to exit now.\n";

@@ -45,13 +45,13 @@ export class WorkspaceState {
   /** The user's own state store. */
   store(): Promise<Store> {
     this.#store ??= import("../store/open.ts").then(({ orInMemory }) =>
-      orInMemory(this.#durable(), this.#warn),
+      orInMemory(this.durable(), this.#warn),
     );
     return this.#store;
   }
 
   /** The state file itself; rejects if it cannot be used. For what must not be forgotten: locks and decisions. */
-  #durable(): Promise<Store> {
+  durable(): Promise<Store> {
     this.#shared ??= this.#openShared().catch((error: unknown) => {
       this.#shared = undefined;
       throw error;
@@ -91,7 +91,7 @@ export class WorkspaceState {
       import("../store/lease.ts"),
       import("../store/memory.ts"),
     ]);
-    const stores = { shared: () => this.#durable(), here: (this.#here ??= createMemoryStore()) };
+    const stores = { shared: () => this.durable(), here: (this.#here ??= createMemoryStore()) };
     const options = { ttlMs: 15_000, waitMs: 60_000 };
     const working = withLeaseOrHere(stores, key, options, (held) => {
       this.#working.add(working);
@@ -110,12 +110,12 @@ export class WorkspaceState {
   }
 
   async trust(content: Omit<TrustedContent, "at">): Promise<void> {
-    await keepContent(await this.#durable(), { ...content, at: Date.now() });
+    await keepContent(await this.durable(), { ...content, at: Date.now() });
   }
 
   /** Revokes what `isMeant` selects and returns it. Fails if the decisions cannot be read or changed. */
   async distrust(isMeant: (content: TrustedContent) => boolean): Promise<TrustedContent[]> {
-    const store = await this.#durable();
+    const store = await this.durable();
     const meant = (await allContents(store)).filter(isMeant);
     for (const content of meant) await forgetContent(store, content);
     return meant;

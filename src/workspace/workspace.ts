@@ -301,7 +301,7 @@ export class Workspace {
     const trust = (mark: string) => this.decisions.contents(mark);
     const chain = chainFor({ sources }, env);
     // Like trust: a project that names a store must not bring answers of its own.
-    const approvals = () => this.#state.store();
+    const approvals = () => this.#state.durable();
     const stateFolder = folders.state;
     return { env, secrets, trust, credentials, stateFolder, store, approvals, chain, folders };
   }

@@ -277,7 +277,7 @@ describe("M80 what serve refuses", () => {
     expect(await box.cli(["serve"])).toMatchObject(refused(`${box.path(user)}:3: a comma is missing`));
     expect(await box.cli(["serve", "--stdio"])).toMatchObject(refused("a comma is missing"));
     box.write(user, { approval: { default: "dney" } });
-    expect(await box.cli(["serve"])).toMatchObject(refused("approval: expected"));
+    expect(await box.cli(["serve"])).toMatchObject(refused("approval.default: expected"));
     box.write(user, { mcpServers: [] });
     expect(await box.cli(["serve"])).toMatchObject(refused("mcpServers: expected an object"));
   });

@@ -615,16 +615,16 @@ describe("M62 questions on the command line", () => {
   it("asks for approval if the configuration says so and shows the call; --yes approves it, and no terminal means no", async () => {
     const box = setUp(files, { approval: { tools: { "read_*": "prompt", broken: "deny" } } });
     const call = ["call", "read_file", "path=\u001b[2J"];
-    const yes = await box.cli(call, { forms: [true] });
+    const yes = await box.cli(call, { forms: ["once"] });
     expect(yes.code).toBe(0);
     expect(yes.asked.join("\n")).toMatch(
-      /read_file of files \(Read a file\)\nEffects: read-only.*\nArguments:\n {2}path {2}\\u\{1b\}\[2J\nCall it\?/,
+      /read_file of files \(Read a file\)\nEffects: read-only.*\nArguments:\n {2}path {2}\\u\{1b\}\[2J\nAsked because .*\nCall it\?/,
     );
-    expect(await box.cli(call, { forms: [false] })).toMatchObject({
+    expect(await box.cli(call, { forms: ["deny"] })).toMatchObject({
       code: 7,
       err: expect.stringContaining("you said no") as string,
     });
-    expect(await box.cli(call, { forms: [undefined] })).toMatchObject({ code: 7 });
+    expect(await box.cli(call, { forms: [undefined] })).toMatchObject({ code: 130 });
     expect(await box.cli(call)).toMatchObject({
       code: 7,
       err: expect.stringContaining("use --yes to allow it") as string,

@@ -52,7 +52,7 @@ function questionOf(
 ): ApproveQuestion {
   const { server, name, id, title, annotations } = tool;
   const covers = subjectCovers(subject);
-  const forgotten = forgottenWords(approvals.recall(subject, upTo)) ?? approvals.problem;
+  const forgotten = forgottenWords(approvals.recall(subject, upTo), approvals.problem);
   return {
     kind: "approve",
     id: crypto.randomUUID(),

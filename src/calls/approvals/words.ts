@@ -40,7 +40,11 @@ export function conditionWords(when: Conditions): string {
 }
 
 /** Why an earlier answer does not count any more. */
-export function forgottenWords(recalled: Recalled | undefined): string | undefined {
+export function forgottenWords(
+  recalled: Recalled | undefined,
+  problem: string | undefined,
+): string | undefined {
+  if (problem !== undefined) return `remembered answers cannot be read (${problem})`;
   if (!recalled?.changed) return undefined;
   const { record, remembered, changed } = recalled;
   const when =

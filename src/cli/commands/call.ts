@@ -65,7 +65,7 @@ export function command(terminal: Terminal): Command {
             const result = await spinWhile(terminal, () =>
               callTool(hub, query, words, { ...options, signal, waiting }, terminal),
             ).catch((error: unknown) => {
-              if (isPlugboardError(error, "call-cancelled"))
+              if (isPlugboardError(error, "call-cancelled") && !error.endsTurn)
                 terminal.err("Cancelled. The server was notified.\n");
               throw error;
             });

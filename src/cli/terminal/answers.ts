@@ -6,14 +6,13 @@ import type {
   Interact,
   LogInQuestion,
 } from "../../index.ts";
+import { askApproval } from "./approval.ts";
 import type { Ask } from "./ask.ts";
 import { fillForm } from "./elicitation-form.ts";
 import { waysToLogIn } from "./login-ways.ts";
 import type { Alone } from "./login-ways.ts";
 import { safe } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
-import { effectWords } from "../views/tool.ts";
-import { valueText } from "../views/value-lines.ts";
 
 export interface AnswerOptions {
   terminal: Terminal;
@@ -49,7 +48,8 @@ export function terminalAnswers(options: AnswerOptions): Interact {
         decision: "deny",
         reason: `${question.because}, and there is no terminal to ask in; use --yes to allow it`,
       };
-    return inTurn(() => askApproval(question, ask, signal));
+    // Somebody may have allowed it for longer while it waited for its turn.
+    return inTurn(async () => (signal.aborted ? { decision: "cancel" } : askApproval(question, ask, signal)));
   };
   if (!ask) return { approve };
   return {
@@ -81,20 +81,6 @@ async function wantsToLogIn(question: LogInQuestion, ask: Ask, signal: AbortSign
   await ask.say(safe(because));
   const message = `Log in to ${safe(server)}${account} ${when}?`;
   return (await ask.confirm({ message, initial: true }, signal)) ?? false;
-}
-
-async function askApproval(question: ApproveQuestion, ask: Ask, signal: AbortSignal): Promise<Approval> {
-  const { server, tool, title, annotations, because } = question;
-  const args = valueText(question.arguments);
-  await ask.say(
-    [
-      `${safe(tool)} of ${safe(server)}${title === undefined ? "" : ` (${safe(title)})`}`,
-      `Effects: ${effectWords(annotations)}`,
-      ...(args === "" ? ["No arguments."] : ["Arguments:", ...args.split("\n").map((line) => `  ${line}`)]),
-    ].join("\n"),
-  );
-  const isAllowed = await ask.confirm({ message: `Call it? (${safe(because)})`, initial: false }, signal);
-  return isAllowed ? { decision: "allow" } : { decision: "deny", reason: "you said no" };
 }
 
 /** Never opens the page itself: the person sees the address, agrees or declines, and opens it. */

@@ -1,5 +1,14 @@
-import { PlugboardError, describeOrigin, isPlugboardError } from "../../index.ts";
-import type { Hub, LoadedConfig, Origin, ToolExplanation, ToolRule, Workspace } from "../../index.ts";
+import { PlugboardError, conditionWords, describeOrigin, isPlugboardError } from "../../index.ts";
+import type {
+  ApprovalEntry,
+  ApprovalExplanation,
+  Hub,
+  LoadedConfig,
+  Origin,
+  ToolExplanation,
+  ToolRule,
+  Workspace,
+} from "../../index.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -39,12 +48,33 @@ function describe(explanation: ToolExplanation, terminal: Terminal): string {
     ["server", server],
     ["name", renamedTo === undefined ? name : `${name}, renamed to ${renamedTo}`],
     ["status", why === "" ? status : `${status}: ${why}`],
-    ["approval", approval.origin ? `${approval.mode}, from ${place(approval.origin)}` : approval.mode],
+    ["approval", approvalWords(approval)],
+    ...approval.conditions.map(({ rule, mode, when, origin }): [string, string] => [
+      "if",
+      `${conditionWords(when)}: ${mode}  ${rule}  ${place(origin)}`,
+    ]),
+    ...approval.remembered.map((answer): [string, string] => ["answered", answerWords(answer)]),
     ...rules.map((rule): [string, string] => ["rule", ruleWords(rule)]),
   ];
   const paint = painter(terminal);
   const body = lines.map(([label, text]) => `  ${paint("dim", label.padEnd(8))} ${safe(text)}\n`).join("");
   return `${paint("bold", safe(id))}\n${body}`;
+}
+
+function approvalWords({ mode, origin, outcome, because, conditions }: ApprovalExplanation): string {
+  if (!origin || !outcome) return mode;
+  const happens = {
+    approved: "a call is not asked about",
+    asked: `a call is asked about${because === undefined ? "" : `, because ${because}`}`,
+    denied: "a call is denied",
+  };
+  const unless = conditions.length === 0 ? "" : ", unless a condition below holds";
+  return `${mode}, from ${place(origin)}: ${happens[outcome]}${unless}`;
+}
+
+function answerWords({ id, remembered, covers, at, stale }: ApprovalEntry): string {
+  const counts = stale === undefined ? "" : `; does not count any more: ${stale}`;
+  return `${remembered} (${id}, ${new Date(at).toISOString().slice(0, 10)}): ${covers}${counts}`;
 }
 
 /** For example `tools.deny[0] "delete_*"  /home/me/config.json:7`. */
