@@ -36,7 +36,7 @@ export interface ApprovalExplanation {
   origin?: Origin;
   /** What happens to a call now, apart from conditions; absent if the caller decides. */
   outcome?: "approved" | "asked" | "denied";
-  /** Why it is asked about. */
+  /** Why it is asked about, or why not. */
   because?: string;
   /** Rules that look at the arguments. The strictest one that matches wins. */
   conditions: ConditionExplanation[];
@@ -118,17 +118,25 @@ function approvalOf(tool: ToolEntry, config: LoadedConfig, remembered: ApprovalE
   if (!rule) return { mode: notConfigured, conditions, remembered };
   const entryOf = () => config.servers.get(server) ?? {};
   const need = needOf({ tool, args: {} }, { fields, otherwise: "approve", context: { entryOf } });
-  const asks = typeof need === "object" && "because" in need && !remembered.some((one) => answers(one, need));
+  const isAsked = typeof need === "object" && "because" in need;
+  const answer = isAsked ? remembered.find((one) => answers(one, need)) : undefined;
+  const because = answer
+    ? `an earlier answer allows it (${answer.id})`
+    : isAsked
+      ? need.because
+      : harmless[mode];
   return {
     mode,
     rule: formatPath(rule.path),
     origin: ruleOrigin(rule, server, config),
-    outcome: mode === "deny" ? "denied" : asks ? "asked" : "approved",
-    ...(asks && { because: need.because }),
+    outcome: mode === "deny" ? "denied" : isAsked && !answer ? "asked" : "approved",
+    ...(because !== undefined && { because }),
     conditions,
     remembered,
   };
 }
+
+const harmless: Partial<Record<string, string>> = { auto: "its annotations say that it is harmless" };
 
 /** True if an earlier answer makes the question unnecessary. */
 function answers({ stale, when, remembered }: ApprovalEntry, { upTo }: Need): boolean {

@@ -92,6 +92,6 @@ function turnCancelled({ server, id, name }: ToolEntry, reason: string | undefin
     tool: id,
     executed: "no",
     data: { reason: "turn-cancelled" },
-    hint: "Whoever was asked ended the turn: make no further calls until they say something.",
+    hint: "The person who was asked ended the turn. Make no further calls until they say something.",
   });
 }

@@ -14,15 +14,15 @@ export async function askApproval(
   ask: Ask,
   signal: AbortSignal,
 ): Promise<Approval> {
-  const { server, tool, title, annotations, because, rule, forgotten } = question;
-  const place =
-    rule?.file === undefined ? "" : `, ${rule.file}${rule.line === undefined ? "" : `:${rule.line}`}`;
+  const { server, tool, title, annotations, because, rule, remember, forgotten } = question;
   await ask.say(
     [
       `${safe(tool)} of ${safe(server)}${title === undefined ? "" : ` (${safe(title)})`}`,
       `Effects: ${effectWords(annotations)}`,
       ...argumentLines(question.arguments),
-      `Asked because ${safe(because)}${rule ? safe(` (${rule.path}${place})`) : ""}.`,
+      safe(`Asked because ${because}.`),
+      ...(rule ? [safe(`Rule: ${rule.path}${placeWords(rule)}`)] : []),
+      ...(remember.always === undefined ? [] : [safe(`Always would cover ${remember.always}.`)]),
       ...(forgotten === undefined ? [] : [safe(`Note: ${forgotten}.`)]),
     ].join("\n"),
   );
@@ -41,15 +41,19 @@ export async function askApproval(
   }
 }
 
-function choicesOf({ remember }: ApproveQuestion): Choice[] {
+function placeWords({ file, line }: NonNullable<ApproveQuestion["rule"]>): string {
+  return file === undefined ? "" : ` in ${file}${line === undefined ? "" : `:${line}`}`;
+}
+
+function choicesOf({ remember: { session, always } }: ApproveQuestion): Choice[] {
   return [
     { value: "once", label: "Yes, once" },
-    ...(remember.session === undefined
+    ...(session === undefined
       ? []
-      : [{ value: "session", label: "Yes, for this session", hint: safe(remember.session) }]),
-    ...(remember.always === undefined
+      : [{ value: "session", label: "Yes, for this session", hint: "until this program ends" }]),
+    ...(always === undefined
       ? []
-      : [{ value: "always", label: "Yes, always", hint: safe(remember.always) }]),
+      : [{ value: "always", label: "Yes, always", hint: "take it back with `plugboard approvals revoke`" }]),
     { value: "deny", label: "No", hint: "this call is not made" },
     { value: "cancel", label: "Cancel", hint: "stop here" },
   ];

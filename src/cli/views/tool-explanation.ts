@@ -63,13 +63,10 @@ function describe(explanation: ToolExplanation, terminal: Terminal): string {
 
 function approvalWords({ mode, origin, outcome, because, conditions }: ApprovalExplanation): string {
   if (!origin || !outcome) return mode;
-  const happens = {
-    approved: "a call is not asked about",
-    asked: `a call is asked about${because === undefined ? "" : `, because ${because}`}`,
-    denied: "a call is denied",
-  };
+  const happens = { approved: "not asked about", asked: "asked about", denied: "denied" }[outcome];
+  const why = because === undefined ? "" : `, because ${because}`;
   const unless = conditions.length === 0 ? "" : ", unless a condition below holds";
-  return `${mode}, from ${place(origin)}: ${happens[outcome]}${unless}`;
+  return `${mode}, from ${place(origin)}: a call is ${happens}${why}${unless}`;
 }
 
 function answerWords({ id, remembered, covers, at, stale }: ApprovalEntry): string {
