@@ -33,30 +33,26 @@ export interface Verdict {
   by: "answer" | "remembered" | "annotations";
 }
 
-/**
- * Allows the call (returns undefined), asks for approval, or throws. Throws too if there is nobody to ask. `isRead` if
- * what is remembered has just been read.
- */
-export function approve(
-  asked: Approvable,
-  context: ApproveContext,
-  isRead = false,
-): Promise<Verdict> | undefined {
-  const { tool } = asked;
+/** True if the call may be sent without asking anybody, as far as that is known at once. Throws if it is denied. */
+export function isAllowed(asked: Approvable, context: ApproveContext): boolean {
   const need = judge(asked, context);
-  if (need === "approved") return undefined;
+  if (need === "approved") return true;
   const { catalog, scope, approvals } = context.context;
-  if (need !== "harmless") {
-    if (!isRead && !approvals.isFresh) return approveAfterReading(asked, context);
-    if (!isRemembered(asked, need, context)) return ask(asked, need, context);
-  }
+  if (need !== "harmless" && !(approvals.isFresh && isRemembered(asked, need, context))) return false;
   // Neither annotations nor an earlier answer count once the server says that its tools changed.
-  return catalog.known(tool.id, scope) === tool ? undefined : approveAsListed(asked, context);
+  return catalog.known(asked.tool.id, scope) === asked.tool;
 }
 
-async function approveAfterReading(asked: Approvable, context: ApproveContext): Promise<Verdict> {
-  await context.context.approvals.read();
-  return (await approve(asked, context, true)) ?? { tool: asked.tool, by: "remembered" };
+/** Finds out whether the call is allowed and asks if need be; throws if it is not, or if there is nobody to ask. */
+export async function approve(asked: Approvable, context: ApproveContext): Promise<Verdict> {
+  const need = judge(asked, context);
+  const { catalog, scope, approvals } = context.context;
+  if (typeof need === "object") {
+    await approvals.read();
+    if (!isRemembered(asked, need, context)) return ask(asked, need, context);
+  }
+  if (catalog.known(asked.tool.id, scope) !== asked.tool) return approveAsListed(asked, context);
+  return { tool: asked.tool, by: need === "harmless" ? "annotations" : "remembered" };
 }
 
 async function approveAsListed(asked: Approvable, context: ApproveContext): Promise<Verdict> {

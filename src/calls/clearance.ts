@@ -2,10 +2,11 @@ import { PlugboardError } from "../errors.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { SessionCheck } from "../servers/session.ts";
 import { waitCancelled } from "../lib/abortable.ts";
-import { approve, stillAllows } from "./approve.ts";
+import { approve, isAllowed, stillAllows } from "./approve.ts";
 import type { Approvable, ApproveContext, Verdict } from "./approve.ts";
 import type { Call } from "./call-log.ts";
 import type { CallContext, SendOptions } from "./send.ts";
+import { ownCopy } from "./serializable.ts";
 import { fitArguments } from "./validate.ts";
 
 /**
@@ -19,7 +20,7 @@ export class Clearance implements SessionCheck {
   #asked = 0;
   #waiting: { signal: AbortSignal; outer: Call["trace"]["cancel"] } | undefined;
   readonly #given: Record<string, unknown>;
-  readonly #args: Record<string, unknown>;
+  #args: Record<string, unknown>;
   readonly #call: Call;
   readonly #options: SendOptions;
   readonly #context: CallContext;
@@ -42,10 +43,20 @@ export class Clearance implements SessionCheck {
     this.session = context.sessionOf(call.key);
   }
 
-  /** Allows the call at once (returns undefined), or settles when somebody has been asked. */
-  approve(): Promise<void> | undefined {
-    const asking = approve(this.#about(this.#tool), this.#rules(this.#tool));
-    return asking && this.#settle(asking);
+  /** What is sent. */
+  get args(): Record<string, unknown> {
+    return this.#args;
+  }
+
+  /**
+   * Allows the call at once (returns undefined), or settles when somebody has been asked. `isOwn` if nobody else holds the
+   * arguments; others could change them while somebody is asked about them.
+   */
+  approve(isOwn: boolean): Promise<void> | undefined {
+    const rules = this.#rules(this.#tool);
+    if (isAllowed(this.#about(this.#tool), rules)) return undefined;
+    if (!isOwn) this.#args = ownCopy(this.#args);
+    return this.#settle(approve(this.#about(this.#tool), rules));
   }
 
   /** The call is about to be sent over another session than it was judged for. */
@@ -72,8 +83,8 @@ export class Clearance implements SessionCheck {
         if (stillAllows(this.#verdict, this.#about(now), this.#rules(now))) return;
         if (signal.aborted) throw waitCancelled(signal, now.server);
         if (++this.#asked > mostAsked) throw alwaysAnother(now);
+        if (isAllowed(this.#about(now), this.#rules(now))) return;
         asking = approve(this.#about(now), this.#rules(now));
-        if (!asking) return;
       }
     } finally {
       this.#call.trace.cancel = this.#waiting?.outer;

@@ -5,7 +5,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Scope } from "../catalog/filter.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { Validators } from "../catalog/validators.ts";
-import { looksAtArguments, rulingOf } from "../config/approval/rules.ts";
+import { looksAtArguments } from "../config/approval/rules.ts";
 import type { ApprovalFields, ApprovalRule } from "../config/approval/rules.ts";
 import type { Origin, ServerEntry } from "../config/model.ts";
 import type { Settings } from "../config/schema.ts";
@@ -21,7 +21,7 @@ import type { ApproveContext } from "./approve.ts";
 import type { Call, CallLog } from "./call-log.ts";
 import { Clearance, assertAvailable } from "./clearance.ts";
 import type { ReadResult } from "./result-arguments.ts";
-import { asSent, assertSerializable } from "./serializable.ts";
+import { assertSerializable, ownCopy } from "./serializable.ts";
 import type { TaskEntry, TaskRecords } from "./tasks/records.ts";
 import { fitArguments } from "./validate.ts";
 
@@ -151,14 +151,10 @@ export function prepare(
   const { signal, onProgress: heard } = options;
   const config = context.configOf(tool.server);
   const { fitted, notes } = fitArguments(tool, given, config, context.validators);
-  const fields = context.approvalFields(tool.server);
-  const isJudged = isOwn || Object.keys(fitted).length === 0 || !looksAtArguments(tool, fields);
-  const judged = isJudged ? fitted : asSent(fitted);
-  const isFree = rulingOf(tool, judged, fields, options.approval ?? "approve").mode === "approve";
-  const args =
-    isOwn || isFree || judged !== fitted || Object.keys(fitted).length === 0 ? judged : asSent(fitted);
-  const clearance = new Clearance(tool, given, args, call, options, context);
-  const approval = isFree ? undefined : clearance.approve();
+  // Rules judge what is sent.
+  const isCopied = !isOwn && looksAtArguments(tool, context.approvalFields(tool.server));
+  const clearance = new Clearance(tool, given, isCopied ? ownCopy(fitted) : fitted, call, options, context);
+  const approval = clearance.approve(isOwn || isCopied);
   const onProgress =
     heard || call.trace.isMeasured
       ? (step: Progress) => {
@@ -167,7 +163,7 @@ export function prepare(
         }
       : undefined;
   return {
-    args,
+    args: clearance.args,
     notes,
     approval,
     options: {

@@ -22,6 +22,11 @@ export function asSent(args: Record<string, unknown>): Record<string, unknown> {
   return JSON.parse(JSON.stringify(args)) as Record<string, unknown>;
 }
 
+/** The same, unless there is nothing to change. */
+export function ownCopy(args: Record<string, unknown>): Record<string, unknown> {
+  return Object.keys(args).length === 0 ? args : asSent(args);
+}
+
 const deepest = 1_000;
 
 interface Level {

@@ -33,8 +33,7 @@ export function needOf(
   const { mode, rules, managed } = ruling;
   if (mode === "approve") return "approved";
   if (mode === "deny") return { denied: rules[0] };
-  const isBelieved = context.entryOf(tool.server).config?.untrusted !== true;
-  const wantsManaged = managed && managedNeed(managed, tool, isBelieved);
+  const wantsManaged = managed && managedNeed(managed, tool, context.entryOf(tool.server));
   const because = mode === "prompt" ? promptWords(rules) : (risk(tool.annotations) ?? wantsManaged);
   if (because === undefined) return "harmless";
   if (wantsManaged === undefined) return { because, rules, when: conditionsOf(rules), upTo: "always" };
@@ -51,11 +50,13 @@ export function needOf(
 function managedNeed(
   { mode, rules }: Ruling,
   { raw, annotations }: ToolEntry,
-  isBelieved: boolean,
+  { config }: Pick<ServerEntry, "config">,
 ): string | undefined {
   if (mode === "prompt") return promptWords(rules);
   if (mode !== "auto") return undefined;
-  return risk(annotations) ?? risk(isBelieved && isRecord(raw["annotations"]) ? raw["annotations"] : {});
+  return (
+    risk(annotations) ?? risk(!config?.untrusted && isRecord(raw["annotations"]) ? raw["annotations"] : {})
+  );
 }
 
 /** Why `auto` asks. It allows only tools annotated as read-only, or as neither destructive nor open-world. */

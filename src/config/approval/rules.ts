@@ -45,6 +45,11 @@ export function rulingOf(
 ): Ruling {
   const own = server ?? settings;
   if (own === undefined && policy === undefined) return { mode: otherwise, rules: [] };
+  // Most users write one word.
+  if (policy === undefined && typeof own === "string") {
+    const owner = server === undefined ? "settings" : "server";
+    return { mode: own, rules: [{ mode: own, owner, path: ["approval"], remember: "always" }] };
+  }
   const levels = [matchesIn("server", server, tool, args), matchesIn("settings", settings, tool, args)];
   const user = decide(levels, otherwise);
   const managed = policy && decide([matchesIn("policy", policy, tool, args)], "approve");
@@ -59,9 +64,15 @@ export function looksAtArguments(
   tool: { server: string; name: string },
   { server, settings, policy }: ApprovalFields,
 ): boolean {
-  return [server, settings, policy].some(
-    (field) => typeof field === "object" && field.rules?.some((rule) => rule.when && isAbout(rule, tool)),
-  );
+  return hasCondition(server, tool) || hasCondition(settings, tool) || hasCondition(policy, tool);
+}
+
+function hasCondition(
+  field: Approval | ManagedApproval | undefined,
+  tool: { server: string; name: string },
+): boolean {
+  if (typeof field !== "object" || field.rules === undefined) return false;
+  return field.rules.some((rule) => rule.when && isAbout(rule, tool));
 }
 
 /** All rules with conditions that are about a tool, whatever the arguments. */
