@@ -17,7 +17,8 @@ export interface ApproveContext {
   /** The mode if none is configured: `auto` asks depending on annotations, `approve` leaves it to the caller. */
   otherwise: Mode;
   context: Pick<CallContext, "catalog" | "questions" | "scope" | "entryOf" | "approvals" | "ruleOrigin">;
-  signal: AbortSignal | undefined;
+  /** Aborted when the call is given up. Most calls ask nobody and need none. */
+  signal(): AbortSignal;
 }
 
 /** The call that is judged. */
@@ -57,7 +58,7 @@ export async function approve(asked: Approvable, context: ApproveContext): Promi
 
 async function approveAsListed(asked: Approvable, context: ApproveContext): Promise<Verdict> {
   const { catalog, scope, approvals } = context.context;
-  const now = await catalog.reread(asked.tool, scope, context.signal);
+  const now = await catalog.reread(asked.tool, scope, context.signal());
   if (!now) return ask(asked, unlisted, context);
   const listed = { ...asked, tool: now };
   const need = judge(listed, context);

@@ -116,15 +116,11 @@ export class Clearance implements SessionCheck {
   }
 
   #rules({ server }: ToolEntry): ApproveContext {
-    const untilGivenUp = () => this.#untilGivenUp();
     return {
       fields: this.#context.approvalFields(server),
       otherwise: this.#options.approval ?? "approve",
       context: this.#context,
-      // Most calls ask nobody and need none.
-      get signal() {
-        return untilGivenUp();
-      },
+      signal: () => this.#untilGivenUp(),
     };
   }
 

@@ -5,7 +5,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Scope } from "../catalog/filter.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { Validators } from "../catalog/validators.ts";
-import { looksAtArguments } from "../config/approval/rules.ts";
+import { looksAtArguments, rulingOf } from "../config/approval/rules.ts";
 import type { ApprovalFields, ApprovalRule } from "../config/approval/rules.ts";
 import type { Origin, ServerEntry } from "../config/model.ts";
 import type { Settings } from "../config/schema.ts";
@@ -151,10 +151,13 @@ export function prepare(
   const { signal, onProgress: heard } = options;
   const config = context.configOf(tool.server);
   const { fitted, notes } = fitArguments(tool, given, config, context.validators);
+  const fields = context.approvalFields(tool.server);
   // Rules judge what is sent.
-  const isCopied = !isOwn && looksAtArguments(tool, context.approvalFields(tool.server));
-  const clearance = new Clearance(tool, given, isCopied ? ownCopy(fitted) : fitted, call, options, context);
-  const approval = clearance.approve(isOwn || isCopied);
+  const isCopied = !isOwn && looksAtArguments(tool, fields);
+  const args = isCopied ? ownCopy(fitted) : fitted;
+  const clearance = new Clearance(tool, given, args, call, options, context);
+  const isFree = rulingOf(tool, args, fields, options.approval ?? "approve").mode === "approve";
+  const approval = isFree ? undefined : clearance.approve(isOwn || isCopied);
   const onProgress =
     heard || call.trace.isMeasured
       ? (step: Progress) => {

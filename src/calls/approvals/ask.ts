@@ -23,7 +23,7 @@ export async function ask(asked: Approvable, need: Need, context: ApproveContext
       { server: tool.server, caller, account: call.key.account, call: call.id },
       // Somebody may allow it while they are asked about another call.
       (question, signal) => approvals.orAllowed(subject, need.upTo, interact.approve?.(question, signal)),
-      context.signal,
+      context.signal(),
       async (given: Approval): Promise<Outcome> => {
         const { decision } = given;
         if (decision !== "allow" || given.remember === undefined)

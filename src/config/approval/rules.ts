@@ -44,7 +44,7 @@ export function rulingOf(
   otherwise: Mode,
 ): Ruling {
   const own = server ?? settings;
-  if (own === undefined && policy === undefined) return { mode: otherwise, rules: [] };
+  if (own === undefined && policy === undefined) return { mode: otherwise, rules: noRules };
   // Most users write one word.
   if (policy === undefined && typeof own === "string") {
     const owner = server === undefined ? "settings" : "server";
@@ -83,6 +83,8 @@ export function conditionalRules(
   const fields = [["server", server] as const, ["settings", settings] as const, ["policy", policy] as const];
   return fields.flatMap(([owner, field]) => rulesIn(owner, field, tool).filter(({ when }) => when));
 }
+
+const noRules: readonly ApprovalRule[] = [];
 
 const strictness: readonly Mode[] = ["deny", "prompt", "auto", "approve"];
 
