@@ -56,6 +56,7 @@ one of its names, is used, and \`add\` fails. \`allowedMcpServers\` and \`denied
 \`{ "serverCommand": ["npx", "-y", "x"] }\` (exact) or \`{ "serverUrl": "https://*.example/mcp" }\`. The policy holds for files,
 \`add\`, \`import\`, plugins and servers in code (\`createHub({ servers })\`, \`hub.add\`), and a new one for every server that is added or started, and, once it is loaded, for running ones too.
 
+- \`approval\` can only make the user's rules about calls stricter; see [Approval](approval.md#the-managed-policy).
 - Deny always wins. If the allow list has rules for commands (or URLs), each command (or URL) must match one of them; a matching
   name is not enough.
 - A URL rule covers everything below its path by whole segments, every query, and every port if it names none. Hosts and paths are compared

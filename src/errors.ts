@@ -273,7 +273,8 @@ export const errorTable = {
     shownAs: "error",
     passes: false,
     executed: "maybe",
-    meaning: "The caller cancelled the call.",
+    meaning:
+      "The caller cancelled the call, or the person who was asked about it ended the whole turn (`endsTurn`).",
     hint: "Nothing to do.",
   },
   "approval-denied": {

@@ -33,7 +33,7 @@ const condition = shownAs(
 
 const defaultMode = field(mode, "For calls that no pattern and no rule matches.", "auto");
 const toolModes = field(
-  z.record(z.string(), mode),
+  z.record(name, mode),
   "By the server's name of the tool. `*` and `?` are wildcards. The strictest match wins.",
   { "delete_*": "prompt" },
   "text",
