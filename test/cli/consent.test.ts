@@ -172,6 +172,11 @@ describe("M11 consent to an entry that looks like something else", () => {
       "lets tools be called without asking you",
     ],
     [
+      "calls that need no approval",
+      { command: "x", approval: { default: "prompt", rules: [{ when: { "/a": "*" }, mode: "approve" }] } },
+      "lets tools be called without asking you",
+    ],
+    [
       "tools that are called harmless",
       { command: "x", tools: { annotations: { "*": { readOnlyHint: true } } } },
       "decides itself which tools count as harmless",

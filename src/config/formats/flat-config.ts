@@ -27,6 +27,8 @@ export function flatten(config: ServerConfig): FlatConfig {
   for (const [field, value] of Object.entries(config)) {
     if (value === undefined) continue;
     if (field === "approval" && typeof value === "string") flat.set("approval.default", value);
+    // No other client has conditions, and without them the rest would approve what they forbid.
+    else if (field === "approval" && isRecord(value) && "rules" in value) flat.set(field, value);
     else if (isRecord(value) && (field === "approval" || flattened.some((name) => name === field))) {
       for (const [inner, member] of Object.entries(value)) {
         if (member !== undefined) flat.set(`${field}.${inner}` as ConfigField, member);
@@ -45,6 +47,7 @@ export function unflatten(flat: FlatConfig): Record<string, unknown> {
     else config[field] = { ...(isRecord(config[field]) ? config[field] : {}), [inner]: value };
   }
   const { approval } = config;
-  if (isRecord(approval) && approval["tools"] === undefined) config["approval"] = approval["default"];
+  const isOneWord = isRecord(approval) && Object.keys(approval).every((field) => field === "default");
+  if (isOneWord) config["approval"] = approval["default"];
   return config;
 }

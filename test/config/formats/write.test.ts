@@ -191,6 +191,19 @@ describe("M10 writing other clients' files", () => {
     expect(notes).toEqual([expect.objectContaining({ server: "db", kind: "lost", field: "tools.deny" })]);
   });
 
+  it("approves nothing where conditions would be lost, and says so", () => {
+    const rules = [{ when: { "/path": "/etc/*" }, mode: "deny" as const }];
+    const config = {
+      command: "uvx",
+      approval: { default: "approve" as const, tools: { a: "approve" as const }, rules },
+    };
+    for (const client of ["gemini", "cline"]) {
+      const { value, notes } = formatOf(client).write!([{ name: "db", config }]);
+      expect(JSON.stringify(value)).not.toMatch(/approve|trust/i);
+      expect(notes).toEqual([expect.objectContaining({ server: "db", kind: "lost", field: "approval" })]);
+    }
+  });
+
   it("warns when a client would expand our plain text", () => {
     const { notes } = formatOf("claude-code").write!([
       { name: "db", config: { command: "uvx", args: ["$${HOME}"] } },
@@ -245,6 +258,7 @@ const extras: ServerConfig[] = [
   { approval: "approve" },
   { approval: "deny" },
   { approval: { default: "prompt", tools: { a: "approve", "b_*": "deny" } } },
+  { approval: { tools: { a: "approve" }, rules: [{ when: { "/path": "/etc/*" }, mode: "deny" }] } },
   { elicitation: "decline" },
   { retry: { attempts: 1 } },
   { oauth: { clientId: "a", clientSecret: "${secret:S}", scopes: ["r", "w"], callbackPort: 9000 } },
