@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { failedCall } from "../../src/gateway/failure.ts";
+import { PlugboardError } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { openPipe } from "./open-pipe.ts";
 
@@ -45,5 +47,31 @@ describe.each(clients)("M80 a %s client with %j", (era, capabilities) => {
       _meta: { "plugboard/error": { code: "arguments-invalid" } },
     });
     expect(JSON.stringify(result)).not.toMatch(/mcp__one|plugboard tools/);
+  });
+});
+
+describe.each(["legacy", "modern"] as const)("M60 a %s client", (era) => {
+  it("is told that a rule denies its call, by the arguments that it sent, without places on this machine", async () => {
+    const rules = [{ when: { "/text": "no*" }, mode: "deny" as const }];
+    await using served = await openPipe({ one: { ...fakeStdio({}), approval: { rules } } });
+    const client = await served.connect(era);
+    expect(await client.result(client.call("one__echo", { text: "yes" }))).not.toHaveProperty("isError");
+    const denied = await client.result(client.call("one__echo", { text: "not" }));
+    expect(denied).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("the configuration denies it") as string }],
+      _meta: { "plugboard/error": { code: "approval-denied", server: "one", executed: "no" } },
+    });
+    expect(JSON.stringify(denied)).not.toContain("approval.rules");
+  });
+});
+
+describe("M60 a turn that a person ended", () => {
+  it("is an error of the protocol that says so, not a result for a model", () => {
+    const data = { reason: "turn-cancelled" } as const;
+    const error = new PlugboardError("call-cancelled", "Cancelled.", { executed: "no", data });
+    expect(failedCall(error)).toMatchObject({
+      error: { code: -31_020, data: { code: "call-cancelled", executed: "no", reason: "turn-cancelled" } },
+    });
   });
 });
