@@ -50,9 +50,14 @@ export class Approvals {
 
   entry({ record, remembered }: Recalled, tool?: ToolEntry): ApprovalEntry {
     const { place: _place, entry: _entry, definition: _definition, ...rest } = record;
-    const entry = this.#config().servers.get(record.server);
-    const changed = entry && this.#remembered.changed(record, { entry, tool });
-    const stale = entry ? changed && changedWords(changed) : "the server is not configured here";
+    const stale = this.#stale(record, tool);
     return { ...rest, remembered, covers: coversWords(record), ...(stale !== undefined && { stale }) };
+  }
+
+  #stale(record: ApprovalRecord, tool: ToolEntry | undefined): string | undefined {
+    const entry = this.#config().servers.get(record.server);
+    if (entry?.baseDir !== record.folder) return `it is about the server in ${record.folder}`;
+    const changed = this.#remembered.changed(record, { entry, tool });
+    return changed && changedWords(changed);
   }
 }

@@ -368,6 +368,7 @@ export class View {
     const own = all.filter(
       ({ record }) =>
         record.server === tool.server &&
+        record.folder === servers.entry(tool.server).baseDir &&
         record.tool === tool.name &&
         record.caller === use.caller &&
         record.account === account &&

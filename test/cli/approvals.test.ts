@@ -104,6 +104,25 @@ describe("M60 approvals on the command line", () => {
     );
   });
 
+  it("keeps servers of the same name in two projects apart", async () => {
+    const box = createSandbox();
+    const server = { ...fakeStdio({ tools: [write] }), approval: "prompt" };
+    for (const place of ["one", "two"]) {
+      box.write(`home/${place}/plugboard.json`, { mcpServers: { files: server } });
+      const config = ["--config", box.path(`home/${place}/plugboard.json`)];
+      expect(await box.cli([...call, ...config])).toMatchObject({ code: 7 });
+      expect(await box.cli([...call, ...config], { forms: ["always"] })).toMatchObject({ code: 0 });
+    }
+    for (const place of ["one", "two"])
+      expect(await box.cli([...call, "--config", box.path(`home/${place}/plugboard.json`)])).toMatchObject({
+        code: 0,
+      });
+    const listed = await box.cli(["approvals", "list", "--config", box.path("home/two/plugboard.json")]);
+    expect(listed.out).toMatch(
+      /any arguments +it is about the server in .*home\/one\n.*any arguments +yes\n/s,
+    );
+  });
+
   it("says so when always cannot be kept, and cannot list answers that cannot be read", async () => {
     const box = setUp();
     box.write("blocked", "a file");

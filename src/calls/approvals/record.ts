@@ -13,6 +13,8 @@ export interface ApprovalRecord {
   /** See `placeOf`. */
   place: string;
   server: string;
+  /** The folder of the configuration that has the server: another project can have another one of this name. */
+  folder: string;
   /** The server's name of the tool, and its id when it was asked about. */
   tool: string;
   toolId: string;
@@ -49,8 +51,9 @@ export function subjectOf(
  * Everything that has to be the same, apart from what may have changed. It is made for every call that a rule asks
  * about, so it is cheap, and names with line breaks can make it ambiguous: compare the caller as well.
  */
-export function placeOf({ tool, key, caller, when }: ApprovalSubject): string {
-  const place = caller === undefined ? `${key.text}\n${tool.name}` : `${key.text}\n${tool.name}\n${caller}`;
+export function placeOf({ tool, entry, key, caller, when }: ApprovalSubject): string {
+  const own = `${key.text}\n${entry.baseDir}\n${tool.name}`;
+  const place = caller === undefined ? own : `${own}\n${caller}`;
   return when.length === 0 ? place : `${place}\n${canonicalJson(when)}`;
 }
 
@@ -111,6 +114,7 @@ export function newRecord(subject: ApprovalSubject, prints: Prints, at: number):
     id: `a_${sha256(place).slice(0, 16)}`,
     place,
     server: tool.server,
+    folder: subject.entry.baseDir,
     tool: tool.name,
     toolId: tool.id,
     ...(caller !== undefined && { caller }),
@@ -126,7 +130,7 @@ export function newRecord(subject: ApprovalSubject, prints: Prints, at: number):
 /** Undefined for an invalid record, for instance from another version of the program. */
 export function parseRecord(value: unknown): ApprovalRecord | undefined {
   if (!isRecord(value)) return undefined;
-  const texts = ["id", "place", "server", "tool", "toolId", "entry", "definition"];
+  const texts = ["id", "place", "server", "folder", "tool", "toolId", "entry", "definition"];
   const optional = ["caller", "account", "project"];
   const { when } = value;
   const isSound =
