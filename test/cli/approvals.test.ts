@@ -1,4 +1,9 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { Workspace, createHub } from "../../src/index.ts";
+import type { Approval } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
@@ -102,6 +107,29 @@ describe("M60 approvals on the command line", () => {
     expect((await box.cli(["approvals", "list"])).out).toContain(
       "the configuration of the server has changed",
     );
+  });
+
+  it("revokes in one process what another one uses, within a second", async () => {
+    const box = setUp();
+    await using workspace = await Workspace.open(box.options);
+    const config = await workspace.load();
+    const answers: Approval[] = [{ decision: "allow", remember: "always" }];
+    const interact = { approve: async () => answers.shift() ?? { decision: "deny" as const } };
+    let now = Date.now();
+    const options = { ...(await workspace.hubOptions(config)), interact, clock: () => now };
+    await using hub = await createHub(config, options);
+    await hub.callTool("files.write_file", { path: "a" });
+    await hub.callTool("files.write_file", { path: "b" });
+    const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+    const run = promisify(execFile)(process.execPath, [main, "approvals", "revoke", "files"], {
+      cwd: box.project,
+      env: box.env,
+    });
+    expect((await run).stdout).toContain("Revoked a_");
+    now += 1_001;
+    await expect(hub.callTool("files.write_file", { path: "c" })).rejects.toMatchObject({
+      code: "approval-denied",
+    });
   });
 
   it("keeps servers of the same name in two projects apart", async () => {
