@@ -6,9 +6,10 @@ import type { Sandbox } from "../sandbox.ts";
 import { entriesWith, filePlaces, plantToken, shapes } from "./canary-fields.ts";
 import { attempt, Canaries } from "./canary-scene.ts";
 
-/** Fields that are shown as they are written: names of tools, servers, accounts, clients and scopes. */
+/** Fields that are shown as they are written: names of tools, servers, accounts, clients and scopes, and patterns in rules. */
 const shown = [
   /^alwaysLoad\[\] /,
+  /^approval\.rules\[\]\.(tools|tools\[\]|when\.\*|when\.\*\[\]) /,
   /^oauth\.(clientId|profile|scopes|scopes\[\]|identityProvider\.clientId) /,
   /^tools\.(allow\[\]|deny\[\]|rename\.\*|annotations\.\*\.\*|describe\.\*|hideArguments\.\*\[\]) /,
   /^bundles\.\*\.(servers\[\]|serverId|description|tools\.(allow|deny)\[\]) /,
@@ -57,6 +58,7 @@ describe("no verb, event or error shows a field that may be a secret", () => {
       ...some.flatMap((name) => each.map((line) => line.replace("<>", name))),
       ...some.flatMap((name) => [`disable ${name}`, `enable ${name} --json`, `remove ${name}`]),
       "secret list",
+      "approvals list",
     ];
     for (const line of lines) await see(box, canaries, line);
     await seeServing(
