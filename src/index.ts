@@ -32,6 +32,7 @@ export type { Audience } from "./catalog/audience.ts";
 export { paramHeaders, paramValue } from "./catalog/param-headers.ts";
 export type { ParamHeader } from "./catalog/param-headers.ts";
 export type { ListedEntry, ListOptions, ToolListOptions } from "./catalog/settings.ts";
+export type { FoundTool, SearchOptions } from "./catalog/search.ts";
 export type { ToolEntry } from "./catalog/tool-entry.ts";
 export type { ApprovalEntry, Approvals, RevokedApprovals } from "./hub/approvals.ts";
 export type { ApprovalExplanation, ToolExplanation, ToolRule } from "./hub/explain-tool.ts";

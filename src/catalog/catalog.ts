@@ -17,6 +17,8 @@ import { promptCommands } from "./prompts.ts";
 import type { PromptCommand } from "./prompts.ts";
 import { JudgingRules } from "./rules.ts";
 import { ScopeView } from "./scope-view.ts";
+import { searchWanted, ToolSearch } from "./search.ts";
+import type { FoundTool, SearchOptions } from "./search.ts";
 import type { CatalogSettings, ListedEntry, ListOptions } from "./settings.ts";
 import type { ToolEntry } from "./tool-entry.ts";
 import type { ToolIndex } from "./tool-index.ts";
@@ -27,6 +29,7 @@ export class Catalog {
   readonly #rules: JudgingRules;
   readonly #lists: AllLists;
   readonly #views = new WeakMap<Scope, ScopeView>();
+  readonly #search = new ToolSearch();
   #meant: { config: LoadedConfig; servers: ServersMeant } | undefined;
 
   constructor(settings: CatalogSettings) {
@@ -50,6 +53,25 @@ export class Catalog {
       }),
     );
     return perServer.flat();
+  }
+
+  /** The callable tools that a scope shows, found by words about what they do, the best first. */
+  async search(text: string, scope: Scope, options: SearchOptions = {}): Promise<FoundTool[]> {
+    const wanted = searchWanted(text, options);
+    const { server: only } = options;
+    const names = only === undefined ? this.#view(scope).names : [only];
+    const lists = await Promise.all(
+      names.map(async (server) => {
+        const reading = this.#index(server, scope, options);
+        // Whoever names a server wants to know why it cannot be searched.
+        const index = await (only === undefined ? reading.catch(leftOut) : reading);
+        return index ? [{ key: this.#settings.servers.key(server, scope.use), index }] : [];
+      }),
+    );
+    // A new configuration may have come while the servers were asked.
+    const view = this.#view(scope);
+    const visible = lists.flat().filter(({ key }) => view.isVisible(key.server));
+    return this.#search.search(wanted, visible, view);
   }
 
   /** Entries of another kind, as the servers sent them. */
@@ -199,11 +221,13 @@ export class Catalog {
   /** The configuration of a server changed or it is gone: nothing known about it counts any more. */
   forget(server: string): void {
     this.#lists.forget((key) => key.server === server);
+    this.#search.forget((key) => key.server === server);
   }
 
   /** A connection ended for want of use, and its lists with it. */
   forgetKey({ text }: ConnectionKey): void {
     this.#lists.forget((key) => key.text === text);
+    this.#search.forget((key) => key.text === text);
   }
 
   /** Resolves when everything that was read is kept. */

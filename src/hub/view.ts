@@ -21,6 +21,7 @@ import type { PromptCommand } from "../catalog/prompts.ts";
 import type { ListKind } from "../catalog/known-list.ts";
 import { cutWords } from "../catalog/pages.ts";
 import type { PageLimit } from "../catalog/pages.ts";
+import type { FoundTool, SearchOptions } from "../catalog/search.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import { Approvals } from "./approvals.ts";
 import type { ApprovalEntry } from "./approvals.ts";
@@ -147,6 +148,15 @@ export class View {
   /** Like `tools`, but includes hidden tools and those set aside, with the reasons. */
   async allTools(options: ToolListOptions = {}): Promise<ToolEntry[]> {
     return this.#whileOpen(this.engine.catalog.tools(this.#as(undefined, options.for).#scope, options));
+  }
+
+  /**
+   * Finds callable tools by words about what they do, the best first. Waits for servers whose tools are not known yet.
+   * Throws `usage-invalid` for a query without words.
+   */
+  async search(query: string, options: SearchOptions = {}): Promise<FoundTool[]> {
+    if (options.server !== undefined) this.#assertVisible(options.server);
+    return this.#whileOpen(this.engine.catalog.search(query, this.#scope, options));
   }
 
   /** Returns the server's result, within the output limits. `isError: true` is a result, not an exception. */

@@ -13,6 +13,7 @@ const ofViews: Record<Exclude<keyof View, "engine">, (view: View) => unknown> = 
   notify: (view) => view.notify("it", "example/said"),
   tools: (view) => view.tools(),
   allTools: (view) => view.allTools(),
+  search: (view) => view.search("add two numbers"),
   callTool: (view) => view.callTool("it.add", { a: 1, b: 2 }),
   forwardCall: (view) => view.forwardCall("it.add", {}),
   findTool: (view) => view.findTool("it.add"),
