@@ -17,7 +17,7 @@ import { promptCommands } from "./prompts.ts";
 import type { PromptCommand } from "./prompts.ts";
 import { JudgingRules } from "./rules.ts";
 import { ScopeView } from "./scope-view.ts";
-import { searchWanted, ToolSearch } from "./search.ts";
+import { ToolSearch } from "./search.ts";
 import type { FoundTool, SearchOptions } from "./search.ts";
 import type { CatalogSettings, ListedEntry, ListOptions } from "./settings.ts";
 import type { ToolEntry } from "./tool-entry.ts";
@@ -57,7 +57,7 @@ export class Catalog {
 
   /** The callable tools that a scope shows, found by words about what they do, the best first. */
   async search(text: string, scope: Scope, options: SearchOptions = {}): Promise<FoundTool[]> {
-    const wanted = searchWanted(text, options);
+    const wanted = this.#search.wanted(text, options);
     const { server: only } = options;
     const names = only === undefined ? this.#view(scope).names : [only];
     const lists = await Promise.all(

@@ -4,11 +4,13 @@ import type { ScopeView } from "./scope-view.ts";
 import type { ListOptions } from "./settings.ts";
 import { parseQuery } from "./search/query.ts";
 import type { Query } from "./search/query.ts";
+import { Boards } from "./search/board.ts";
+import { Population } from "./search/population.ts";
 import { rank } from "./search/rank.ts";
-import type { Population } from "./search/rank.ts";
+import type { Ranked } from "./search/rank.ts";
+import { RelatedWords } from "./search/related-words.ts";
 import { SearchIndex } from "./search/search-index.ts";
 import type { SearchedList } from "./search/search-index.ts";
-import { tuning } from "./search/tuning.ts";
 import type { ToolEntry } from "./tool-entry.ts";
 
 export interface SearchOptions extends ListOptions {
@@ -18,49 +20,50 @@ export interface SearchOptions extends ListOptions {
   server?: string | undefined;
 }
 
-export interface FoundTool {
-  tool: ToolEntry;
-  /** Higher is better. Scores of different searches cannot be compared. */
-  score: number;
-}
+/** A tool that was found. Scores of different searches cannot be compared. */
+export type FoundTool = Ranked;
 
-/** What a search asks for, checked before any server is asked. */
-export interface SearchWanted {
+/** What a search asks for. */
+interface SearchWanted {
   query: Query;
   limit: number;
 }
 
-export function searchWanted(text: string, { limit = 10 }: SearchOptions = {}): SearchWanted {
-  if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new PlugboardError("usage-invalid", "`limit` must be a whole number from 1 upwards.");
-  const query = typeof text === "string" ? parseQuery(text) : undefined;
-  if (!query)
-    throw new PlugboardError("usage-invalid", "The search has no words.", {
-      hint: 'Say in a few words what the tool should do, and name the service if you know it: "create an issue in github".',
-    });
-  return { query, limit };
-}
-
-/** The population of a view while its lists stay the same. */
+/** What a view may find, as long as its lists stay the same. */
 interface Known {
   readonly version: number;
   readonly lists: readonly SearchedList[];
   readonly population: Population;
-  readonly tools: readonly (ToolEntry | undefined)[];
 }
 
-/** Finds tools by what they do. Sees the lists it is given, as the view shows them; it keeps no list of its own. */
+/** Finds tools by what they do. Sees the lists it is given, as the view shows them; it has no lists of its own. */
 export class ToolSearch {
   readonly #index = new SearchIndex();
   readonly #known = new WeakMap<ScopeView, Known>();
+  readonly #boards = new Boards();
+  #related: RelatedWords | undefined;
   #updating: Promise<unknown> = Promise.resolve();
+
+  /** Throws if there is nothing to search for, before any server is asked. */
+  wanted(text: string, { limit = 10 }: SearchOptions): SearchWanted {
+    if (!Number.isSafeInteger(limit) || limit < 1)
+      throw new PlugboardError("usage-invalid", "The limit of a search must be a whole number above 0.", {
+        hint: "Leave it out for 10 results.",
+      });
+    const query = parseQuery(text, (this.#related ??= new RelatedWords()));
+    if (query.length === 0)
+      throw new PlugboardError("usage-invalid", "The search has no words.", {
+        hint: 'Say what the tool should do, and name the service if you know it, for example "create an issue in github".',
+      });
+    return { query, limit };
+  }
 
   async search(
     { query, limit }: SearchWanted,
     lists: readonly SearchedList[],
     view: ScopeView,
   ): Promise<FoundTool[]> {
-    const find = () => this.#find(query, limit, this.#populationOf(lists, view));
+    const find = () => rank(query, this.#populationOf(lists, view), this.#boards, limit);
     if (this.#index.has(lists)) return find();
     // In turn, because another search may come with another list of the same server.
     const update = this.#updating.then(() => this.#index.update(lists)).then(find);
@@ -73,39 +76,19 @@ export class ToolSearch {
     this.#updating = this.#updating.then(() => this.#index.forget(isMeant));
   }
 
-  #find(query: Query, limit: number, { population, tools }: Known): FoundTool[] {
-    return rank(query, this.#index.postings, population, limit).flatMap(({ slot, score }) => {
-      const tool = tools[slot];
-      return tool ? [{ tool, score }] : [];
-    });
-  }
-
-  #populationOf(lists: readonly SearchedList[], view: ScopeView): Known {
+  #populationOf(lists: readonly SearchedList[], view: ScopeView): Population {
     const known = this.#known.get(view);
-    if (known?.version === this.#index.version && isSame(known.lists, lists)) return known;
-    const { documents } = this.#index.postings;
-    const tools: (ToolEntry | undefined)[] = Array.from({ length: documents.length });
-    const isShown = new Uint8Array(documents.length);
-    let count = 0;
-    let length = 0;
+    const { version, postings } = this.#index;
+    if (known?.version === version && isSame(known.lists, lists)) return known.population;
+    const shown: [ToolEntry, number][] = [];
     for (const { key } of lists)
       for (const [entry, slot] of this.#index.slotsOf(key)) {
         const tool = view.shown(entry);
-        if (tool?.status !== "available") continue;
-        tools[slot] = tool;
-        isShown[slot] = 1;
-        count++;
-        length += documents[slot]?.length ?? 0;
+        if (tool?.status === "available") shown.push([tool, slot]);
       }
-    const average = length / Math.max(1, count) || 1;
-    const { saturation, lengthPenalty } = tuning;
-    const norms = Float32Array.from(
-      documents,
-      (one) => saturation * (1 - lengthPenalty + (lengthPenalty * (one?.length ?? 0)) / average),
-    );
-    const made = { version: this.#index.version, lists, population: { isShown, norms, count }, tools };
-    this.#known.set(view, made);
-    return made;
+    const population = new Population(postings, shown);
+    this.#known.set(view, { version, lists, population });
+    return population;
   }
 }
 

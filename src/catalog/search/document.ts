@@ -1,82 +1,75 @@
 import { isRecord } from "../../lib/record.ts";
 import type { ToolEntry } from "../tool-entry.ts";
 import { tuning } from "./tuning.ts";
-import { allTermsOf, termsOf } from "./words.ts";
+import { termsOf } from "./words.ts";
+import type { Terms } from "./words.ts";
 
-/** What the search knows about one tool. */
+/** What the search reads of one tool. */
 export interface Document {
-  /** The terms, each once. */
-  readonly terms: readonly string[];
-  /** How much each of them counts: occurrences, weighted by where they stand. */
-  readonly counts: Float32Array;
-  /** How many of the terms, from the first, are in the name. */
-  readonly named: number;
-  /** The sum of all counts. */
-  readonly length: number;
+  /** Each term, and how much it counts: its occurrences, weighted by where they stand. */
+  readonly counts: ReadonlyMap<string, number>;
+  readonly nameTerms: readonly string[];
+  readonly serverTerms: readonly string[];
 }
 
-/** Enough for every honest tool; whatever a hostile one sends, a document is small and quickly made. */
-const most = { terms: 600, nameTerms: 40, textTerms: 400, parameterTerms: 40, parameters: 100, depth: 3 };
-const mostCharacters = 16_000;
+/** Enough for every honest tool. Whatever a hostile one sends, its document is small and quickly made. */
+const most = { terms: 600, inName: 40, inDescription: 400, inParameter: 40, parameters: 100, depth: 3 };
+const longest = { name: 512, description: 16_000, parameter: 2_000 };
 
 export function documentOf(tool: ToolEntry): Document {
-  const { weights } = tuning;
-  const draft = new Draft();
+  const { weights, whole } = tuning;
   const { name, renamedTo = name, title, description = "", server } = tool;
-  draft.add(nameTerms(renamedTo), weights.name);
-  if (renamedTo !== name) draft.add(nameTerms(name), weights.name);
-  if (title !== undefined) draft.add(nameTerms(title), weights.title);
-  const named = draft.size;
-  draft.add(nameTerms(server), weights.server);
-  draft.add(termsOf(description.slice(0, mostCharacters), most.textTerms), weights.description);
+  const draft = new Draft();
+  const names = [...new Set([renamedTo, name, title ?? name])].map((one) => nameTerms(one));
+  for (const { parts } of names) draft.add(parts, weights.name);
+  const ofServer = nameTerms(server);
+  draft.add(ofServer.parts, weights.server);
+  for (const { wholes } of [...names, ofServer]) draft.add(wholes, weights.name * whole);
+  const about = termsOf(description.slice(0, longest.description), most.inDescription);
+  draft.add(about.parts, weights.description);
+  draft.add(about.wholes, weights.description * whole);
   draft.addParameters(tool.inputSchema, 0);
-  return draft.finish(named);
+  return {
+    counts: draft.counts,
+    nameTerms: [...new Set(names.flatMap(({ parts }) => parts))],
+    serverTerms: [...new Set(ofServer.parts)],
+  };
 }
 
 /** Names keep their stop words: a tool may be called `get`. */
-function nameTerms(name: string): string[] {
-  return allTermsOf(name.slice(0, 512), most.nameTerms);
+function nameTerms(name: string): Terms {
+  return termsOf(name.slice(0, longest.name), most.inName, true);
 }
 
 class Draft {
-  readonly #counts = new Map<string, number>();
+  readonly counts = new Map<string, number>();
   #parameters = 0;
-
-  get size(): number {
-    return this.#counts.size;
-  }
 
   add(terms: readonly string[], weight: number): void {
     for (const term of terms) {
-      const count = this.#counts.get(term);
-      if (count !== undefined) this.#counts.set(term, count + weight);
-      else if (this.#counts.size < most.terms) this.#counts.set(term, weight);
+      const count = this.counts.get(term);
+      if (count !== undefined) this.counts.set(term, count + weight);
+      else if (this.counts.size < most.terms) this.counts.set(term, weight);
     }
   }
 
   /** Names and descriptions of the parameters, with those of nested objects. */
-  addParameters(schema: Record<string, unknown>, depth: number): void {
-    const { properties } = schema;
+  addParameters({ properties }: Record<string, unknown>, depth: number): void {
     if (!isRecord(properties) || depth >= most.depth) return;
     const { weights } = tuning;
     for (const name in properties) {
       if (!Object.hasOwn(properties, name)) continue;
       if (++this.#parameters > most.parameters) return;
-      this.add(nameTerms(name), weights.parameter);
+      this.add(nameTerms(name).parts, weights.parameter);
       const parameter = properties[name];
       if (!isRecord(parameter)) continue;
       const { description, items } = parameter;
-      if (typeof description === "string")
-        this.add(termsOf(description.slice(0, 2_000), most.parameterTerms), weights.parameterText);
+      if (typeof description === "string") {
+        const text = description.slice(0, longest.parameter);
+        this.add(termsOf(text, most.inParameter).parts, weights.parameterText);
+      }
       this.addParameters(parameter, depth + 1);
       if (isRecord(items)) this.addParameters(items, depth + 1);
     }
-  }
-
-  finish(named: number): Document {
-    const terms = [...this.#counts.keys()];
-    const counts = Float32Array.from(this.#counts.values());
-    const length = counts.reduce((sum, count) => sum + count, 0);
-    return { terms, counts, named, length };
   }
 }

@@ -1,34 +1,68 @@
-import { relatedTo } from "./related-words.ts";
-import { allTermsOf, termsOf } from "./words.ts";
+import type { RelatedWords } from "./related-words.ts";
 import { tuning } from "./tuning.ts";
+import { termsOf } from "./words.ts";
 
-/** One thing that is asked for: a term, and others that mean nearly the same. The best match of them counts. */
+/** One thing that is asked for: a term, and others that may stand for it. The best match of them counts. */
 export interface Concept {
   readonly term: string;
-  readonly weight: number;
-  readonly alternatives: readonly { term: string; weight: number }[];
+  /** How much it counts because it was said more than once. */
+  readonly emphasis: number;
+  readonly others: readonly { readonly term: string; readonly weight: number }[];
 }
 
-export interface Query {
-  readonly concepts: readonly Concept[];
-}
+/** Each clause asks for something of its own. */
+export type Query = readonly (readonly Concept[])[];
 
 /** Whoever asks with more than this does not ask for a tool; the beginning says what it is about. */
 const mostCharacters = 8_000;
-const mostTerms = 400;
+const mostTerms = 300;
 
-/** Undefined if there is no word in the text. */
-export function parseQuery(text: string): Query | undefined {
+const ends = /[.?!;\n](?=\s|$)|,\s+(?:and|or|then)\s|\s\+\s/;
+
+/** Splits a text into clauses, and these into terms. Empty if there is no word in it. */
+export function parseQuery(text: string, related: RelatedWords): Query {
   const start = text.slice(0, mostCharacters);
-  const found = termsOf(start, mostTerms);
-  const terms = found.length > 0 ? found : allTermsOf(start, mostTerms);
-  if (terms.length === 0) return undefined;
+  const clauses = clausesOf(start.split(ends), false);
+  // Who asks only with stop words means them.
+  const said = clauses.length > 0 ? clauses : clausesOf([start], true);
+  const count = new Set(said.flat()).size;
+  const weight = tuning.related * Math.min(1, tuning.relatedTerms / count);
+  return said.map((terms) => conceptsOf(terms, related, weight));
+}
+
+function clausesOf(texts: readonly string[], keepsStopWords: boolean): string[][] {
+  const clauses: string[][] = [];
+  let left = mostTerms;
+  for (const text of texts) {
+    if (left <= 0) break;
+    const { parts, wholes } = termsOf(text, left, keepsStopWords);
+    left -= parts.length;
+    if (parts.length > 0) clauses.push([...parts, ...wholes]);
+  }
+  return clauses;
+}
+
+function conceptsOf(terms: readonly string[], related: RelatedWords, weight: number): Concept[] {
   const counts = new Map<string, number>();
   for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
-  const concepts = [...counts].map(([term, count]) => ({
+  const joined = joinedTerms(terms);
+  return [...counts].map(([term, count]) => ({
     term,
-    weight: count,
-    alternatives: relatedTo(term).map((other) => ({ term: other, weight: tuning.related })),
+    emphasis: Math.sqrt(count),
+    others: [
+      ...(joined.get(term) ?? []).map((other) => ({ term: other, weight: 1 })),
+      ...related.of(term).map((other) => ({ term: other, weight })),
+    ],
   }));
-  return { concepts };
+}
+
+/** For each term what it makes with its neighbours, because some write `zip code` and others `zipcode`. */
+function joinedTerms(terms: readonly string[]): Map<string, string[]> {
+  const joined = new Map<string, string[]>();
+  for (const [at, term] of terms.entries()) {
+    const next = terms[at + 1];
+    if (next === undefined) continue;
+    for (const one of [term, next]) joined.set(one, [...(joined.get(one) ?? []), term + next]);
+  }
+  return joined;
 }
