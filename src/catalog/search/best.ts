@@ -12,6 +12,11 @@ export class Best {
     return this.#items;
   }
 
+  /** Of the items, in the same order. */
+  get scores(): readonly number[] {
+    return this.#scores;
+  }
+
   add(item: number, score: number): void {
     if (this.#items.length < this.#most) return this.#rise(item, score);
     if (score > (this.#scores[0] ?? -Infinity)) this.#sink(item, score);

@@ -1,8 +1,7 @@
 import { isRecord } from "../../lib/record.ts";
 import type { ToolEntry } from "../tool-entry.ts";
 import { tuning } from "./tuning.ts";
-import { termsOf } from "./words.ts";
-import type { Terms } from "./words.ts";
+import type { Terms, Words } from "./words.ts";
 
 /** What the search reads of one tool. */
 export interface Document {
@@ -16,16 +15,16 @@ export interface Document {
 const most = { terms: 600, inName: 40, inDescription: 400, inParameter: 40, parameters: 100, depth: 3 };
 const longest = { name: 512, description: 16_000, parameter: 2_000 };
 
-export function documentOf(tool: ToolEntry): Document {
+export function documentOf(tool: ToolEntry, words: Words): Document {
   const { weights, whole } = tuning;
   const { name, renamedTo = name, title, description = "", server } = tool;
-  const draft = new Draft();
-  const names = [...new Set([renamedTo, name, title ?? name])].map((one) => nameTerms(one));
+  const draft = new Draft(words);
+  const names = [...new Set([renamedTo, name, title ?? name])].map((one) => nameTerms(one, words));
   for (const { parts } of names) draft.add(parts, weights.name);
-  const ofServer = nameTerms(server);
+  const ofServer = nameTerms(server, words);
   draft.add(ofServer.parts, weights.server);
   for (const { wholes } of [...names, ofServer]) draft.add(wholes, weights.name * whole);
-  const about = termsOf(description.slice(0, longest.description), most.inDescription);
+  const about = words.termsOf(description.slice(0, longest.description), most.inDescription);
   draft.add(about.parts, weights.description);
   draft.add(about.wholes, weights.description * whole);
   draft.addParameters(tool.inputSchema, 0);
@@ -37,13 +36,18 @@ export function documentOf(tool: ToolEntry): Document {
 }
 
 /** Names keep their stop words: a tool may be called `get`. */
-function nameTerms(name: string): Terms {
-  return termsOf(name.slice(0, longest.name), most.inName, true);
+function nameTerms(name: string, words: Words): Terms {
+  return words.termsOf(name.slice(0, longest.name), most.inName, true);
 }
 
 class Draft {
   readonly counts = new Map<string, number>();
+  readonly #words: Words;
   #parameters = 0;
+
+  constructor(words: Words) {
+    this.#words = words;
+  }
 
   add(terms: readonly string[], weight: number): void {
     for (const term of terms) {
@@ -60,13 +64,13 @@ class Draft {
     for (const name in properties) {
       if (!Object.hasOwn(properties, name)) continue;
       if (++this.#parameters > most.parameters) return;
-      this.add(nameTerms(name).parts, weights.parameter);
+      this.add(nameTerms(name, this.#words).parts, weights.parameter);
       const parameter = properties[name];
       if (!isRecord(parameter)) continue;
       const { description, items } = parameter;
       if (typeof description === "string") {
         const text = description.slice(0, longest.parameter);
-        this.add(termsOf(text, most.inParameter).parts, weights.parameterText);
+        this.add(this.#words.termsOf(text, most.inParameter).parts, weights.parameterText);
       }
       this.addParameters(parameter, depth + 1);
       if (isRecord(items)) this.addParameters(items, depth + 1);

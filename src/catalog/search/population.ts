@@ -16,7 +16,8 @@ export class Population {
   readonly #postings: Postings;
   /** 1 for each slot of a tool that may be found. */
   readonly #isShown: Uint8Array;
-  readonly #rarities = new Map<number, number>();
+  /** By term. */
+  readonly #rarities: number[] = [];
 
   constructor(postings: Postings, shown: Iterable<readonly [tool: ToolEntry, slot: number]>) {
     const { documents } = postings;
@@ -67,12 +68,12 @@ export class Population {
 
   /** How rare a term is. Remembered, because the same few words are in most names. */
   rarityOf(term: number): number {
-    const known = this.#rarities.get(term);
+    const known = this.#rarities[term];
     if (known !== undefined) return known;
     const all = this.#postings.of(term);
     const count = all.reduce((sum, one) => sum + (this.#isShown[slotOf(one)] ?? 0), 0);
     const rarity = this.rarity(count);
-    this.#rarities.set(term, rarity);
+    this.#rarities[term] = rarity;
     return rarity;
   }
 }

@@ -1,6 +1,6 @@
 import type { RelatedWords } from "./related-words.ts";
 import { tuning } from "./tuning.ts";
-import { termsOf } from "./words.ts";
+import type { Words } from "./words.ts";
 
 /** One thing that is asked for: a term, and others that may stand for it. The best match of them counts. */
 export interface Concept {
@@ -20,22 +20,22 @@ const mostTerms = 300;
 const ends = /[.?!;\n](?=\s|$)|,\s+(?:and|or|then)\s|\s\+\s/;
 
 /** Splits a text into clauses, and these into terms. Empty if there is no word in it. */
-export function parseQuery(text: string, related: RelatedWords): Query {
+export function parseQuery(text: string, words: Words, related: RelatedWords): Query {
   const start = text.slice(0, mostCharacters);
-  const clauses = clausesOf(start.split(ends), false);
+  const clauses = clausesOf(start.split(ends), words, false);
   // Who asks only with stop words means them.
-  const said = clauses.length > 0 ? clauses : clausesOf([start], true);
+  const said = clauses.length > 0 ? clauses : clausesOf([start], words, true);
   const count = new Set(said.flat()).size;
   const weight = tuning.related * Math.min(1, tuning.relatedTerms / count);
   return said.map((terms) => conceptsOf(terms, related, weight));
 }
 
-function clausesOf(texts: readonly string[], keepsStopWords: boolean): string[][] {
+function clausesOf(texts: readonly string[], words: Words, keepsStopWords: boolean): string[][] {
   const clauses: string[][] = [];
   let left = mostTerms;
   for (const text of texts) {
     if (left <= 0) break;
-    const { parts, wholes } = termsOf(text, left, keepsStopWords);
+    const { parts, wholes } = words.termsOf(text, left, keepsStopWords);
     left -= parts.length;
     if (parts.length > 0) clauses.push([...parts, ...wholes]);
   }

@@ -13,7 +13,7 @@ export interface Ranked {
 }
 
 /** So many of the best by their words are looked at closely. */
-const mostCandidates = 200;
+const mostCandidates = 100;
 
 /**
  * Ranks tools: BM25 over weighted terms for each clause, the clauses together, then how much of a tool's and its
@@ -31,13 +31,9 @@ export function rank(query: Query, population: Population, boards: Boards, limit
     clause.drain((slot, score) => all.add(slot, query.length === 1 ? score : score * Math.sqrt(score)));
   }
   const best = new Best(Math.max(mostCandidates, 2 * limit));
-  const scores = new Map<number, number>();
-  all.drain((slot, score) => {
-    best.add(slot, score);
-    scores.set(slot, score);
-  });
-  const candidates = best.items.map((slot) => {
-    const total = scores.get(slot) ?? 0;
+  all.drain((slot, score) => best.add(slot, score));
+  const candidates = best.items.map((slot, at) => {
+    const total = best.scores[at] ?? 0;
     return { slot, score: query.length === 1 ? total : Math.cbrt(total * total) };
   });
   return refine(candidates, population, matched).slice(0, limit);
@@ -81,22 +77,20 @@ function refine(
   const { nameCoverage, serverCoverage, siblings } = tuning;
   const covered = (terms: Uint32Array, least: number) => coverage(terms, population, matched, least);
   const servers = new Map<string, number>();
-  const found = candidates.flatMap(({ slot, score: words }) => {
+  const found: Ranked[] = [];
+  for (const { slot, score: words } of candidates) {
     const tool = population.tools[slot];
     const document = population.document(slot);
-    if (!tool || !document) return [];
+    if (!tool || !document) continue;
     const ofName = covered(document.nameTerms, 0);
     // Only the very words of a server's name mean that server.
     const ofServer = covered(document.serverTerms, 1);
     const score = words * (1 + nameCoverage * ofName) * (1 + serverCoverage * ofServer * ofServer);
     servers.set(tool.server, Math.max(score, servers.get(tool.server) ?? 0));
-    return [{ tool, score }];
-  });
-  const ranked = found.map(({ tool, score }) => ({
-    tool,
-    score: score + siblings * (servers.get(tool.server) ?? 0),
-  }));
-  return ranked.sort((one, other) => other.score - one.score || (one.tool.id < other.tool.id ? -1 : 1));
+    found.push({ tool, score });
+  }
+  for (const one of found) one.score += siblings * (servers.get(one.tool.server) ?? 0);
+  return found.sort((one, other) => other.score - one.score || (one.tool.id < other.tool.id ? -1 : 1));
 }
 
 /** How much of a name is asked for, from 0 to 1; rare words count more. */

@@ -3,6 +3,7 @@ import type { ToolEntry } from "../tool-entry.ts";
 import type { ToolIndex } from "../tool-index.ts";
 import { documentOf } from "./document.ts";
 import { Slices } from "../slices.ts";
+import { Words } from "./words.ts";
 import { mostSlots, Postings } from "./postings.ts";
 
 /** The documents of one list. */
@@ -26,6 +27,7 @@ const mostDocuments = 100_000;
  * nothing here can be older than the catalog; of a list that changed, only the changed tools are read again.
  */
 export class SearchIndex {
+  readonly words = new Words();
   readonly postings = new Postings();
   /** Changes whenever a slot gets another meaning. */
   version = 0;
@@ -61,7 +63,7 @@ export class SearchIndex {
     for (const entry of index.entries) {
       if (entry.status === "set-aside" || this.postings.size >= mostSlots) continue;
       if (slices.isOver()) await slices.next();
-      slots.set(entry, before?.get(entry) ?? this.postings.add(documentOf(entry)));
+      slots.set(entry, before?.get(entry) ?? this.postings.add(documentOf(entry, this.words)));
     }
     this.postings.remove([...(before ?? [])].filter(([entry]) => !slots.has(entry)).map(([, slot]) => slot));
     this.#segments.delete(key.text);

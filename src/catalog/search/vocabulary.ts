@@ -14,9 +14,11 @@ export class Vocabulary {
     return this.#ids.get(term);
   }
 
-  add(term: string): number {
-    const known = this.#ids.get(term);
+  add(text: string): number {
+    const known = this.#ids.get(text);
     if (known !== undefined) return known;
+    // A copy: a piece of a text would keep the whole text in memory.
+    const term = text.split("").join("");
     const id = this.#free.pop() ?? this.#terms.length;
     this.#ids.set(term, id);
     this.#terms[id] = term;

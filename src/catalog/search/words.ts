@@ -1,47 +1,80 @@
 import { stem } from "./stem.ts";
 import { stopWords } from "./stop-words.ts";
 
-const longestWord = 64;
-
 /** The terms of a text, with repetitions, in their order. */
 export interface Terms {
   /** Words in lower case, stemmed, split at case changes and digits; characters in pairs where there are no spaces. */
-  parts: string[];
+  readonly parts: string[];
   /** Words that were split, as a whole: `github` for `GitHub`. */
-  wholes: string[];
+  readonly wholes: string[];
 }
 
-/** Splits a text into at most `most` parts, and some more wholes. Linear in the text. */
-export function termsOf(text: string, most: number, keepsStopWords = false): Terms {
-  const terms: Terms = { parts: [], wholes: [] };
-  for (const [run] of text.matchAll(runs)) {
-    if (terms.parts.length >= most) break;
-    if (isUnspaced.test(run)) addPairs(run, terms.parts);
-    else if (run.length <= longestWord) addWord(run, terms, keepsStopWords);
-  }
-  return terms;
-}
+const longestWord = 64;
+const longestUnspaced = 2_000;
 
-/** Letters and digits of one kind of script. */
-const unspaced = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}";
-const runs = new RegExp(`[${unspaced}]+|[[\\p{L}\\p{N}]--[${unspaced}]]+`, "gv");
-const isUnspaced = new RegExp(`^[${unspaced}]`, "v");
-const pieces = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+|[^\p{Lu}\p{Ll}\p{N}]+/gu;
+const runs = /[\p{L}\p{M}\p{N}]+/gu;
+const ascii = /^[A-Za-z0-9]+$/;
 const plain = /^(?:[A-Z]?[a-z]+|[A-Z]+|[0-9]+)$/;
+const pieces = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+|[^\p{Lu}\p{Ll}\p{M}\p{N}]+/gu;
+const unspaced =
+  "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}]";
+const isUnspaced = new RegExp(`^${unspaced}`, "u");
+const scripts = new RegExp(`${unspaced}+|(?:(?!${unspaced}).)+`, "gu");
 
-function addWord(run: string, { parts, wholes }: Terms, keepsStopWords: boolean): void {
-  const add = (word: string, to: string[]) => {
-    const lower = word.toLowerCase();
+/** Most texts use the same few thousand words. */
+const mostRemembered = 20_000;
+/** A longer piece of a text would keep the whole text in memory. */
+const longestRemembered = 12;
+
+/** Splits texts into terms, and remembers what became of a word. */
+export class Words {
+  readonly #withStopWords = new Map<string, Terms>();
+  readonly #withoutStopWords = new Map<string, Terms>();
+
+  /** At most `most` parts and a few more. Linear in the text. */
+  termsOf(text: string, most: number, keepsStopWords = false): Terms {
+    const terms: Terms = { parts: [], wholes: [] };
+    for (const run of text.match(runs) ?? []) {
+      if (terms.parts.length >= most) break;
+      const { parts, wholes } = this.#split(run, keepsStopWords);
+      for (const part of parts) terms.parts.push(part);
+      for (const whole of wholes) terms.wholes.push(whole);
+    }
+    return terms;
+  }
+
+  #split(run: string, keepsStopWords: boolean): Terms {
+    const remembered = keepsStopWords ? this.#withStopWords : this.#withoutStopWords;
+    const known = remembered.get(run);
+    if (known) return known;
+    const terms: Terms = { parts: [], wholes: [] };
+    if (ascii.test(run)) addWord(run, terms, keepsStopWords);
+    else
+      for (const part of run.match(scripts) ?? []) {
+        if (isUnspaced.test(part)) addPairs(part, terms.parts);
+        else addWord(part, terms, keepsStopWords);
+      }
+    if (run.length > longestRemembered) return terms;
+    if (remembered.size >= mostRemembered) remembered.clear();
+    remembered.set(run, terms);
+    return terms;
+  }
+}
+
+function addWord(word: string, { parts, wholes }: Terms, keepsStopWords: boolean): void {
+  if (word.length > longestWord) return;
+  const add = (one: string, to: string[]) => {
+    const lower = one.toLowerCase();
     if (keepsStopWords || !stopWords.has(lower)) to.push(stem(lower));
   };
-  if (plain.test(run)) return add(run, parts);
-  const split = run.match(pieces) ?? [];
+  if (plain.test(word)) return add(word, parts);
+  const split = word.match(pieces) ?? [];
   for (const piece of split) add(piece, parts);
-  if (split.length > 1) add(run, wholes);
+  if (split.length > 1) add(word, wholes);
 }
 
-function addPairs(run: string, parts: string[]): void {
-  const characters = Array.from(run.slice(0, 2_000));
-  if (characters.length === 1) parts.push(run);
+function addPairs(text: string, parts: string[]): void {
+  const characters = Array.from(text.slice(0, longestUnspaced));
+  if (characters.length === 1) parts.push(text);
   for (let at = 0; at + 1 < characters.length; at++) parts.push(`${characters[at]}${characters[at + 1]}`);
 }
