@@ -19,6 +19,7 @@ import { JudgingRules } from "./rules.ts";
 import { ScopeView } from "./scope-view.ts";
 import { ToolSearch } from "./search.ts";
 import type { FoundTool, SearchOptions } from "./search.ts";
+import type { SearchedList } from "./search/search-index.ts";
 import type { CatalogSettings, ListedEntry, ListOptions } from "./settings.ts";
 import type { ToolEntry } from "./tool-entry.ts";
 import type { ToolIndex } from "./tool-index.ts";
@@ -58,19 +59,17 @@ export class Catalog {
   /** The callable tools that a scope shows, found by words about what they do, the best first. */
   async search(text: string, scope: Scope, options: SearchOptions = {}): Promise<FoundTool[]> {
     const wanted = this.#search.wanted(text, options);
-    const { server: only } = options;
-    const names = only === undefined ? this.#view(scope).names : [only];
-    const lists = await Promise.all(
-      names.map(async (server) => {
-        const reading = this.#index(server, scope, options);
-        // Whoever names a server wants to know why it cannot be searched.
-        const index = await (only === undefined ? reading.catch(leftOut) : reading);
-        return index ? [{ key: this.#settings.servers.key(server, scope.use), index }] : [];
-      }),
-    );
+    const { server, signal } = options;
+    if (signal?.aborted) throw waitCancelled(signal, server ?? "the servers");
+    const names = server === undefined ? this.#view(scope).names : [server];
+    // Most often all lists are there, and a search should not take longer than its ranking.
+    const ready = names.map((name) => this.#readyToSearch(name, scope, options));
+    const lists = ready.includes(undefined)
+      ? await Promise.all(names.map(async (name, at) => ready[at] ?? this.#toSearch(name, scope, options)))
+      : ready;
     // A new configuration may have come while the servers were asked.
     const view = this.#view(scope);
-    const visible = lists.flat().filter(({ key }) => view.isVisible(key.server));
+    const visible = lists.flatMap((list) => (list && view.isVisible(list.key.server) ? [list] : []));
     return this.#search.search(wanted, visible, view);
   }
 
@@ -277,6 +276,21 @@ export class Catalog {
   async #index(server: string, scope: Scope, options: ListOptions): Promise<ToolIndex | undefined> {
     const list = await this.list(server, "tools", scope, options);
     return list && this.#lists.of(server, scope.use).index(list);
+  }
+
+  #readyToSearch(server: string, { use }: Scope, { wait = true }: ListOptions): SearchedList | undefined {
+    const key = this.#settings.servers.key(server, use);
+    const known = this.#lists.peek(key);
+    const index = wait ? known?.fresh : known?.current;
+    return index && { key, index };
+  }
+
+  /** Whoever names a server learns why it cannot be searched. */
+  async #toSearch(server: string, scope: Scope, options: SearchOptions): Promise<SearchedList | undefined> {
+    const key = this.#settings.servers.key(server, scope.use);
+    const reading = this.#index(server, scope, options);
+    const index = await (options.server === undefined ? reading.catch(leftOut) : reading);
+    return index && { key, index };
   }
 
   async #prompts(server: string, scope: Scope, options: ListOptions): Promise<PromptCommand[] | undefined> {

@@ -60,6 +60,12 @@ export class ServerList {
     return this.#freshness() === "confirmed";
   }
 
+  /** True when it may be shown without asking the server. */
+  get isFresh(): boolean {
+    const state = this.#freshness();
+    return state === "confirmed" || state === "unconfirmed";
+  }
+
   /** Takes a list from an earlier run, where nothing better is known. */
   remember(list: KnownList): void {
     this.#known ??= list;
@@ -79,9 +85,9 @@ export class ServerList {
    */
   async read(signal?: AbortSignal): Promise<KnownList> {
     const known = this.#known;
-    const state = this.#freshness();
-    if (known && (state === "confirmed" || state === "unconfirmed")) return known;
-    if (known && state === "changed" && !this.#pace.mayReadToList(this.#source.now())) return known;
+    if (known && this.isFresh) return known;
+    if (known && this.#freshness() === "changed" && !this.#pace.mayReadToList(this.#source.now()))
+      return known;
     const trouble = this.#trouble();
     if (trouble) {
       if (this.#source.now() >= trouble.retryAt) this.readBehind();

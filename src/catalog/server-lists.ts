@@ -79,6 +79,11 @@ export class ServerLists {
     return tools.isConfirmed ? this.current : undefined;
   }
 
+  /** The tools that may be shown, if there is no need to wait for them. */
+  get fresh(): ToolIndex | undefined {
+    return this.#lists.tools.isFresh ? this.current : undefined;
+  }
+
   /** The tools of the last list, however old it is, judged by the rules of now. */
   get current(): ToolIndex | undefined {
     const { known } = this.#lists.tools;
