@@ -102,6 +102,12 @@ export const verbs: readonly VerbEntry[] = [
     group: "Use",
     load: () => import("./commands/tools.ts"),
   },
+  {
+    name: "search",
+    summary: "find tools by what they do",
+    group: "Use",
+    load: () => import("./commands/search.ts"),
+  },
   { name: "call", summary: "call a tool", group: "Use", load: () => import("./commands/call.ts") },
   {
     name: "result",

@@ -1,6 +1,8 @@
 /** How many words that begin alike are compared with a word that nobody uses. */
-const mostCompared = 500;
-const head = 4;
+const mostCompared = 1_000;
+const head = 3;
+/** Shorter words have too many that are nearly alike. */
+const shortest = 5;
 
 /** A number for each term in use, and the terms that are written nearly like another. Numbers are used again. */
 export class Vocabulary {
@@ -39,7 +41,7 @@ export class Vocabulary {
 
   /** Terms that begin like this one, or differ from it by a slip of the finger. */
   near(term: string): string[] {
-    if (term.length <= head) return [];
+    if (term.length < shortest) return [];
     const alike = this.#byHead.get(term.slice(0, head)) ?? [];
     return Iterator.from(alike)
       .take(mostCompared)
@@ -50,7 +52,7 @@ export class Vocabulary {
 
 function isNear(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
-  if (short.length <= head) return false;
+  if (short.length < shortest) return false;
   if (long.startsWith(short)) return 2 * short.length >= long.length;
   return isOneSlipApart(short, long);
 }

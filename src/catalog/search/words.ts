@@ -15,7 +15,7 @@ const longestUnspaced = 2_000;
 const runs = /[\p{L}\p{M}\p{N}]+/gu;
 const ascii = /^[A-Za-z0-9]+$/;
 const plain = /^(?:[A-Z]?[a-z]+|[A-Z]+|[0-9]+)$/;
-const pieces = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|\p{N}+|[^\p{Lu}\p{Ll}\p{M}\p{N}]+/gu;
+const pieces = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}[\p{Ll}\p{M}]*|\p{N}+|[^\p{Lu}\p{Ll}\p{N}]+/gu;
 const unspaced =
   "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}]";
 const isUnspaced = new RegExp(`^${unspaced}`, "u");
@@ -50,7 +50,7 @@ export class Words {
     const terms: Terms = { parts: [], wholes: [] };
     if (ascii.test(run)) addWord(run, terms, keepsStopWords);
     else
-      for (const part of run.match(scripts) ?? []) {
+      for (const part of run.normalize("NFKC").match(scripts) ?? []) {
         if (isUnspaced.test(part)) addPairs(part, terms.parts);
         else addWord(part, terms, keepsStopWords);
       }

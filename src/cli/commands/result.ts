@@ -1,7 +1,7 @@
-import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
 import { joinArgv } from "../../lib/argv.ts";
 import { printable } from "../../lib/printable.ts";
+import { wholeNumber } from "../arguments/whole-number.ts";
 import { count, json, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
@@ -63,9 +63,4 @@ export function command(terminal: Terminal): Command {
 function selectionWords(part: string | undefined, select: readonly string[] = []): string[] {
   const words = select.flatMap((pointer) => ["--select", pointer]);
   return part === undefined ? words : ["--part", part, ...words];
-}
-
-function wholeNumber(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be a whole number, starting at 1.");
 }

@@ -24,6 +24,12 @@ export function listedText(entries: readonly Listed[], noun: string, terminal: T
   return groups.join("") || `No ${noun}s.\n`;
 }
 
+/** Lists what was found, the best first, whichever server it is from. */
+export function rankedText(entries: readonly Listed[], terminal: Terminal): string {
+  const width = terminal.isLive ? terminal.columns - 1 : Infinity;
+  return printLines(rows(entries, width), terminal);
+}
+
 function rows(entries: readonly Listed[], width: number): Line[] {
   const column = Math.min(48, Math.max(0, ...entries.map(({ name }) => displayWidth(safe(name))))) + 2;
   return entries.map(({ name, about, style = "dim" }) => {

@@ -1,0 +1,57 @@
+import type { Command } from "commander";
+import type { View } from "../../index.ts";
+import { profileOption } from "../arguments/profile.ts";
+import { wholeNumber } from "../arguments/whole-number.ts";
+import { showList, withServers } from "../list-verb.ts";
+import type { ListOptions, Shown } from "../list-verb.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { verb } from "../verb.ts";
+import { rankedText } from "../views/listed.ts";
+
+interface SearchOptions extends ListOptions {
+  limit?: number;
+  server?: string;
+}
+
+export function command(terminal: Terminal): Command {
+  return verb(
+    "search",
+    "Find tools by what they do, the best first. Uses remembered lists and asks only servers without one. Exits with 1 if nothing is found.",
+    ["search read a file", "search 'create an issue in github'", "search weather --limit 3 --json"],
+  )
+    .argument("<words...>", "what the tool should do; name the service if you know it")
+    .option("--limit <number>", "how many tools to show (default: 10)", wholeNumber)
+    .option("--server <name>", "search only this server")
+    .option("--refresh", "ask the servers instead of using remembered lists")
+    .addOption(profileOption())
+    .action(async (words: string[], options: SearchOptions) => {
+      const { server, limit } = options;
+      const query = words.join(" ");
+      await withServers({ options, server }, terminal, async (hub) => {
+        // A query without words fails before any server is started.
+        await hub.search(query, { wait: false });
+        const show = (view: View) => found(view, query, limit, terminal);
+        await showList(hub, { server, options, kinds: ["tools"], show }, terminal);
+      });
+    });
+}
+
+async function found(
+  view: View,
+  query: string,
+  limit: number | undefined,
+  terminal: Terminal,
+): Promise<Shown> {
+  const results = await view.search(query, { limit, wait: false });
+  const listed = results.map(({ tool: { server, id, description, title } }) => ({
+    server,
+    name: id,
+    about: description ?? title ?? "",
+  }));
+  if (results.length === 0) terminal.exitCode = 1;
+  const text = results.length === 0 ? nothingFound : rankedText(listed, terminal);
+  return { value: { results }, text };
+}
+
+const nothingFound =
+  "No tool was found. Try other words for what it should do, or run `plugboard tools` to see all tools.\n";
