@@ -9,6 +9,7 @@
  */
 import { miniSearch, plainBm25, tunedMiniSearch } from "./search/contenders.ts";
 import { measureCosts } from "./search/costs.ts";
+import type { Cost } from "./search/costs.ts";
 import { ownSearch } from "./search/own.ts";
 import { scoreOf } from "./search/scores.ts";
 import type { Score } from "./search/scores.ts";
@@ -22,7 +23,6 @@ const known: Record<string, number> = {
   stabletoolbench: 73,
   metatool: 59,
 };
-const limits = { indexMs: 500, indexMb: 30, queryMs: 1, changedServerMs: 20, changedToolMs: 20 };
 
 const [folder, ...flags] = process.argv.slice(2);
 if (folder === undefined || flags.some((flag) => flag !== "--dev")) {
@@ -61,17 +61,13 @@ async function costs(): Promise<void> {
     tools,
     texts.map(({ text }) => text),
   );
+  const { query, index, indexMb, changedServer, changedTool } = measured;
   console.log("\n10,000 tools, 200 servers, through the hub");
-  limit("one search, median", measured.queryMs, limits.queryMs, "ms");
-  limit("the first search, which makes the index", measured.indexMs, limits.indexMs, "ms");
-  limit("memory of the index", measured.indexMb, limits.indexMb, "MB");
-  limit(
-    "a search after one server changed all its 50 tools",
-    measured.changedServerMs,
-    limits.changedServerMs,
-    "ms",
-  );
-  limit("a search after one tool changed", measured.changedToolMs, limits.changedToolMs, "ms");
+  limitTime("one search", query, 1);
+  limitTime("the first search, which makes the index", index, 500);
+  limitTime("a search after one server changed all its 50 tools", changedServer, 20);
+  limitTime("a search after one tool changed", changedTool, 20);
+  limit("memory of the index", `${indexMb.toFixed(1)} MB`, indexMb, 30);
 }
 
 function print(who: string, { recallAt5, ndcgAt10 }: Partial<Score>, isBeaten = true): void {
@@ -82,8 +78,13 @@ function print(who: string, { recallAt5, ndcgAt10 }: Partial<Score>, isBeaten = 
   if (!isBeaten) process.exitCode = 1;
 }
 
-function limit(what: string, value: number, most: number, unit: string): void {
+/** The limits are for processor time, so that other programs on the machine do not decide. */
+function limitTime(what: string, { ms, processorMs }: Cost, most: number): void {
+  limit(what, `${ms.toFixed(2)} ms, ${processorMs.toFixed(2)} ms of processor time`, processorMs, most);
+}
+
+function limit(what: string, shown: string, value: number, most: number): void {
   const isOver = value > most;
-  console.log(`  ${what}: ${value.toFixed(2)} ${unit}${isOver ? `, MORE THAN ${most} ${unit}` : ""}`);
+  console.log(`  ${what}: ${shown}${isOver ? `, MORE THAN ${most}` : ""}`);
   if (isOver) process.exitCode = 1;
 }

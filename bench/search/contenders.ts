@@ -65,8 +65,8 @@ function best(index: MiniSearch<never>, text: string): string[] {
 }
 
 function parametersOf({ inputSchema }: BenchTool): string {
-  const properties = (inputSchema?.["properties"] ?? {}) as Record<string, { description?: unknown } | null>;
+  const properties = (inputSchema?.["properties"] ?? {}) as Record<string, { description?: string } | null>;
   return Object.entries(properties)
-    .map(([name, parameter]) => `${name} ${String(parameter?.description ?? "")}`)
+    .map(([name, parameter]) => `${name} ${parameter?.description ?? ""}`)
     .join(" ");
 }

@@ -27,17 +27,20 @@ export interface QuerySet {
 export function readFolder(folder: string): { sets: QuerySet[]; catalogues: Map<string, BenchTool[]> } {
   const files = readdirSync(folder).filter((file) => file.endsWith(".queries.json"));
   const sets = files.sort().map((file) => {
-    const { tools, queries } = readJson<{ tools: string; queries: BenchQuery[] }>(join(folder, file));
+    const { tools, queries } = readJson(join(folder, file)) as {
+      tools: string;
+      queries: BenchQuery[];
+    };
     return { name: file.replace(".queries.json", ""), catalogue: tools, queries };
   });
   const names = [...new Set(sets.map(({ catalogue }) => catalogue))];
   const missing = names.find((name) => !existsSync(join(folder, name)));
   if (missing !== undefined) throw new Error(`${folder} has no ${missing}`);
   if (sets.length === 0) throw new Error(`${folder} has no *.queries.json`);
-  const read = (name: string) => readJson<{ tools: BenchTool[] }>(join(folder, name)).tools;
+  const read = (name: string) => (readJson(join(folder, name)) as { tools: BenchTool[] }).tools;
   return { sets, catalogues: new Map(names.map((name) => [name, read(name)])) };
 }
 
-function readJson<T>(path: string): T {
-  return JSON.parse(readFileSync(path, "utf8")) as T;
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(path, "utf8"));
 }

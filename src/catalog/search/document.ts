@@ -7,36 +7,35 @@ import type { Terms, Words } from "./words.ts";
 export interface Document {
   /** Each term, and how much it counts: its occurrences, weighted by where they stand. */
   readonly counts: ReadonlyMap<string, number>;
-  readonly nameTerms: readonly string[];
-  readonly serverTerms: readonly string[];
+  /** How many of the terms, from the first, are in the tool's name. */
+  readonly named: number;
+  /** The terms of the server's name. */
+  readonly server: readonly string[];
 }
 
 /** Enough for every honest tool. Whatever a hostile one sends, its document is small and quickly made. */
-const most = { terms: 600, inName: 40, inDescription: 400, inParameter: 40, parameters: 100, depth: 3 };
+const most = { terms: 600, inName: 40, inDescription: 300, inParameter: 30, parameters: 100, depth: 3 };
 const longest = { name: 512, description: 16_000, parameter: 2_000 };
 
-export function documentOf(tool: ToolEntry, words: Words): Document {
+/** `server` is what `nameTerms` makes of the server's name, once for all its tools. */
+export function documentOf(tool: ToolEntry, server: Terms, words: Words): Document {
   const { weights, whole } = tuning;
-  const { name, renamedTo = name, title, description = "", server } = tool;
+  const { name, renamedTo = name, title, description = "" } = tool;
   const draft = new Draft(words);
   const names = [...new Set([renamedTo, name, title ?? name])].map((one) => nameTerms(one, words));
   for (const { parts } of names) draft.add(parts, weights.name);
-  const ofServer = nameTerms(server, words);
-  draft.add(ofServer.parts, weights.server);
-  for (const { wholes } of [...names, ofServer]) draft.add(wholes, weights.name * whole);
+  const named = draft.counts.size;
+  draft.add(server.parts, weights.server);
+  for (const { wholes } of [...names, server]) draft.add(wholes, weights.name * whole);
   const about = words.termsOf(description.slice(0, longest.description), most.inDescription);
   draft.add(about.parts, weights.description);
   draft.add(about.wholes, weights.description * whole);
   draft.addParameters(tool.inputSchema, 0);
-  return {
-    counts: draft.counts,
-    nameTerms: [...new Set(names.flatMap(({ parts }) => parts))],
-    serverTerms: [...new Set(ofServer.parts)],
-  };
+  return { counts: draft.counts, named, server: server.parts };
 }
 
 /** Names keep their stop words: a tool may be called `get`. */
-function nameTerms(name: string, words: Words): Terms {
+export function nameTerms(name: string, words: Words): Terms {
   return words.termsOf(name.slice(0, longest.name), most.inName, true);
 }
 

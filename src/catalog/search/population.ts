@@ -48,16 +48,14 @@ export class Population {
     return this.#postings.vocabulary.get(term);
   }
 
-  /** Terms in use that are written nearly alike. */
+  /** Terms that are written nearly alike. */
   near(term: string): string[] {
-    return this.#postings.vocabulary.near(term).filter((one) => this.postings(one).length > 0);
+    return this.#postings.vocabulary.near(term);
   }
 
   /** Where a term is, among what may be found. */
-  postings(term: string): readonly number[] {
-    const id = this.idOf(term);
-    if (id === undefined) return [];
-    const all = this.#postings.of(id);
+  postings(term: number): readonly number[] {
+    const all = this.#postings.of(term);
     return this.count === this.#postings.size ? all : all.filter((one) => this.#isShown[slotOf(one)] === 1);
   }
 

@@ -10,11 +10,13 @@ export const mostSlots = 1 << (31 - countBits);
 export const slotOf = (posting: number): number => posting >>> countBits;
 export const countOf = (posting: number): number => (posting & countMask) / countScale;
 
-/** What is kept of a document; terms are numbers of the vocabulary. */
+/** What is kept of a document. Terms are numbers of the vocabulary. */
 export interface Kept {
   readonly terms: Uint32Array;
-  readonly nameTerms: Uint32Array;
-  readonly serverTerms: Uint32Array;
+  /** How many of the terms, from the first, are in the tool's name. */
+  readonly named: number;
+  /** The terms of the server's name; the same array for all its tools. */
+  readonly server: readonly string[];
   /** The sum of all counts. */
   readonly length: number;
 }
@@ -36,7 +38,7 @@ export class Postings {
     return this.#lists[term] ?? [];
   }
 
-  add({ counts, nameTerms, serverTerms }: Document): number {
+  add({ counts, named, server }: Document): number {
     const slot = this.#free.pop() ?? this.documents.length;
     const terms = new Uint32Array(counts.size);
     let at = 0;
@@ -48,10 +50,7 @@ export class Postings {
       terms[at++] = id;
       length += count;
     }
-    // A document with very many terms lacks some.
-    const ids = (some: readonly string[]) =>
-      Uint32Array.from(some.map((term) => this.vocabulary.get(term)).filter((id) => id !== undefined));
-    this.documents[slot] = { terms, nameTerms: ids(nameTerms), serverTerms: ids(serverTerms), length };
+    this.documents[slot] = { terms, named, server, length };
     return slot;
   }
 

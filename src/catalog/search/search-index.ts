@@ -1,7 +1,7 @@
 import type { ConnectionKey } from "../../servers/connection-key.ts";
 import type { ToolEntry } from "../tool-entry.ts";
 import type { ToolIndex } from "../tool-index.ts";
-import { documentOf } from "./document.ts";
+import { documentOf, nameTerms } from "./document.ts";
 import { Slices } from "../slices.ts";
 import { Words } from "./words.ts";
 import { mostSlots, Postings } from "./postings.ts";
@@ -60,10 +60,11 @@ export class SearchIndex {
   async #replace(key: ConnectionKey, index: ToolIndex, slices: Slices): Promise<void> {
     const before = this.#segments.get(key.text)?.slots;
     const slots = new Map<ToolEntry, number>();
+    const server = nameTerms(key.server, this.words);
     for (const entry of index.entries) {
       if (entry.status === "set-aside" || this.postings.size >= mostSlots) continue;
       if (slices.isOver()) await slices.next();
-      slots.set(entry, before?.get(entry) ?? this.postings.add(documentOf(entry, this.words)));
+      slots.set(entry, before?.get(entry) ?? this.postings.add(documentOf(entry, server, this.words)));
     }
     this.postings.remove([...(before ?? [])].filter(([entry]) => !slots.has(entry)).map(([, slot]) => slot));
     this.#segments.delete(key.text);

@@ -22,31 +22,36 @@ const isUnspaced = new RegExp(`^${unspaced}`, "u");
 const scripts = new RegExp(`${unspaced}+|(?:(?!${unspaced}).)+`, "gu");
 
 /** Most texts use the same few thousand words. */
-const mostRemembered = 20_000;
+const mostRemembered = 8_000;
 /** A longer piece of a text would keep the whole text in memory. */
 const longestRemembered = 12;
 
 /** Splits texts into terms, and remembers what became of a word. */
 export class Words {
-  readonly #withStopWords = new Map<string, Terms>();
-  readonly #withoutStopWords = new Map<string, Terms>();
+  /** What became of a word; most often one term. */
+  readonly #withStopWords = new Map<string, Terms | string>();
+  readonly #withoutStopWords = new Map<string, Terms | string>();
 
   /** At most `most` parts and a few more. Linear in the text. */
   termsOf(text: string, most: number, keepsStopWords = false): Terms {
     const terms: Terms = { parts: [], wholes: [] };
     for (const run of text.match(runs) ?? []) {
       if (terms.parts.length >= most) break;
-      const { parts, wholes } = this.#split(run, keepsStopWords);
-      for (const part of parts) terms.parts.push(part);
-      for (const whole of wholes) terms.wholes.push(whole);
+      const split = this.#split(run, keepsStopWords);
+      if (typeof split === "string") {
+        if (split !== "") terms.parts.push(split);
+        continue;
+      }
+      for (const part of split.parts) terms.parts.push(part);
+      for (const whole of split.wholes) terms.wholes.push(whole);
     }
     return terms;
   }
 
-  #split(run: string, keepsStopWords: boolean): Terms {
+  #split(run: string, keepsStopWords: boolean): Terms | string {
     const remembered = keepsStopWords ? this.#withStopWords : this.#withoutStopWords;
     const known = remembered.get(run);
-    if (known) return known;
+    if (known !== undefined) return known;
     const terms: Terms = { parts: [], wholes: [] };
     if (ascii.test(run)) addWord(run, terms, keepsStopWords);
     else
@@ -54,10 +59,12 @@ export class Words {
         if (isUnspaced.test(part)) addPairs(part, terms.parts);
         else addWord(part, terms, keepsStopWords);
       }
-    if (run.length > longestRemembered) return terms;
+    const isOne = terms.parts.length <= 1 && terms.wholes.length === 0;
+    const split = isOne ? (terms.parts[0] ?? "") : terms;
+    if (run.length > longestRemembered) return split;
     if (remembered.size >= mostRemembered) remembered.clear();
-    remembered.set(run, terms);
-    return terms;
+    remembered.set(run, split);
+    return split;
   }
 }
 
