@@ -1,4 +1,6 @@
 import MiniSearch from "minisearch";
+import { stem } from "../../src/catalog/search/stem.ts";
+import { stopWords } from "../../src/catalog/search/stop-words.ts";
 import type { BenchTool } from "./sets.ts";
 
 /** Another way to search, made for one catalogue: returns the ids of the best ten. */
@@ -38,7 +40,7 @@ export const miniSearch: Contender = (tools) => {
   return (text) => best(index, text);
 };
 
-/** MiniSearch with names split, every field, weights, prefixes and slips of the finger. */
+/** MiniSearch with our stop words and stems, names split, every field, weights, prefixes and slips of the finger. */
 export const tunedMiniSearch: Contender = (tools) => {
   const index = new MiniSearch<BenchTool & { parameters: string }>({
     fields: ["name", "server", "description", "parameters"],
@@ -47,6 +49,7 @@ export const tunedMiniSearch: Contender = (tools) => {
         .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
         .split(/[^\p{L}\p{N}]+/u)
         .filter((word) => word !== ""),
+    processTerm: (term) => (stopWords.has(term.toLowerCase()) ? null : stem(term.toLowerCase())),
     searchOptions: {
       boost: { name: 3, server: 1.5, parameters: 0.5 },
       prefix: (term) => term.length > 3,

@@ -17,8 +17,7 @@ import { promptCommands } from "./prompts.ts";
 import type { PromptCommand } from "./prompts.ts";
 import { JudgingRules } from "./rules.ts";
 import { ScopeView } from "./scope-view.ts";
-import { ToolSearch } from "./search.ts";
-import type { FoundTool, SearchOptions } from "./search.ts";
+import type { FoundTool, SearchOptions, ToolSearch } from "./search.ts";
 import type { SearchedList } from "./search/search-index.ts";
 import type { CatalogSettings, ListedEntry, ListOptions } from "./settings.ts";
 import type { ToolEntry } from "./tool-entry.ts";
@@ -30,7 +29,8 @@ export class Catalog {
   readonly #rules: JudgingRules;
   readonly #lists: AllLists;
   readonly #views = new WeakMap<Scope, ScopeView>();
-  readonly #search = new ToolSearch();
+  /** Loaded with the first search, because few commands need it. */
+  #search: ToolSearch | undefined;
   #meant: { config: LoadedConfig; servers: ServersMeant } | undefined;
 
   constructor(settings: CatalogSettings) {
@@ -58,7 +58,8 @@ export class Catalog {
 
   /** The callable tools that a scope shows, found by words about what they do, the best first. */
   async search(text: string, scope: Scope, options: SearchOptions = {}): Promise<FoundTool[]> {
-    const wanted = this.#search.wanted(text, options);
+    const search = this.#search ?? (await this.#loadSearch());
+    const wanted = search.wanted(text, options);
     const { server, signal } = options;
     if (signal?.aborted) throw waitCancelled(signal, server ?? "the servers");
     const names = server === undefined ? this.#view(scope).names : [server];
@@ -70,7 +71,7 @@ export class Catalog {
     // A new configuration may have come while the servers were asked.
     const view = this.#view(scope);
     const visible = lists.flatMap((list) => (list && view.isVisible(list.key.server) ? [list] : []));
-    return this.#search.search(wanted, visible, view);
+    return search.search(wanted, visible, view);
   }
 
   /** Entries of another kind, as the servers sent them. */
@@ -220,13 +221,13 @@ export class Catalog {
   /** The configuration of a server changed or it is gone: nothing known about it counts any more. */
   forget(server: string): void {
     this.#lists.forget((key) => key.server === server);
-    this.#search.forget((key) => key.server === server);
+    this.#search?.forget((key) => key.server === server);
   }
 
   /** A connection ended for want of use, and its lists with it. */
   forgetKey({ text }: ConnectionKey): void {
     this.#lists.forget((key) => key.text === text);
-    this.#search.forget((key) => key.text === text);
+    this.#search?.forget((key) => key.text === text);
   }
 
   /** Resolves when everything that was read is kept. */
@@ -276,6 +277,11 @@ export class Catalog {
   async #index(server: string, scope: Scope, options: ListOptions): Promise<ToolIndex | undefined> {
     const list = await this.list(server, "tools", scope, options);
     return list && this.#lists.of(server, scope.use).index(list);
+  }
+
+  async #loadSearch(): Promise<ToolSearch> {
+    const { ToolSearch } = await import("./search.ts");
+    return (this.#search ??= new ToolSearch());
   }
 
   #readyToSearch(server: string, { use }: Scope, { wait = true }: ListOptions): SearchedList | undefined {
