@@ -17,11 +17,13 @@ export type Query = readonly (readonly Concept[])[];
 const mostCharacters = 8_000;
 const mostTerms = 300;
 
+/** A path is about a file; whose home it is in says nothing. */
+const paths = /(^|[\s'"(])(?:~|\/(?:home|Users)\/[\w.-]+)?((?:\/[\w.-]+)+)/g;
 const ends = /[.?!;\n](?=\s|$)|,\s+(?:and|or|then)\s|\s\+\s/;
 
 /** Splits a text into clauses, and these into terms. Empty if there is no word in it. */
 export function parseQuery(text: string, words: Words, related: RelatedWords): Query {
-  const start = text.slice(0, mostCharacters);
+  const start = text.slice(0, mostCharacters).replaceAll(paths, "$1file $2");
   const clauses = clausesOf(start.split(ends), words, false);
   // Who asks only with stop words means them.
   const said = clauses.length > 0 ? clauses : clausesOf([start], words, true);

@@ -14,7 +14,7 @@ export const stopWords: ReadonlySet<string> = new Set(
   kindly know lastly learn looking love make makes making many moreover need needed needs offer ok okay please plus
   possible possibly provide provided provides providing recently regarding related second show something specific
   suggest sure tell thank thanks third today try trying use used useful user uses using various want wanted wants way
-  ways well wonder wondering work working wish allow allows able etc eg ie e g s t d m`
+  ways well wonder wondering work working wish allow allows able etc eg ie th nd rd e g s t d m`
     .split(/\s+/)
     .filter((word) => word !== ""),
 );
