@@ -52,19 +52,20 @@ function conceptsOf(terms: readonly string[], related: RelatedWords, weight: num
     term,
     emphasis: Math.sqrt(count),
     others: [
-      ...(joined.get(term) ?? []).map((other) => ({ term: other, weight: 1 })),
+      ...Array.from(joined.get(term) ?? [], (other) => ({ term: other, weight: 1 })),
       ...related.of(term).map((other) => ({ term: other, weight })),
     ],
   }));
 }
 
 /** For each term what it makes with its neighbours, because some write `zip code` and others `zipcode`. */
-function joinedTerms(terms: readonly string[]): Map<string, string[]> {
-  const joined = new Map<string, string[]>();
+function joinedTerms(terms: readonly string[]): Map<string, Set<string>> {
+  const joined = new Map(terms.map((term) => [term, new Set<string>()]));
   for (const [at, term] of terms.entries()) {
     const next = terms[at + 1];
-    if (next === undefined) continue;
-    for (const one of [term, next]) joined.set(one, [...(joined.get(one) ?? []), term + next]);
+    if (next === undefined) break;
+    joined.get(term)?.add(term + next);
+    joined.get(next)?.add(term + next);
   }
   return joined;
 }
