@@ -1,10 +1,10 @@
 import type { ConnectionKey } from "../../servers/connection-key.ts";
+import { Slices } from "../slices.ts";
 import type { ToolEntry } from "../tool-entry.ts";
 import type { ToolIndex } from "../tool-index.ts";
 import { documentOf, nameTerms } from "./document.ts";
-import { Slices } from "../slices.ts";
-import { Words } from "./words.ts";
 import { mostSlots, Postings } from "./postings.ts";
+import { Words } from "./words.ts";
 
 /** The documents of one list. */
 interface Segment {
@@ -19,11 +19,11 @@ export interface SearchedList {
   readonly index: ToolIndex;
 }
 
-/** Lists that nobody has searched for the longest time go first. */
+/** Beyond it, the lists that were read first go first; they are read again when somebody searches them. */
 const mostDocuments = 100_000;
 
 /**
- * The documents of the lists that were searched last. A list is recognised by its index, which is never modified, so
+ * The documents of the lists that were searched. A list is recognised by its index, which is never modified, so
  * nothing here can be older than the catalog; of a list that changed, only the changed tools are read again.
  */
 export class SearchIndex {
