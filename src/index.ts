@@ -51,6 +51,13 @@ export type { JsonRpcAnswer, Progress, RawAnswer } from "./servers/rpc/messages.
 export type { Capabilities } from "./servers/rpc/envelope.ts";
 export { isModernRevision, legacyRevisions, modernRevision } from "./servers/rpc/revisions.ts";
 
+// Pinned definitions, and what is suspicious in definitions.
+export type { PinChange, PinCheckOptions, PinReport } from "./hub/pin-check.ts";
+export type { PinApproval } from "./workspace/write-pins.ts";
+export type { FieldChange } from "./config/lock/changes.ts";
+export type { PinnedPackage, ServerPins } from "./config/lock/pins.ts";
+export type { DefinitionFlag } from "./catalog/flags/flags.ts";
+
 // Results for people and models.
 export { mediaParts } from "./calls/content/media.ts";
 export type { MediaFile } from "./calls/content/media.ts";

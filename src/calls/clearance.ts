@@ -1,4 +1,5 @@
 import { PlugboardError } from "../errors.ts";
+import { pinMismatch } from "../catalog/pin-problem.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { SessionCheck } from "../servers/session.ts";
 import { waitCancelled } from "../lib/abortable.ts";
@@ -153,8 +154,9 @@ function alwaysAnother({ server, id, name }: ToolEntry): PlugboardError {
   );
 }
 
-export function assertAvailable({ status, because, id, server, name }: ToolEntry): void {
+export function assertAvailable({ status, because, id, server, name, pin }: ToolEntry): void {
   if (status === "available") return;
+  if (pin) throw pinMismatch("tool", { server, name, because, id });
   throw new PlugboardError("tool-hidden", `The tool ${name} of "${server}" cannot be called: ${because}.`, {
     server,
     tool: id,

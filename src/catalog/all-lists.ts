@@ -5,6 +5,7 @@ import { asideReason } from "./deep-entry.ts";
 import { KeepFresh } from "./keep-fresh.ts";
 import { listKinds } from "./known-list.ts";
 import type { ListKind } from "./known-list.ts";
+import type { PinVerdicts } from "./pin-problem.ts";
 import { listSource } from "./list-source.ts";
 import type { Rules } from "./tool-index.ts";
 import type { ServerList } from "./server-list.ts";
@@ -17,13 +18,15 @@ const mostKept = 1_000;
 export class AllLists {
   readonly #settings: CatalogSettings;
   readonly #rules: (server: string) => Rules;
+  readonly #pinned: PinVerdicts;
   readonly #keepFresh: KeepFresh | undefined;
   /** By the text of their key. */
   readonly #byKey = new Map<string, { key: ConnectionKey; lists: ServerLists }>();
 
-  constructor(settings: CatalogSettings, rules: (server: string) => Rules) {
+  constructor(settings: CatalogSettings, rules: (server: string) => Rules, pinned: PinVerdicts) {
     this.#settings = settings;
     this.#rules = rules;
+    this.#pinned = pinned;
     const { now, keepFresh } = settings;
     if (keepFresh) this.#keepFresh = new KeepFresh({ now, lists: () => this.#every() });
   }
@@ -118,8 +121,10 @@ export class AllLists {
     emit({ type: "catalog-changed", ...about, kind });
     // A tool says itself that it is set aside.
     if (listed === "tools") return;
+    const { pins } = this.#rules(key.server);
     for (const entry of known?.entries ?? []) {
-      const reason = asideReason(entry);
+      const unpinned = listed === "resources" ? undefined : this.#pinned.of(pins, listed, entry);
+      const reason = asideReason(entry) ?? unpinned?.because;
       if (reason === undefined) continue;
       const message = `"${String(entry["name"] ?? entry["uri"]).slice(0, 100)}" in the list of ${kind} is set aside: ${reason}`;
       emit({ type: "server-log", ...about, level: "warning", source: "transport", message });

@@ -1,4 +1,5 @@
 import { isPlugboardError } from "../errors.ts";
+import { pinnedName } from "../config/lock/pins.ts";
 import type { LoadedConfig } from "../config/model.ts";
 import { waitCancelled } from "../lib/abortable.ts";
 import type { ConnectionKey } from "../servers/connection-key.ts";
@@ -10,9 +11,11 @@ import type { Scope } from "./filter.ts";
 import { findPrompt } from "./find-prompt.ts";
 import { findByName, findMeant, unknownTool } from "./find-tool.ts";
 import type { ToolsPlace } from "./find-tool.ts";
-import type { KnownList, ListKind } from "./known-list.ts";
+import type { KnownList, ListKind, RawEntry } from "./known-list.ts";
 import { ServersMeant } from "./meant.ts";
 import type { Naming } from "./names.ts";
+import { PinVerdicts, pinMismatch } from "./pin-problem.ts";
+import type { PinProblem } from "./pin-problem.ts";
 import { promptCommands } from "./prompts.ts";
 import type { PromptCommand } from "./prompts.ts";
 import { JudgingRules } from "./rules.ts";
@@ -31,12 +34,13 @@ export class Catalog {
   readonly #views = new WeakMap<Scope, ScopeView>();
   /** Loaded with the first search, because few commands need it. */
   #search: ToolSearch | undefined;
+  readonly #pinned = new PinVerdicts();
   #meant: { config: LoadedConfig; servers: ServersMeant } | undefined;
 
   constructor(settings: CatalogSettings) {
     this.#settings = settings;
     this.#rules = new JudgingRules(settings.servers);
-    this.#lists = new AllLists(settings, (server) => this.#rules.of(server));
+    this.#lists = new AllLists(settings, (server) => this.#rules.of(server), this.#pinned);
   }
 
   /**
@@ -74,7 +78,7 @@ export class Catalog {
     return search.search(wanted, visible, view);
   }
 
-  /** Entries of another kind, as the servers sent them. */
+  /** Entries of another kind, as the servers sent them, without those that a lock keeps back. */
   async entries(
     kind: Exclude<ListKind, "tools">,
     scope: Scope,
@@ -83,7 +87,10 @@ export class Catalog {
     const perServer = await Promise.all(
       this.#view(scope).names.map(async (server) => {
         const list = await this.list(server, kind, scope, options).catch(leftOut);
-        return usableEntries(list?.entries ?? []).map((raw) => ({ server, raw }));
+        const isOffered = (raw: RawEntry) => !this.#unpinned(server, kind, raw);
+        return usableEntries(list?.entries ?? [])
+          .filter(isOffered)
+          .map((raw) => ({ server, raw }));
       }),
     );
     return perServer.flat();
@@ -94,7 +101,7 @@ export class Catalog {
     const perServer = await Promise.all(
       this.#view(scope).names.map((server) => this.#prompts(server, scope, options).catch(leftOut)),
     );
-    return perServer.flatMap((prompts) => prompts ?? []);
+    return perServer.flatMap((prompts) => (prompts ?? []).filter(({ because }) => because === undefined));
   }
 
   /**
@@ -169,7 +176,26 @@ export class Catalog {
     const view = this.#view(scope);
     const wanted = query.replace(/^\//, "");
     const list = (server: string) => this.#prompts(server, scope, options);
-    return findPrompt(wanted, this.#visiblyMeant(wanted, view, options.wait ?? true), view.names, list);
+    const meant = this.#visiblyMeant(wanted, view, options.wait ?? true);
+    const { because, ...found } = await findPrompt(wanted, meant, view.names, list);
+    if (because !== undefined) throw pinMismatch("prompt", { ...found, because });
+    return found;
+  }
+
+  /** Throws if a lock keeps back the prompt or template that a request is about, as its server lists it now. */
+  async assertPinned(
+    server: string,
+    kind: "prompts" | "resourceTemplates",
+    name: string,
+    { use }: Pick<Scope, "use">,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    if (!this.#rules.of(server).pins) return;
+    const { entries } = await this.#lists.of(server, use).list(kind).confirm(signal);
+    const entry = entries.find((one) => pinnedName(kind, one) === name);
+    const problem = entry ? this.#unpinned(server, kind, entry) : { because: "its server does not list it" };
+    const what = kind === "prompts" ? "prompt" : "resource template";
+    if (problem) throw pinMismatch(what, { server, name, because: problem.because });
   }
 
   async list(
@@ -299,9 +325,23 @@ export class Catalog {
     return index && { key, index };
   }
 
-  async #prompts(server: string, scope: Scope, options: ListOptions): Promise<PromptCommand[] | undefined> {
+  /** All of them; those that a lock keeps back say why. */
+  async #prompts(
+    server: string,
+    scope: Scope,
+    options: ListOptions,
+  ): Promise<(PromptCommand & { because?: string })[] | undefined> {
     const list = await this.list(server, "prompts", scope, options);
-    return list && promptCommands(server, usableEntries(list.entries), this.naming);
+    return list && usableEntries(list.entries).flatMap((raw) => {
+      const because = this.#unpinned(server, "prompts", raw)?.because;
+      return promptCommands(server, [raw], this.naming).map((prompt) =>
+        because === undefined ? prompt : { ...prompt, because },
+      );
+    });
+  }
+
+  #unpinned(server: string, kind: Exclude<ListKind, "tools">, raw: RawEntry): PinProblem | undefined {
+    return kind === "resources" ? undefined : this.#pinned.of(this.#rules.of(server).pins, kind, raw);
   }
 
   async #confirmed(server: string, place: ToolsPlace, { use }: Scope): Promise<ToolIndex | undefined> {

@@ -26,7 +26,9 @@ export async function digestOf(
     servers.flatMap(({ server, lists }) =>
       kinds.map(async (one) => {
         const hash = await hashOf(one, lists, view);
-        return hash === "" ? [] : [`${server} ${one} ${hash}`];
+        // Approving a prompt shows it, and the list itself stays the same.
+        const pinned = one === "tools" ? "" : (view.config.pins?.get(server)?.stamp ?? "");
+        return hash === "" ? [] : [`${server} ${one} ${hash}${pinned}`];
       }),
     ),
   );

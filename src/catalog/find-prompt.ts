@@ -5,20 +5,20 @@ import type { Meant } from "./meant.ts";
 import type { PromptCommand } from "./prompts.ts";
 
 /** Lists a server's prompts, from the server or from what is known, if anything is. Throws the server's error. */
-export type ListPrompts = (server: string) => Promise<readonly PromptCommand[] | undefined>;
+export type ListPrompts<T extends PromptCommand> = (server: string) => Promise<readonly T[] | undefined>;
 
 /**
  * Finds a prompt by its id, `server.prompt`, `server/prompt`, or a bare name that only one server has. Asks only the
  * server in the query, or all servers for a bare name.
  */
-export async function findPrompt(
+export async function findPrompt<T extends PromptCommand>(
   query: string,
   meant: readonly Meant[],
   servers: readonly string[],
-  list: ListPrompts,
-): Promise<PromptCommand> {
+  list: ListPrompts<T>,
+): Promise<T> {
   if (meant.length === 0) return findByName(query, servers, list);
-  const asked: PromptCommand[] = [];
+  const asked: T[] = [];
   let failure: PlugboardError | undefined;
   for (const { server, name } of meant) {
     try {
@@ -34,11 +34,11 @@ export async function findPrompt(
   throw failure ?? unknownPrompt(query, asked);
 }
 
-async function findByName(
+async function findByName<T extends PromptCommand>(
   query: string,
   servers: readonly string[],
-  list: ListPrompts,
-): Promise<PromptCommand> {
+  list: ListPrompts<T>,
+): Promise<T> {
   const prompts = await Promise.all(servers.map((server) => list(server).catch(ignoreFailure)));
   const all = prompts.flatMap((listed) => listed ?? []);
   const named = all.filter(({ name }) => name === query);

@@ -30,10 +30,13 @@ export class JudgingRules {
 
   of(server: string): Rules {
     const { naming } = this;
-    const config = this.#servers.config.servers.get(server)?.config ?? noConfig;
+    const { servers, pins: all } = this.#servers.config;
+    const config = servers.get(server)?.config ?? noConfig;
+    // What cannot be used has nothing to pin, and all of it shares one object.
+    const pins = config === noConfig ? undefined : all?.get(server);
     let rules = this.#rules.get(config);
-    if (rules?.naming !== naming) {
-      rules = { config, naming };
+    if (rules?.naming !== naming || rules.pins !== pins) {
+      rules = { config, naming, pins };
       this.#rules.set(config, rules);
     }
     return rules;

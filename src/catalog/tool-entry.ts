@@ -1,3 +1,4 @@
+import type { PinVerdict, ServerPins } from "../config/lock/pins.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import { toolVerdict } from "../config/tool-rules.ts";
 import type { BundleConfig } from "../config/schema.ts";
@@ -10,6 +11,7 @@ import { asideReason } from "./deep-entry.ts";
 import { toolId } from "./names.ts";
 import type { Naming } from "./names.ts";
 import { paramHeaderProblem } from "./param-headers.ts";
+import { pinProblem } from "./pin-problem.ts";
 import { guardSchema } from "./schema/guard.ts";
 import type { RawEntry } from "./known-list.ts";
 
@@ -32,9 +34,14 @@ export interface ToolEntry {
   annotations: Record<string, unknown>;
   /** The entry as the server sent it. */
   raw: RawEntry;
-  /** `hidden` by a rule in your configuration or because it is only for apps, `set-aside` because the tool is invalid. */
+  /**
+   * `hidden` by a rule in your configuration or because it is only for apps, `set-aside` because the tool is invalid or
+   * is not what a lock file pins.
+   */
   status: "available" | "hidden" | "set-aside";
   because?: string;
+  /** If a lock file sets it aside: how it differs from what is pinned. */
+  pin?: Exclude<PinVerdict, "same"> | "unreadable";
 }
 
 const maxDescription = 32_000;
@@ -46,11 +53,12 @@ export function judgeTool(
   name: string,
   raw: RawEntry,
   naming: Naming,
+  pins?: ServerPins,
 ): ToolEntry {
   const renamed = own(config.tools?.rename, name);
   const { title, outputSchema } = raw;
   const description = own(config.tools?.describe, name) ?? raw["description"];
-  const status = statusOf(name, raw, config);
+  const status = statusOf(name, raw, config, pins);
   const { schema, problem } = shownSchema(name, raw, config, status);
   return offeredTo("model", {
     id: toolId(server, renamed ?? name, naming),
@@ -103,7 +111,12 @@ export function judgeFor(
   return offeredTo(audience, status === "available" ? entry : { ...rest, status: "available" });
 }
 
-function statusOf(name: string, raw: RawEntry, config: ServerConfig): Pick<ToolEntry, "status" | "because"> {
+function statusOf(
+  name: string,
+  raw: RawEntry,
+  config: ServerConfig,
+  pins: ServerPins | undefined,
+): Pick<ToolEntry, "status" | "because" | "pin"> {
   const { inputSchema } = raw;
   const aside = asideReason(raw);
   if (aside !== undefined) return { status: "set-aside", because: aside };
@@ -114,6 +127,9 @@ function statusOf(name: string, raw: RawEntry, config: ServerConfig): Pick<ToolE
   }
   const header = paramHeaderProblem(inputSchema);
   if (header !== undefined) return { status: "set-aside", because: header };
+  // Before the rules that hide a tool: a bundle or an app may be shown what models are not.
+  const unpinned = pins && pinProblem(pins, "tools", name, raw);
+  if (unpinned) return { status: "set-aside", ...unpinned };
   const verdict = toolVerdict(config, name);
   return verdict.offered ? { status: "available" } : { status: "hidden", because: verdict.because };
 }

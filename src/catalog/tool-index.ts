@@ -1,3 +1,4 @@
+import type { ServerPins } from "../config/lock/pins.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import { flattened } from "./deep-entry.ts";
 import { hashText } from "./hashes.ts";
@@ -13,6 +14,8 @@ import type { ToolEntry } from "./tool-entry.ts";
 export interface Rules {
   readonly config: ServerConfig;
   readonly naming: Naming;
+  /** What is pinned of the server, if there is a lock. */
+  readonly pins?: ServerPins | undefined;
 }
 
 /** The tools of one list, judged by one set of rules. Never modified; a new list or new rules need a new index. */
@@ -86,7 +89,7 @@ export async function indexTools(
   rules: Rules,
   before?: ToolIndex,
 ): Promise<ToolIndex> {
-  const { config, naming } = rules;
+  const { config, naming, pins } = rules;
   const index = new ToolIndex(rules);
   const slices = new Slices();
   for (const [at, raw] of list.entries.entries()) {
@@ -94,7 +97,7 @@ export async function indexTools(
     const { name } = raw;
     if (typeof name !== "string" || name === "") continue;
     const kept = before?.rules === rules ? before.judged.get(raw) : undefined;
-    const entry = kept ?? judgeAlone(server, config, name, raw, naming);
+    const entry = kept ?? judgeAlone(server, config, name, raw, naming, pins);
     index.judged.set(raw, entry);
     const isTwin = index.byId.has(entry.id);
     index.add(isTwin ? asDuplicate(entry, index.byId.size, naming) : entry, list.hashes[at] ?? "");
@@ -105,9 +108,9 @@ export async function indexTools(
 }
 
 /** Whatever goes wrong while one tool is judged is that tool's mistake; the others go on. */
-function judgeAlone(...[server, config, name, raw, naming]: Parameters<typeof judgeTool>): ToolEntry {
+function judgeAlone(...[server, config, name, raw, naming, pins]: Parameters<typeof judgeTool>): ToolEntry {
   try {
-    return judgeTool(server, config, name, raw, naming);
+    return judgeTool(server, config, name, raw, naming, pins);
   } catch (error) {
     const reason = `it cannot be checked (${error instanceof Error ? error.name : "unknown error"})`;
     return judgeTool(server, {}, name, flattened(raw, reason), naming);

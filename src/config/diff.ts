@@ -5,7 +5,7 @@ export interface ConfigDiff {
   added: string[];
   removed: string[];
   changed: { name: string; fields: string[] }[];
-  /** True if settings, bundles or the policy changed: servers can keep running, but under different rules. */
+  /** True if settings, bundles, pins or the policy changed: servers can keep running, but under different rules. */
   rules: boolean;
 }
 
@@ -21,8 +21,9 @@ export function diffConfig(before: LoadedConfig, after: LoadedConfig): ConfigDif
   return { added, removed, changed, rules: rulesOf(before) !== rulesOf(after) };
 }
 
-function rulesOf({ settings, bundles, policy }: LoadedConfig): string {
+function rulesOf({ settings, bundles, policy, pins }: LoadedConfig): string {
   return canonicalJson({
+    pins: [...(pins ?? [])].map(([name, { file, stamp }]) => [name, file, stamp]),
     settings,
     policy,
     bundles: [...bundles].map(([name, { config }]) => [name, config]),

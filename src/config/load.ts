@@ -5,6 +5,7 @@ import { defined } from "../lib/record.ts";
 import { findProjectRoot } from "./discover.ts";
 import { checkBundles, mergeServers, mergeSettings, refuseUntrustedWithoutAllowList } from "./merge.ts";
 import { literalSecrets } from "./literal-secrets.ts";
+import { loadPins } from "./lock/load-pins.ts";
 import { positionOf } from "./model.ts";
 import type { Diagnostic, LoadedConfig, ServerEntry, Source } from "./model.ts";
 import { readPlugin } from "./plugins.ts";
@@ -72,6 +73,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
     const warned = { ...entry, diagnostics: [...own, ...plainSecretWarnings(entry)] };
     servers.set(entry.name, judgeServer(warned, { policy, env, trust: verdict, known: knownToPolicy }));
   }
+  const { pins, lockFiles, diagnostics: aboutLocks } = await loadPins(servers.values(), projectRoot, folders);
   const ignored = folders.ignored.map((variable): Diagnostic => ({
     severity: "warning",
     message: `${variable} is ignored because it points into the project: a project must not choose these folders`,
@@ -83,6 +85,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
     ...all.flatMap((source) => source.parsed.diagnostics),
     ...(await checkSecretFiles(settings, settingOrigins["secrets"])),
     ...aboutBundles,
+    ...aboutLocks,
   ];
   const known = new Set(diagnostics);
   const clashes = [...servers.values()].flatMap((entry) =>
@@ -98,6 +101,8 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
     diagnostics: [...diagnostics, ...clashes],
     sources: all.map(toSource),
     projectRoot,
+    pins,
+    lockFiles,
   };
 }
 

@@ -2,6 +2,7 @@ import type { DisabledReason } from "../events.ts";
 import { defined } from "../lib/record.ts";
 import type { BundleConfig, Settings } from "./schema.ts";
 import type { ServerConfig } from "./server-schema.ts";
+import type { ServerPins } from "./lock/pins.ts";
 import type { ManagedPolicy } from "./policy/policy.ts";
 
 /** Where a value was configured, from the highest precedence to the lowest. */
@@ -105,6 +106,10 @@ export interface LoadedConfig {
   diagnostics: readonly Diagnostic[];
   sources: readonly Source[];
   projectRoot: string;
+  /** What lock files pin, by the name of the server. */
+  pins?: ReadonlyMap<string, ServerPins> | undefined;
+  /** The lock file of each server, whether it exists or not. */
+  lockFiles?: ReadonlyMap<string, string> | undefined;
   /** Opens the workspace this was loaded from, so that `createHub` can use its store and secrets. */
   home?: ConfigHome | undefined;
 }

@@ -34,6 +34,7 @@ import { createMemoryStore } from "../store/memory.ts";
 import { LoginOnDemand } from "./login-on-demand.ts";
 import { managedFolderOf } from "./options.ts";
 import type { HubOptions } from "./options.ts";
+import { pinnedRequest } from "./pinned-requests.ts";
 import { toNotification } from "./server-notification.ts";
 import type { ServerNotification } from "./server-notification.ts";
 import { ServerRequests } from "./server-requests.ts";
@@ -131,6 +132,7 @@ export class Engine {
       answers,
       completions: this.completions,
       onDemand,
+      pinned: (...asked) => pinnedRequest(servers.config.pins, this.catalog, asked),
     }));
     const connection = (key: ConnectionKey, use?: Use) => servers.connections.get(key, use);
     const keyOf = (server: string, use: Use) => servers.key(server, use);

@@ -2,6 +2,9 @@ import type { Account } from "../auth/oauth/account.ts";
 import type { LoginOptions } from "../auth/oauth/login/login.ts";
 import type { LogoutResult } from "../auth/oauth/logout.ts";
 import { fromLiteral } from "../config/literal.ts";
+import { pinsIn } from "../config/lock/load-pins.ts";
+import { readLock } from "../config/lock/lock-file.ts";
+import type { LockFile } from "../config/lock/lock-file.ts";
 import type { ConfigLiteral } from "../config/literal.ts";
 import { assertNoLostRule } from "../config/lost-rules.ts";
 import type { LoadedConfig } from "../config/model.ts";
@@ -19,7 +22,12 @@ import type { OpenQuestion } from "../interact/questions.ts";
 import type { Introduction } from "../servers/server-memory.ts";
 import type { ServerReport } from "../servers/server-report.ts";
 import type { InProcessServer } from "../servers/transports/memory.ts";
+import type { DefinitionFlag } from "../catalog/flags/flags.ts";
+import { knownFlags } from "./known-flags.ts";
+import { checkPins } from "./pin-check.ts";
+import type { PinCheckOptions, PinReport } from "./pin-check.ts";
 import { View } from "./view.ts";
+import { withheld } from "./withheld.ts";
 
 /**
  * Creates a hub. With the result of `loadConfig`, it uses this user's vault, logins, snapshots and records; with a
@@ -35,7 +43,9 @@ export async function createHub(
   const workspace = await home?.open();
   const known: HubOptions | undefined = await workspace?.hubOptions(config as LoadedConfig);
   const policy = "projectRoot" in config ? config.policy : await loadPolicy(managedFolderOf(options));
-  const hub = new Hub(config, policy, { ...known, ...options }, () => workspace?.[Symbol.asyncDispose]());
+  const lock = options.lock === undefined ? undefined : await readLock(options.lock);
+  const onClosed = () => workspace?.[Symbol.asyncDispose]();
+  const hub = new Hub(config, policy, { ...known, ...options }, lock, onClosed);
   try {
     if (options.start !== false) await hub.start();
     return hub;
@@ -66,18 +76,22 @@ export class Hub extends View {
   /** The folder of the machine's policy. */
   readonly #managed: string;
   readonly #allowsLostRules: boolean;
+  /** The lock file that was passed in. */
+  readonly #lock: string | undefined;
 
   /** Use `createHub`. */
   constructor(
     config: LoadedConfig | ConfigLiteral,
     policy: ManagedPolicy,
     options: HubOptions,
+    lock: LockFile | undefined,
     onClosed: () => PromiseLike<void> | undefined,
   ) {
     const { loaded, inProcess } = normalizeConfig(config, options.env ?? process.env, policy);
-    const engine = new Engine(loaded, inProcess, options);
+    const engine = new Engine(withLock(loaded, lock), inProcess, options);
     super(engine, engine.root);
     this.#onClosed = onClosed;
+    this.#lock = options.lock;
     this.#managed = managedFolderOf(options);
     this.#allowsLostRules = options.lostRules === "ignore";
   }
@@ -114,16 +128,39 @@ export class Hub extends View {
   status({ profile, caller, project }: UseChoice = {}): ServerReport[] {
     const { servers, signIn } = this.engine;
     const use = { caller, account: profile, project };
-    return servers.reports(use).map((report) => {
-      const { name } = report;
+    return servers.reports(use).map((whole) => {
+      const { name } = whole;
+      const report = withheld(whole, servers.config.pins?.get(name));
       const account = signIn.account(name, servers.chosenAccount(servers.key(name, use)));
       return account ? { ...report, account } : report;
     });
   }
 
-  /** What servers say about themselves: now, or when they were last connected. Does not connect. */
+  /**
+   * What servers say about themselves: now, or when they were last connected; without instructions that a lock file keeps
+   * back. Does not connect.
+   */
   async introductions(): Promise<Map<string, Introduction>> {
-    return this.engine.servers.introductions();
+    const { servers } = this.engine;
+    const said = await servers.introductions();
+    const { pins } = servers.config;
+    return new Map([...said].map(([name, one]) => [name, withheld(one, pins?.get(name))]));
+  }
+
+  /**
+   * Connects to servers and compares what they offer now with the lock files: all usable servers, or those that are named.
+   * A server that fails is reported, and its pins stay as they are.
+   */
+  async checkPins(names?: readonly string[], options: PinCheckOptions = {}): Promise<PinReport[]> {
+    return checkPins(this.engine, names ?? this.engine.catalog.serverNames(this.engine.root), options);
+  }
+
+  /**
+   * What is suspicious in the definitions that are known: hidden characters, look-alike names, and texts that name another
+   * server's tools. Advice for people; nothing is set aside because of it. Does not connect.
+   */
+  async flags(): Promise<DefinitionFlag[]> {
+    return knownFlags(this.engine);
   }
 
   get config(): LoadedConfig {
@@ -315,9 +352,10 @@ export class Hub extends View {
     const replaced = [...loaded.servers.keys()].filter(
       (name) => engine.inProcess.get(name) !== inProcess.get(name),
     );
+    const lock = this.#lock === undefined ? undefined : await readLock(this.#lock);
     engine.inProcess = inProcess;
     // The new rules apply immediately, even while an old server is still shutting down.
-    const { added, removed, changed, rules } = await engine.servers.apply(loaded, replaced);
+    const { added, removed, changed, rules } = await engine.servers.apply(withLock(loaded, lock), replaced);
     const touched = changed.map(({ name }) => name);
     if (rules || added.length + removed.length + touched.length > 0) {
       engine.events.emit({ type: "config-changed", added, removed, changed: touched, at: engine.now() });
@@ -351,4 +389,10 @@ function normalizeConfig(
 ) {
   if ("projectRoot" in config) return { loaded: config, inProcess: new Map<string, InProcessServer>() };
   return fromLiteral<InProcessServer>(config, env, policy);
+}
+
+function withLock(loaded: LoadedConfig, lock: LockFile | undefined): LoadedConfig {
+  if (!lock) return loaded;
+  const names = [...loaded.servers.keys()];
+  return { ...loaded, pins: pinsIn(lock, names), lockFiles: new Map(names.map((name) => [name, lock.file])) };
 }

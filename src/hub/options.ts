@@ -60,6 +60,11 @@ export interface HubOptions {
   keepFresh?: boolean;
   /** Hides tools for which it returns false. Called once for each tool of a view, and again after a reload. */
   toolFilter?: (tool: ToolEntry) => boolean;
+  /**
+   * The path of a lock file that pins what servers offer, instead of those beside the configuration. New and changed
+   * tools are set aside. It is read again by `reload`.
+   */
+  lock?: string;
   /** For tests, and for programs that keep state in other folders. A literal obeys the policy in `managed`. */
   folders?: Pick<Folders, "managed"> | undefined;
   clock?: () => number;

@@ -14,6 +14,7 @@ import { requestHeaders } from "../servers/request-headers.ts";
 import type { SessionRequest } from "../servers/session.ts";
 import type { ServerSet } from "../servers/server-set.ts";
 import type { LoginOnDemand } from "./login-on-demand.ts";
+import type { PinnedAnswer } from "./pinned-requests.ts";
 
 const callMs = 60_000;
 const longestCallMs = 600_000;
@@ -24,6 +25,14 @@ export interface ServerRequestsSettings {
   answers: AnswerServer;
   completions: ElicitationCompletions;
   onDemand: LoginOnDemand;
+  /** Holds requests of pinned servers to what the lock says; undefined for those that it says nothing about. */
+  pinned(
+    scope: Scope,
+    server: string,
+    method: string,
+    params: Record<string, unknown>,
+    signal: AbortSignal | undefined,
+  ): Promise<PinnedAnswer | undefined> | undefined;
 }
 
 const nobody: Interact = {};
@@ -37,6 +46,24 @@ export class ServerRequests {
   }
 
   request(
+    scope: Scope,
+    server: string,
+    method: string,
+    params: Record<string, unknown>,
+    options: ServerRequestOptions,
+  ): Promise<JsonRpcAnswer | RawAnswer> {
+    // Calls are judged with their tool.
+    const { pinned } = this.#settings;
+    const held = method === "tools/call" ? undefined : pinned(scope, server, method, params, options.signal);
+    if (!held) return this.#decided(scope, server, method, params, options);
+    return held.then(async (shown) => {
+      if (!shown) return this.#decided(scope, server, method, params, options);
+      const answer = await this.#decided(scope, server, method, params, { ...options, raw: false });
+      return "result" in answer ? shown(answer as JsonRpcAnswer) : answer;
+    });
+  }
+
+  #decided(
     { use }: Scope,
     server: string,
     method: string,

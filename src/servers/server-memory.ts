@@ -19,6 +19,8 @@ type RememberedIntroduction = Introduction & { entry: string };
 export interface Introduction {
   capabilities: Record<string, unknown>;
   instructions?: string;
+  /** Why a lock file keeps its instructions back. */
+  instructionsWithheld?: string;
 }
 
 /** Longer introductions are not remembered. */

@@ -35,6 +35,8 @@ export interface ServerReport extends Partial<SessionFacts> {
   serverInfo?: Record<string, unknown>;
   capabilities?: Record<string, unknown>;
   instructions?: string;
+  /** Why a lock file keeps its instructions back. */
+  instructionsWithheld?: string;
   /** How long the last start took. */
   startMs?: number;
   counts: {

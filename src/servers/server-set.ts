@@ -305,7 +305,7 @@ export class ServerSet {
         return [entry.name, said] as const;
       }),
     );
-    return new Map(found.filter((one) => one !== undefined));
+    return new Map<string, Introduction>(found.filter((one) => one !== undefined));
   }
 
   /** The servers that are started without being asked for. */

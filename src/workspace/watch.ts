@@ -5,7 +5,7 @@ import type { FSWatcher } from "chokidar";
 import { diffConfig } from "../config/diff.ts";
 import { lostRule, lostRuleText } from "../config/lost-rules.ts";
 import type { LoadedConfig } from "../config/model.ts";
-import { brokenFiles, filesOf, scriptsOf, stamps, waitForReplacements } from "./watched-files.ts";
+import { brokenFiles, filesOf, locksOf, scriptsOf, stamps, waitForReplacements } from "./watched-files.ts";
 import type { Workspace } from "./workspace.ts";
 
 export interface ConfigWatchOptions {
@@ -123,9 +123,17 @@ export class ConfigWatch {
   /** Loads until no file changed during the load, so that the checked and the loaded content are the same. */
   async #readSettled(): Promise<{ config: LoadedConfig; broken: Map<string, string> }> {
     const known = filesOf(this.#current);
-    const files = [...known.map(({ file }) => file), ...scriptsOf(this.#current)];
+    const files = [
+      ...known.map(({ file }) => file),
+      ...scriptsOf(this.#current),
+      ...locksOf(this.#current).map(({ file }) => file),
+    ];
+    const existing = [
+      ...known.filter(({ state }) => state !== "missing"),
+      ...locksOf(this.#current).filter(({ isUsed }) => isUsed),
+    ];
     await waitForReplacements(
-      known.filter(({ state }) => state !== "missing").map(({ file }) => file),
+      existing.map(({ file }) => file),
       () => this.#isClosed,
     );
     for (let attempt = 0; ; attempt++) {
@@ -140,7 +148,8 @@ export class ConfigWatch {
   async #newPaths(): Promise<string[]> {
     const files = filesOf(this.#current).map(({ file }) => file);
     const managed = join(this.#workspace.folders.managed, "managed.json");
-    const all = [...files, managed, ...scriptsOf(this.#current), ...this.#decisionFiles()];
+    const locks = locksOf(this.#current).map(({ file }) => file);
+    const all = [...files, ...locks, managed, ...scriptsOf(this.#current), ...this.#decisionFiles()];
     // Watching a link does not report that its target was replaced, so the target is watched too.
     const real = await Promise.all(all.map((file) => realpath(file).catch(() => file)));
     const fresh = [...new Set([...all, ...real])].filter((file) => !this.#watched.has(file));

@@ -26,6 +26,12 @@ export function scriptsOf({ servers, projectRoot }: LoadedConfig): string[] {
   return [...new Set(paths)].map((path) => resolve(projectRoot, path));
 }
 
+/** The lock files of all servers, and whether they pin anything now. */
+export function locksOf({ lockFiles, pins }: LoadedConfig): { file: string; isUsed: boolean }[] {
+  const used = new Set([...(pins?.values() ?? [])].map(({ file }) => file));
+  return [...new Set(lockFiles?.values())].map((file) => ({ file, isUsed: used.has(file) }));
+}
+
 /** Existing files that cannot be parsed, each with the reason. */
 export async function brokenFiles(config: LoadedConfig): Promise<Map<string, string>> {
   const there = filesOf(config).filter(({ state }) => state !== "missing");

@@ -35,6 +35,8 @@ import type { GatewayToken } from "./gateway-token.ts";
 import { ProjectTrust } from "./project-trust.ts";
 import { WorkspaceState } from "./state.ts";
 import { StoredCredentials } from "./stored-credentials.ts";
+import { strayPins, writePins } from "./write-pins.ts";
+import type { PinApproval } from "./write-pins.ts";
 
 export interface WorkspaceOptions extends Omit<LoadOptions, "trust"> {
   /** Receives warnings, for example that state cannot be saved. */
@@ -272,6 +274,17 @@ export class Workspace {
   /** Revokes every content of a server's name in this project, also earlier ones. False if there was none. */
   distrust(entry: Pick<ServerEntry, "name">): Promise<boolean> {
     return this.decisions.distrust(entry);
+  }
+
+  /** Writes what was approved into the lock files. Refuses if one of them changed since `config` was loaded. */
+  async writePins(config: LoadedConfig, approvals: readonly PinApproval[]): Promise<string[]> {
+    const { projectRoot } = this;
+    return writePins(config, approvals, { projectRoot, editing: (scope) => this.#editing(scope) });
+  }
+
+  /** What a project's lock files pin although no file beside them configures it. */
+  async strayPins(config: LoadedConfig): Promise<{ server: string; file: string }[]> {
+    return strayPins(config, this.folders);
   }
 
   /** Options for a hub that uses this workspace's state and secrets: `createHub(config, await workspace.hubOptions(config))`. */

@@ -45,6 +45,8 @@ const ofHubs: Record<Exclude<keyof Hub, keyof View | "close" | symbol>, (hub: Hu
   start: (hub) => hub.start(),
   status: (hub) => hub.status(),
   introductions: (hub) => hub.introductions(),
+  checkPins: (hub) => hub.checkPins(),
+  flags: (hub) => hub.flags(),
   config: (hub) => hub.config,
   connect: (hub) => hub.connect("it"),
   disconnect: (hub) => hub.disconnect("it"),
