@@ -332,12 +332,15 @@ export class Catalog {
     options: ListOptions,
   ): Promise<(PromptCommand & { because?: string })[] | undefined> {
     const list = await this.list(server, "prompts", scope, options);
-    return list && usableEntries(list.entries).flatMap((raw) => {
-      const because = this.#unpinned(server, "prompts", raw)?.because;
-      return promptCommands(server, [raw], this.naming).map((prompt) =>
-        because === undefined ? prompt : { ...prompt, because },
-      );
-    });
+    return (
+      list &&
+      usableEntries(list.entries).flatMap((raw) => {
+        const because = this.#unpinned(server, "prompts", raw)?.because;
+        return promptCommands(server, [raw], this.naming).map((prompt) =>
+          because === undefined ? prompt : { ...prompt, because },
+        );
+      })
+    );
   }
 
   #unpinned(server: string, kind: Exclude<ListKind, "tools">, raw: RawEntry): PinProblem | undefined {

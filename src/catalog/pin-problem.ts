@@ -19,18 +19,25 @@ export function pinProblem(
 ): PinProblem | undefined {
   if (pins.broken !== undefined)
     return { pin: "unreadable", because: `its lock file ${pins.broken} (${pins.file})` };
-  const pin = kind === "instructions" ? pins.instructions : pins[kind].get(name);
+  const isTold = kind === "instructions";
+  const pin = isTold ? pins.instructions : pins[kind].get(name);
   const verdict = comparePin(pin, sent);
   switch (verdict) {
     case "same":
       return undefined;
     case "new":
-      return { pin: verdict, because: "it is new since the lock file was written" };
+      return {
+        pin: verdict,
+        because: `${isTold ? "they are" : "it is"} new since the lock file was written`,
+      };
     case "damaged":
-      return { pin: verdict, because: "its hash in the lock file does not match its definition there" };
+      return { pin: verdict, because: "the hash in the lock file does not match the definition there" };
     case "changed": {
-      const fields = kind === "instructions" ? "" : changedFields(pin?.definition, sent);
-      return { pin: verdict, because: `it changed since it was pinned${fields && `: ${fields}`}` };
+      const fields = isTold ? "text" : changedFields(pin?.definition, sent);
+      return {
+        pin: verdict,
+        because: `${isTold ? "their" : "its"} ${fields} changed since the lock file was written`,
+      };
     }
   }
 }

@@ -61,6 +61,12 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./commands/trust.ts"),
   },
   {
+    name: "lock",
+    summary: "pin what servers offer, and approve what changed",
+    group: "Configure",
+    load: () => import("./commands/lock.ts"),
+  },
+  {
     name: "list",
     summary: "list the configured servers",
     group: "Inspect",
@@ -89,6 +95,12 @@ export const verbs: readonly VerbEntry[] = [
     summary: "find problems and suggest fixes",
     group: "Inspect",
     load: () => import("./commands/doctor.ts"),
+  },
+  {
+    name: "verify",
+    summary: "compare what servers offer with plugboard.lock",
+    group: "Inspect",
+    load: () => import("./commands/verify.ts"),
   },
   {
     name: "config",

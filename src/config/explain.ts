@@ -12,6 +12,8 @@ export interface ServerExplanation {
   bundles: { name: string; origin: Origin }[];
   trust: "not-needed" | "trusted" | "untrusted";
   policy: { file?: string; verdict: "none" | "allowed" | "refused" };
+  /** The lock file that pins it, and why it cannot be used if it cannot. */
+  lock?: { file: string; broken?: string };
   diagnostics: Diagnostic[];
 }
 
@@ -29,6 +31,7 @@ export function explainServer(config: LoadedConfig, name: string): ServerExplana
     bundles: bundles.map((bundle) => ({ name: bundle.name, origin: bundle.origin })),
     trust: trustOf(entry),
     policy: policyOf(entry, config),
+    ...lockOf(name, config),
     diagnostics: entry.diagnostics,
   };
 }
@@ -43,6 +46,12 @@ function decidedBy({ status, fields }: ServerEntry): Pick<ServerExplanation, "de
 function trustOf({ needsTrust, status }: ServerEntry): ServerExplanation["trust"] {
   if (!needsTrust) return "not-needed";
   return status.kind === "disabled" && status.reason === "untrusted" ? "untrusted" : "trusted";
+}
+
+function lockOf(name: string, { pins }: LoadedConfig): Pick<ServerExplanation, "lock"> {
+  const { file, broken } = pins?.get(name) ?? {};
+  if (file === undefined) return {};
+  return { lock: { file, ...(broken !== undefined && { broken }) } };
 }
 
 function policyOf({ status }: ServerEntry, { policy }: LoadedConfig): ServerExplanation["policy"] {

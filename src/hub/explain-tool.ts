@@ -1,11 +1,14 @@
 import { needOf } from "../calls/approvals/need.ts";
 import type { Need } from "../calls/approvals/need.ts";
+import type { DefinitionFlag } from "../catalog/flags/flags.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import { approvalFields, ruleOrigin } from "../config/approval/origin.ts";
 import { conditionalRules, rulingOf } from "../config/approval/rules.ts";
 import type { Conditions } from "../config/approval/schema.ts";
 import { formatPath, valueAt } from "../config/documents/document.ts";
 import type { Path } from "../config/documents/document.ts";
+import { fieldChanges } from "../config/lock/changes.ts";
+import type { FieldChange } from "../config/lock/changes.ts";
 import type { BundleEntry, LoadedConfig, Origin, ServerEntry } from "../config/model.ts";
 import { toolVerdict } from "../config/tool-rules.ts";
 import { matchesGlob } from "../lib/glob.ts";
@@ -22,6 +25,10 @@ export interface ToolExplanation {
   /** The rule that hides the tool. */
   decidedBy?: ToolRule;
   renamedTo?: string;
+  /** If the server is pinned: the lock file, and what differs from it. */
+  pin?: { file: string; state: "same" | NonNullable<ToolEntry["pin"]>; changes: FieldChange[] };
+  /** What is suspicious in its definition. */
+  flags: DefinitionFlag[];
   approval: ApprovalExplanation;
   /** The rules of the configuration that apply to it. */
   rules: ToolRule[];
@@ -63,6 +70,7 @@ export interface ToolRule {
 export function explainTool(
   tool: ToolEntry,
   config: LoadedConfig,
+  flags: DefinitionFlag[],
   remembered: ApprovalEntry[],
   bundleName?: string,
 ): ToolExplanation {
@@ -78,6 +86,8 @@ export function explainTool(
     ...(tool.because !== undefined && { because: tool.because }),
     ...(decidedBy && { decidedBy }),
     ...(tool.renamedTo !== undefined && { renamedTo: tool.renamedTo }),
+    ...pinOf(tool, config),
+    flags,
     approval,
     rules: [
       ...rulesOf(tool, entry),
@@ -87,6 +97,15 @@ export function explainTool(
         : [{ rule: approval.rule, origin: approval.origin }]),
     ],
   };
+}
+
+function pinOf({ server, name, raw, pin }: ToolEntry, { pins }: LoadedConfig): Pick<ToolExplanation, "pin"> {
+  const known = pins?.get(server);
+  if (!known) return {};
+  const state = pin ?? "same";
+  const pinned = known.tools.get(name)?.definition;
+  const isNew = pinned === undefined || state === "unreadable";
+  return { pin: { file: known.file, state, changes: isNew ? [] : fieldChanges(pinned, raw) } };
 }
 
 const notConfigured =

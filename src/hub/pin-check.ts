@@ -66,7 +66,13 @@ async function checkServer(
   try {
     const surface = await readSurface(engine, server, signal);
     if (pins?.broken !== undefined)
-      return { ...about, state: "unreadable", because: pins.broken, changes: compare(undefined, surface), surface };
+      return {
+        ...about,
+        state: "unreadable",
+        because: pins.broken,
+        changes: compare(undefined, surface),
+        surface,
+      };
     const changes = compare(pins, surface);
     const state = !pins ? "unpinned" : changes.length === 0 ? "same" : "changed";
     return { ...about, state, changes, surface };

@@ -30,8 +30,10 @@ import { assertForeign } from "./server-notification.ts";
 import type { ServerNotification } from "./server-notification.ts";
 import { concerns } from "./view-events.ts";
 import { PlugboardError } from "../errors.ts";
+import type { DefinitionFlag } from "../catalog/flags/flags.ts";
 import { explainTool } from "./explain-tool.ts";
 import type { ToolExplanation } from "./explain-tool.ts";
+import { knownFlags } from "./known-flags.ts";
 import type { RequestOptions } from "./options.ts";
 import { interactCapabilities } from "../interact/interact.ts";
 import type { EventOf, EventType } from "../events.ts";
@@ -365,8 +367,12 @@ export class View {
   /** Explains why a tool is available, hidden or needs approval, and which file and line decides it. */
   async explainTool(id: string, options: ToolListOptions = {}): Promise<ToolExplanation> {
     const tool = await this.findTool(id, options);
+    const isMeant = ({ server, kind, name }: DefinitionFlag) =>
+      server === tool.server && kind === "tool" && name === tool.name;
+    const flags = (await knownFlags(this.engine)).filter(isMeant);
     const { servers } = this.engine;
-    return explainTool(tool, servers.config, await this.#remembered(tool), this.#scope.filter.bundle);
+    const remembered = await this.#remembered(tool);
+    return explainTool(tool, servers.config, flags, remembered, this.#scope.filter.bundle);
   }
 
   /** The answers about a tool that this caller and account have given; none if they cannot be read. */

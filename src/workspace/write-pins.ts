@@ -45,7 +45,8 @@ export async function writePins(
       const servers = new Map(Object.entries(before.written));
       for (const approval of approvals.filter((one) => one.file === file)) {
         const { server } = approval;
-        assertUnchanged(server, before, config.pins?.get(server));
+        // Pins of what nothing configures were not loaded; they can only be removed.
+        if (approval.surface) assertUnchanged(server, before, config.pins?.get(server));
         const surface = approvedSurface(approval, before.servers.get(server));
         if (surface) servers.set(server, writtenPins(surface));
         else servers.delete(server);
@@ -78,13 +79,18 @@ export async function strayPins(
   const stray = await Promise.all(
     [...files].map(async (file) => {
       const { servers } = await readLockIn(file, config.projectRoot);
-      return [...servers.keys()].filter((name) => !configured.has(`${file}\n${name}`)).map((server) => ({ server, file }));
+      return [...servers.keys()]
+        .filter((name) => !configured.has(`${file}\n${name}`))
+        .map((server) => ({ server, file }));
     }),
   );
   return stray.flat();
 }
 
-function approvedSurface({ surface, only }: PinApproval, before: ServerPins | undefined): Surface | undefined {
+function approvedSurface(
+  { surface, only }: PinApproval,
+  before: ServerPins | undefined,
+): Surface | undefined {
   if (!surface || !only) return surface;
   const isMeant = (kind: PinChange["kind"], name: string) =>
     only.some((one) => one.kind === kind && one.name === name);
@@ -107,8 +113,7 @@ function approvedSurface({ surface, only }: PinApproval, before: ServerPins | un
 /** What a person compared with must still be there: somebody else may have approved or revoked something. */
 function assertUnchanged(server: string, { servers, file }: LockFile, loaded: ServerPins | undefined): void {
   const hashOf = (pins: ServerPins | undefined) => pins && [pins.broken, surfaceHash(pins)].join();
-  // Pins of a server that is not used were not loaded; they can only be removed.
-  if (!loaded || hashOf(servers.get(server)) === hashOf(loaded)) return;
+  if (hashOf(servers.get(server)) === hashOf(loaded)) return;
   throw new PlugboardError("lock-unreadable", `${file} changed in the meantime; nothing was written.`, {
     server,
     data: { file },

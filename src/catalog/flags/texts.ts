@@ -10,7 +10,8 @@ export interface TextAt {
 /** Every text in a definition, names of members included. Definitions that are nested too deeply never get here. */
 export function* textsIn(value: unknown, path = ""): Iterable<TextAt> {
   if (typeof value === "string") yield { path, text: value };
-  else if (Array.isArray(value)) for (const [at, item] of value.entries()) yield* textsIn(item, `${path}[${at}]`);
+  else if (Array.isArray(value))
+    for (const [at, item] of value.entries()) yield* textsIn(item, `${path}[${at}]`);
   else if (isRecord(value)) {
     for (const [key, member] of Object.entries(value)) {
       const here = path === "" ? key : `${path}.${key}`;

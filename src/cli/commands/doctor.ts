@@ -7,6 +7,7 @@ import { examine, fromDiagnostic } from "../views/examination.ts";
 import { findingLines } from "../views/finding.ts";
 import type { Finding } from "../views/finding.ts";
 import { unreadableFindings, unusedFindings } from "../views/kept.ts";
+import { flagFinding, pinFindings } from "../views/pin-findings.ts";
 import { drawWhile, printLines } from "../terminal/live-area.ts";
 import { onlyServers, withHub } from "../with-hub.ts";
 import { count, json } from "../terminal/print.ts";
@@ -96,16 +97,18 @@ async function examineLists(
   provider: Provider | undefined,
   terminal: Terminal,
 ): Promise<KnownLists> {
-  const hasRules =
-    config.bundles.size > 0 || config.servers.values().some(({ rules }) => Object.keys(rules).length > 0);
-  if (provider === undefined && !hasRules) return { findings: [] };
+  if (config.servers.size === 0) return { findings: [] };
   return withHub(terminal, { config, isLooking: true }, workspace, async (hub) => {
     const names = new Map<string, string[]>();
     for (const { server, at } of await hub.listStates("tools")) if (at !== undefined) names.set(server, []);
     const known = await hub.allTools({ wait: false });
     for (const { server, name } of known) names.get(server)?.push(name);
     const mistakes = [...unmatchedPatterns(config, names), ...argumentMistakes(config, known)];
-    const findings = mistakes.map(fromDiagnostic);
+    const findings = [
+      ...mistakes.map(fromDiagnostic),
+      ...pinFindings(known),
+      ...(await hub.flags()).map(flagFinding),
+    ];
     if (provider === undefined) return { findings };
     const tools = await checkProvider(hub, provider);
     const aboutProvider = await providerFindings(hub, provider, tools);

@@ -29,7 +29,7 @@ export function command(terminal: Terminal): Command {
 
 function describe(explanation: ServerExplanation, terminal: Terminal): string {
   const paint = painter(terminal);
-  const { name, status, decidedBy, origin, policy, trust, shadowed, bundles, fields, diagnostics } =
+  const { name, status, decidedBy, origin, policy, trust, lock, shadowed, bundles, fields, diagnostics } =
     explanation;
   const where = decidedBy ? `, \`${decidedBy.rule}\` in ${place(decidedBy.origin)}` : "";
   const lines: [string, string][] = [
@@ -38,6 +38,7 @@ function describe(explanation: ServerExplanation, terminal: Terminal): string {
   ];
   if (status.kind === "disabled") lines.push(["to do", status.hint]);
   lines.push(["policy", policyWords(policy)], ["trust", trustWords[trust]]);
+  if (lock) lines.push(["lock", lockWords(lock)]);
   for (const other of shadowed) lines.push(["hides", describeOrigin(other)]);
   for (const bundle of bundles)
     lines.push(["bundle", `${bundle.name}, from ${describeOrigin(bundle.origin)}`]);
@@ -53,6 +54,10 @@ function place(origin: Origin): string {
   const { file, line } = origin;
   if (file === undefined) return describeOrigin(origin);
   return line === undefined ? file : `${file}:${line}`;
+}
+
+function lockWords({ file, broken }: NonNullable<ServerExplanation["lock"]>): string {
+  return broken === undefined ? `pinned in ${file}` : `${file} ${broken}, so nothing is offered`;
 }
 
 const trustWords: Record<ServerExplanation["trust"], string> = {

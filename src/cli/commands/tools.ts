@@ -58,9 +58,13 @@ async function showTool(hub: Hub, query: string, options: ToolsOptions, terminal
   assertAccounts(hub.config.servers.get(found.server), profile);
   const outcome = await prepareLists(hub, { kinds: ["tools"], server: found.server, refresh }, terminal);
   const tool = refresh ? await findTool(hub, query) : found;
-  if (options.json) return terminal.out(json(tool));
+  const { pin, flags } = await hub.explainTool(tool.id, { wait: false });
+  if (options.json) return terminal.out(json({ ...tool, ...(pin && { changes: pin.changes }), flags }));
   const { toolPage } = await import("../views/tool.ts");
+  const { pinLines } = await import("../views/tool-explanation.ts");
   const width = terminal.isLive ? terminal.columns - 1 : 100;
-  terminal.out(printLines(toolPage(tool, width), terminal));
+  const { server, name } = tool;
+  const lines = pinLines({ server, name, flags, ...(pin && { pin }) }, width);
+  terminal.out(printLines([...toolPage(tool, width), ...(lines.length > 0 ? [[]] : []), ...lines], terminal));
   reportLists(hub, outcome, terminal);
 }

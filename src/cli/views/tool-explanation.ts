@@ -9,11 +9,16 @@ import type {
   ToolRule,
   Workspace,
 } from "../../index.ts";
+import { joinArgv } from "../../lib/argv.ts";
 import { nearest } from "../../lib/suggest.ts";
+import { printLines } from "../terminal/live-area.ts";
+import type { Line } from "../terminal/live-area.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { CommonOptions } from "../verb.ts";
 import { withHub } from "../with-hub.ts";
+import { changeLines } from "./definition-changes.ts";
+import { flagLines } from "./pin-report.ts";
 
 /** Explains why a tool is offered, hidden or needs approval. Uses remembered lists; starts no server. */
 export async function explainOneTool(
@@ -42,12 +47,13 @@ function unknownName(error: PlugboardError, name: string, { config }: Hub): Plug
 }
 
 function describe(explanation: ToolExplanation, terminal: Terminal): string {
-  const { id, server, name, status, because, decidedBy, renamedTo, approval, rules } = explanation;
+  const { id, server, name, status, because, decidedBy, renamedTo, approval, rules, pin } = explanation;
   const why = [because, decidedBy && ruleWords(decidedBy)].filter((part) => part !== undefined).join(", ");
   const lines: [string, string][] = [
     ["server", server],
     ["name", renamedTo === undefined ? name : `${name}, renamed to ${renamedTo}`],
     ["status", why === "" ? status : `${status}: ${why}`],
+    ...(pin ? [["pinned", `${pinWords[pin.state]}, in ${pin.file}`] as [string, string]] : []),
     ["approval", approvalWords(approval)],
     ...approval.conditions.map(({ rule, mode, when, origin }): [string, string] => [
       "if",
@@ -58,7 +64,39 @@ function describe(explanation: ToolExplanation, terminal: Terminal): string {
   ];
   const paint = painter(terminal);
   const body = lines.map(([label, text]) => `  ${paint("dim", label.padEnd(8))} ${safe(text)}\n`).join("");
-  return `${paint("bold", safe(id))}\n${body}`;
+  const width = terminal.isLive ? terminal.columns - 1 : 100;
+  return `${paint("bold", safe(id))}\n${body}${printLines(pinLines(explanation, width), terminal)}`;
+}
+
+const pinWords = {
+  same: "as it is now",
+  new: "not yet",
+  changed: "differently",
+  damaged: "damaged",
+  unreadable: "unknown",
+} as const;
+
+/** What differs from the lock file, and what is suspicious. */
+export function pinLines(
+  { server, name, pin, flags }: Pick<ToolExplanation, "server" | "name" | "pin" | "flags">,
+  width: number,
+): Line[] {
+  const differs = pin !== undefined && pin.state !== "same";
+  const change = pin?.state === "new" ? ("new" as const) : ("changed" as const);
+  return [
+    ...(differs ? changeLines({ kind: "tools", name, change, fields: pin.changes }, width) : []),
+    ...flagLines(flags, width),
+    ...(differs
+      ? [
+          [
+            {
+              text: `  Approve it with \`${joinArgv(["plugboard", "lock", `${server}.${name}`])}\`.`,
+              style: "cyan" as const,
+            },
+          ],
+        ]
+      : []),
+  ].map((line) => line.map(({ text, style }) => ({ text: safe(text), style })));
 }
 
 function approvalWords({ mode, origin, outcome, because, conditions }: ApprovalExplanation): string {

@@ -40,9 +40,7 @@ export async function npmPackage(place: PackagePlace): Promise<PinnedPackage> {
   return unknownPackage("npm", name, "npm's cache does not have it", exact);
 }
 
-function readArgs(
-  args: readonly string[],
-): { packages: string[]; isCommand: boolean } | { problem: string } {
+function readArgs(args: readonly string[]): { packages: string[]; isCommand: boolean } | { problem: string } {
   const packages: string[] = [];
   for (let at = 0; at < args.length; at++) {
     const word = args[at] ?? "";
@@ -51,8 +49,7 @@ function readArgs(
     else if (word === "-p" || word === "--package") packages.push(args[++at] ?? "");
     else if (word === "--" || flags.test(word)) continue;
     else if (word.startsWith("-")) return { problem: `the option ${word.slice(0, 40)} is not understood` };
-    else
-      return packages.length > 0 ? { packages, isCommand: false } : { packages: [word], isCommand: true };
+    else return packages.length > 0 ? { packages, isCommand: false } : { packages: [word], isCommand: true };
   }
   return { problem: "its command line names no package" };
 }
@@ -67,7 +64,9 @@ async function localProgram(word: string, folder: string): Promise<PinnedPackage
   for (const above of foldersUp(folder)) {
     const program = join(above, "node_modules", ".bin", word);
     if (!existsSync(program)) continue;
-    const owner = foldersUp(dirname(realpathSync(program))).find((one) => existsSync(join(one, "package.json")));
+    const owner = foldersUp(dirname(realpathSync(program))).find((one) =>
+      existsSync(join(one, "package.json")),
+    );
     const found = owner === undefined ? undefined : await installed(owner, above);
     return found ?? unknownPackage("npm", word, "a program of that name is installed in the folder");
   }

@@ -4,7 +4,8 @@ import type { PackagePlace } from "./packages.ts";
 import { unknownPackage } from "./packages.ts";
 import type { PinnedPackage } from "./pins.ts";
 
-const valued = /^(?:--from|--with|--with-editable|--python|-p|--index-url|-i|--extra-index-url|--index|--default-index)$/;
+const valued =
+  /^(?:--from|--with|--with-editable|--python|-p|--index-url|-i|--extra-index-url|--index|--default-index)$/;
 const flags = /^(?:-q|--quiet|--offline|--isolated|--no-progress|--no-cache|-n|--refresh|-U|--upgrade)$/;
 const noIntegrity = "uv keeps no integrity of what it installs";
 
@@ -21,7 +22,11 @@ export function uvPackage(place: PackagePlace): PinnedPackage {
   if (version !== undefined) return unknownPackage("pypi", name, noIntegrity, version);
   const installed = installedTool(name, place);
   if (installed !== undefined) return unknownPackage("pypi", name, noIntegrity, installed);
-  return unknownPackage("pypi", name, "uv's cache does not tell which version ran; pin it on the command line");
+  return unknownPackage(
+    "pypi",
+    name,
+    "uv's cache does not tell which version ran; pin it on the command line",
+  );
 }
 
 function readArgs(args: readonly string[]): { written: string } | { problem: string } {

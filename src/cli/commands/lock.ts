@@ -1,0 +1,153 @@
+import type { Command } from "commander";
+import { PlugboardError, toolId } from "../../index.ts";
+import type { LoadedConfig, PinApproval, PinChange, PinReport } from "../../index.ts";
+import { nearest } from "../../lib/suggest.ts";
+import { printLines } from "../terminal/live-area.ts";
+import { count, json, safe } from "../terminal/print.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { spinWhile } from "../terminal/waiting.ts";
+import { verb, withWorkspace } from "../verb.ts";
+import type { CommonOptions } from "../verb.ts";
+import { pinReportJson, pinReportLines } from "../views/pin-report.ts";
+import { onlyServers, withHub } from "../with-hub.ts";
+
+interface LockOptions extends CommonOptions {
+  yes?: boolean;
+}
+
+/** What was asked for: a server, or only some of its definitions. */
+type Wanted = Map<string, Set<string> | undefined>;
+
+export function command(terminal: Terminal): Command {
+  return verb(
+    "lock",
+    "Pin what servers offer in plugboard.lock: every tool, prompt, resource template and their instructions exactly as sent, and the packages behind npx and uvx. Shows what is new, changed or missing, and asks before it is approved. From then on, whatever is not pinned is set aside.",
+    ["lock", "lock issues", "lock issues.search files.read_file", "lock --yes"],
+  )
+    .argument("[names...]", "servers, or single tools and prompts (default: all servers)")
+    .option("-y, --yes", "approve everything that is shown, without asking")
+    .action(async (names: string[], options: LockOptions) =>
+      withWorkspace(terminal, options, async (workspace) => {
+        if (!options.yes && (options.json || !terminal.isInteractive)) throw cannotAsk();
+        const config = await workspace.load();
+        const wanted = wantedOf(names, config);
+        const use = { config: onlyServers(config, []), tolerant: true };
+        const reports = await withHub(terminal, use, workspace, (hub, signal) =>
+          spinWhile(
+            terminal,
+            () => ({ words: `Asking ${count(wanted.size, "server")}` }),
+            () => hub.checkPins([...wanted.keys()], { signal }),
+          ),
+        );
+        const narrowed = reports.map((report) => narrow(report, wanted.get(report.server), config));
+        const stray = names.length > 0 ? [] : await workspace.strayPins(config);
+        const approvals = await approve(narrowed, wanted, stray, options, terminal);
+        const files = await workspace.writePins(config, approvals);
+        const failed = reports.find(({ error }) => error)?.error;
+        if (failed) terminal.exitCode = failed.exitCode;
+        const written = new Set(approvals.map(({ server }) => server));
+        const shown = narrowed.map((one) => ({ ...pinReportJson(one), written: written.has(one.server) }));
+        if (options.json) return terminal.out(json({ files, servers: shown }));
+        for (const file of files) terminal.out(`Wrote ${safe(file)}\n`);
+        if (files.length === 0) terminal.out("Nothing was written.\n");
+      }),
+    );
+}
+
+function cannotAsk(): PlugboardError {
+  return new PlugboardError("usage-invalid", "Cannot ask for approval without a terminal.", {
+    hint: "Review the differences with `plugboard verify`, then pass --yes.",
+  });
+}
+
+function wantedOf(names: readonly string[], { servers, lockFiles }: LoadedConfig): Wanted {
+  if (names.length === 0) {
+    const ready = [...servers.values()].filter(({ status }) => status.kind === "ready");
+    if (ready.length === 0)
+      throw new PlugboardError("server-unknown", "There is no usable server to lock.", {
+        hint: "`plugboard list` shows the servers and why they cannot be used.",
+      });
+    return new Map(ready.map(({ name }) => [name, undefined]));
+  }
+  const wanted: Wanted = new Map();
+  for (const query of names) {
+    if (lockFiles?.has(query)) {
+      wanted.set(query, undefined);
+      continue;
+    }
+    const starts = (name: string) => [`${name}.`, `${name}/`, `${name}__`, `mcp__${name}__`];
+    const [server] = [...servers.keys()]
+      .filter((name) => starts(name).some((start) => query.startsWith(start)))
+      .sort((a, b) => b.length - a.length);
+    if (server === undefined) {
+      const near = nearest(query, servers.keys());
+      throw new PlugboardError("server-unknown", `Unknown server or tool: ${query}`, {
+        hint: near === undefined ? "`plugboard list` shows the servers." : `Did you mean "${near}"?`,
+      });
+    }
+    const known = wanted.get(server);
+    if (known || !wanted.has(server)) wanted.set(server, new Set([...(known ?? []), query]));
+  }
+  return wanted;
+}
+
+/** Only the changes that were asked for. */
+function narrow(
+  report: PinReport,
+  queries: ReadonlySet<string> | undefined,
+  { settings }: LoadedConfig,
+): PinReport {
+  if (!queries || report.error) return report;
+  const { server, surface } = report;
+  const { style = "mcp", maxLength = 64 } = settings.naming ?? {};
+  const words = ({ name }: Pick<PinChange, "name">) => [
+    `${server}.${name}`,
+    `${server}/${name}`,
+    toolId(server, name, { style, maxLength }),
+  ];
+  const known = [...(surface?.tools.keys() ?? []), ...(surface?.prompts.keys() ?? [])];
+  const all = [...known, ...report.changes.map(({ name }) => name)].flatMap((name) => words({ name }));
+  for (const query of queries) {
+    if (all.includes(query)) continue;
+    const near = nearest(query, all.slice(0, 1_000));
+    throw new PlugboardError("tool-unknown", `"${server}" has no tool or prompt ${query}.`, {
+      server,
+      ...(near !== undefined && { hint: `Did you mean ${near}?` }),
+    });
+  }
+  const isMeant = (one: { name: string }) => words(one).some((word) => queries.has(word));
+  const changes = report.changes.filter(isMeant);
+  const state = changes.length === 0 ? "same" : "changed";
+  return { ...report, state, changes, flags: report.flags.filter(isMeant) };
+}
+
+async function approve(
+  reports: readonly PinReport[],
+  wanted: Wanted,
+  stray: readonly { server: string; file: string }[],
+  { yes, json: isQuiet }: LockOptions,
+  terminal: Terminal,
+): Promise<PinApproval[]> {
+  const approvals: PinApproval[] = [];
+  const width = terminal.isLive ? terminal.columns - 1 : 100;
+  for (const report of reports) {
+    const { server, file, state, changes, surface } = report;
+    if (!isQuiet) terminal.out(printLines(pinReportLines(report, width), terminal));
+    if (state === "same" || state === "failed" || file === undefined || !surface) continue;
+    const only = wanted.get(server) && changes.map(({ kind, name }) => ({ kind, name }));
+    if (yes || (await terminal.confirm(question(report)))) approvals.push({ server, file, surface, only });
+    else terminal.exitCode = 1;
+  }
+  for (const { server, file } of stray) {
+    if (!isQuiet)
+      terminal.out(`${safe(server)}  pinned in ${safe(file)}, but not configured there any more\n`);
+    if (yes || (await terminal.confirm(`Remove the pins of ${safe(server)}?`)))
+      approvals.push({ server, file });
+  }
+  return approvals;
+}
+
+function question({ server, state, changes, surface }: PinReport): string {
+  if (state === "changed") return `Approve ${count(changes.length, "change")} of ${safe(server)}?`;
+  return `Pin ${count(surface?.tools.size ?? 0, "tool")} of ${safe(server)} as they are now?`;
+}

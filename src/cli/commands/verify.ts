@@ -1,0 +1,98 @@
+import { existsSync } from "node:fs";
+import type { Command } from "commander";
+import { PlugboardError, errorTable } from "../../index.ts";
+import type { LoadedConfig, PinReport, Workspace } from "../../index.ts";
+import { knownServer } from "../find.ts";
+import { printLines } from "../terminal/live-area.ts";
+import { count, json, safe } from "../terminal/print.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { spinWhile } from "../terminal/waiting.ts";
+import { verb, withWorkspace } from "../verb.ts";
+import type { CommonOptions } from "../verb.ts";
+import { pinReportJson, pinReportLines } from "../views/pin-report.ts";
+import { onlyServers, withHub } from "../with-hub.ts";
+
+type Stray = { server: string; file: string };
+
+export function command(terminal: Terminal): Command {
+  return verb(
+    "verify",
+    "Connect to the servers and compare what they offer with plugboard.lock. Exits with 0 if all is as pinned, with 7 if something is new, changed or missing, and with 3 if a lock file cannot be used. Writes nothing, so that it can run in CI.",
+    ["verify", "verify issues", "verify --config .mcp.json --json"],
+  )
+    .argument(
+      "[servers...]",
+      "the servers to check (default: all whose configuration has a lock file beside it)",
+    )
+    .action(async (names: string[], options: CommonOptions) =>
+      withWorkspace(terminal, options, async (workspace) => {
+        const config = await workspace.load();
+        for (const name of names) knownServer(config, name);
+        const checked = names.length > 0 ? names : lockedServers(config);
+        const stray = names.length > 0 ? [] : await workspace.strayPins(config);
+        if (checked.length + stray.length === 0) throw noLock(config);
+        const reports = await check(workspace, config, checked, terminal);
+        terminal.exitCode = exitCodeOf(reports, stray);
+        if (options.json) {
+          const servers = reports.map(pinReportJson);
+          return terminal.out(json({ ok: terminal.exitCode === 0, servers, notConfigured: stray }));
+        }
+        show(reports, stray, terminal);
+      }),
+    );
+}
+
+async function check(
+  workspace: Workspace,
+  config: LoadedConfig,
+  names: readonly string[],
+  terminal: Terminal,
+): Promise<PinReport[]> {
+  const use = { config: onlyServers(config, []), tolerant: true };
+  return withHub(terminal, use, workspace, (hub, signal) =>
+    spinWhile(
+      terminal,
+      () => ({ words: `Asking ${count(names.length, "server")}` }),
+      () => hub.checkPins(names, { signal }),
+    ),
+  );
+}
+
+/** Those whose lock file exists. A server that is switched off offers nothing; one that cannot be used must not pass. */
+function lockedServers({ servers, lockFiles }: LoadedConfig): string[] {
+  return [...servers.values()]
+    .filter(({ status }) => status.kind === "ready" || status.reason !== "config")
+    .map(({ name }) => name)
+    .filter((name) => existsSync(lockFiles?.get(name) ?? ""));
+}
+
+function noLock({ lockFiles }: LoadedConfig): PlugboardError {
+  const places = [...new Set(lockFiles?.values())];
+  const message =
+    places.length === 0 ? "There is no server to verify." : `There is no lock file: ${places.join(", ")}.`;
+  return new PlugboardError("lock-unreadable", message, { hint: "Write one with `plugboard lock`." });
+}
+
+function exitCodeOf(reports: readonly PinReport[], stray: readonly Stray[]): number {
+  if (reports.some(({ state }) => state === "unreadable")) return errorTable["lock-unreadable"].exitCode;
+  const differs = reports.some(({ state }) => state === "changed" || state === "unpinned");
+  if (differs || stray.length > 0) return errorTable["lock-mismatch"].exitCode;
+  return reports.find(({ error }) => error)?.error?.exitCode ?? 0;
+}
+
+function show(reports: readonly PinReport[], stray: readonly Stray[], terminal: Terminal): void {
+  const width = terminal.isLive ? terminal.columns - 1 : 100;
+  const lines = reports.flatMap((report) => pinReportLines(report, width));
+  terminal.out(printLines(lines, terminal));
+  for (const { server, file } of stray)
+    terminal.out(`${safe(server)}  pinned in ${safe(file)}, but not configured there any more\n`);
+  const off = reports.filter(({ state }) => state !== "same").length + stray.length;
+  const names = reports.filter(({ state }) => state === "changed" || state === "unpinned");
+  terminal.out(
+    off === 0
+      ? `${count(reports.length, "server offers", "servers offer")} exactly what is pinned.\n`
+      : `${off} of ${count(reports.length + stray.length, "server")} ${off === 1 ? "is" : "are"} not as pinned.\n`,
+  );
+  if (names.length > 0 || stray.length > 0)
+    terminal.out("Run `plugboard lock` to review the differences and approve them.\n");
+}
