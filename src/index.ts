@@ -56,7 +56,7 @@ export type { PinChange, PinCheckOptions, PinReport } from "./hub/pin-check.ts";
 export type { PinApproval } from "./workspace/write-pins.ts";
 export type { FieldChange } from "./config/lock/changes.ts";
 export type { PinnedPackage, ServerPins } from "./config/lock/pins.ts";
-export type { DefinitionFlag } from "./catalog/flags/flags.ts";
+export type { DefinitionFlag } from "./catalog/flags/definition.ts";
 
 // Results for people and models.
 export { mediaParts } from "./calls/content/media.ts";

@@ -1,6 +1,6 @@
 import { needOf } from "../calls/approvals/need.ts";
 import type { Need } from "../calls/approvals/need.ts";
-import type { DefinitionFlag } from "../catalog/flags/flags.ts";
+import type { DefinitionFlag } from "../catalog/flags/definition.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import { approvalFields, ruleOrigin } from "../config/approval/origin.ts";
 import { conditionalRules, rulingOf } from "../config/approval/rules.ts";

@@ -22,7 +22,7 @@ import type { OpenQuestion } from "../interact/questions.ts";
 import type { Introduction } from "../servers/server-memory.ts";
 import type { ServerReport } from "../servers/server-report.ts";
 import type { InProcessServer } from "../servers/transports/memory.ts";
-import type { DefinitionFlag } from "../catalog/flags/flags.ts";
+import type { DefinitionFlag } from "../catalog/flags/definition.ts";
 import { knownFlags } from "./known-flags.ts";
 import { checkPins } from "./pin-check.ts";
 import type { PinCheckOptions, PinReport } from "./pin-check.ts";

@@ -1,6 +1,6 @@
 import { asideReason } from "../catalog/deep-entry.ts";
 import { flagDefinitions } from "../catalog/flags/flags.ts";
-import type { Definition, DefinitionFlag } from "../catalog/flags/flags.ts";
+import type { Definition, DefinitionFlag } from "../catalog/flags/definition.ts";
 import { pinnedKinds, pinnedName } from "../config/lock/pins.ts";
 import type { Engine } from "./engine.ts";
 

@@ -1,5 +1,5 @@
 import { asideReason } from "../catalog/deep-entry.ts";
-import type { DefinitionFlag } from "../catalog/flags/flags.ts";
+import type { DefinitionFlag } from "../catalog/flags/definition.ts";
 import { fieldChanges } from "../config/lock/changes.ts";
 import type { FieldChange } from "../config/lock/changes.ts";
 import type { Surface } from "../config/lock/lock-file.ts";

@@ -59,7 +59,7 @@ export class ServerRequests {
     return held.then(async (shown) => {
       if (!shown) return this.#decided(scope, server, method, params, options);
       const answer = await this.#decided(scope, server, method, params, { ...options, raw: false });
-      return "result" in answer ? shown(answer as JsonRpcAnswer) : answer;
+      return "result" in answer ? shown(answer) : answer;
     });
   }
 

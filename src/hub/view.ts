@@ -30,7 +30,7 @@ import { assertForeign } from "./server-notification.ts";
 import type { ServerNotification } from "./server-notification.ts";
 import { concerns } from "./view-events.ts";
 import { PlugboardError } from "../errors.ts";
-import type { DefinitionFlag } from "../catalog/flags/flags.ts";
+import type { DefinitionFlag } from "../catalog/flags/definition.ts";
 import { explainTool } from "./explain-tool.ts";
 import type { ToolExplanation } from "./explain-tool.ts";
 import { knownFlags } from "./known-flags.ts";

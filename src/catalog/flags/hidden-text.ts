@@ -1,5 +1,5 @@
 import { hiddenCharacters } from "../../lib/printable.ts";
-import type { Definition, DefinitionFlag } from "./flags.ts";
+import type { Definition, DefinitionFlag } from "./definition.ts";
 import { textsIn } from "./texts.ts";
 
 const mostFlags = 20;

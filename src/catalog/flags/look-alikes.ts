@@ -1,4 +1,4 @@
-import type { Definition, DefinitionFlag } from "./flags.ts";
+import type { Definition, DefinitionFlag } from "./definition.ts";
 
 /** Names of tools that look the same, on one server or on two, and are not. */
 export function lookAlikes(definitions: readonly Definition[]): Map<Definition, DefinitionFlag[]> {
@@ -40,7 +40,7 @@ function mixed({ server, kind, name }: Definition): DefinitionFlag {
 /** Latin letters with some of another alphabet among them that look like Latin ones. */
 function isMixed(name: string): boolean {
   const isForeign = (letter: string) => letter.charCodeAt(0) > 0x7f && twins.has(letter);
-  return /[a-z]/i.test(name) && [...name.normalize("NFKC")].some(isForeign);
+  return /[a-z]/i.test(name) && Array.from(name.normalize("NFKC")).some(isForeign);
 }
 
 /** Two names with the same skeleton cannot be told apart by eye. */
@@ -48,7 +48,9 @@ export function skeleton(name: string): string {
   const visible = name
     .normalize("NFKD")
     .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Control}\p{Format}\p{Mark}]/gu, "");
-  const letters = [...visible].map((letter) => twins.get(letter) ?? letter).join("");
+  const letters = Array.from(visible)
+    .map((letter) => twins.get(letter) ?? letter)
+    .join("");
   return letters.replaceAll("rn", "m").replaceAll("vv", "w").replaceAll("cl", "d");
 }
 
@@ -98,5 +100,5 @@ const twins = new Map<string, string>(
     Z: "Ζ",
     _: "‗＿",
     "-": "‐‑‒–—−",
-  }).flatMap(([latin, others]) => [...others].map((other) => [other, latin] as const)),
+  }).flatMap(([latin, others]) => Array.from(others).map((other) => [other, latin] as const)),
 );

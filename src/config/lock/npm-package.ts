@@ -2,8 +2,8 @@ import { existsSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join, relative, resolve } from "node:path";
 import { readBoundedFile } from "../../lib/bounded-file.ts";
 import { isRecord, own } from "../../lib/record.ts";
-import type { PackagePlace } from "./packages.ts";
-import { unknownPackage } from "./packages.ts";
+import { unknownPackage } from "./package-place.ts";
+import type { PackagePlace } from "./package-place.ts";
 import type { PinnedPackage } from "./pins.ts";
 
 const maxBytes = 16_000_000;

@@ -3,18 +3,9 @@ import type { Environment } from "../../lib/folders.ts";
 import { workingFolder } from "../places.ts";
 import type { ServerEntry } from "../model.ts";
 import { npmPackage } from "./npm-package.ts";
+import { unknownPackage } from "./package-place.ts";
 import type { PinnedPackage } from "./pins.ts";
 import { uvPackage } from "./uv-package.ts";
-
-export interface PackagePlace {
-  /** What follows the launcher on its command line. */
-  args: readonly string[];
-  /** Where it runs. */
-  folder: string;
-  home: string;
-  /** Variables that the launcher sees. */
-  env: Environment;
-}
 
 /** The package that `npx` or `uvx` runs for a server, as installed now; undefined for other programs. Nothing is run or fetched. */
 export async function packageOf(
@@ -36,13 +27,4 @@ export async function packageOf(
     env: { PATH: env["PATH"], ...own },
   };
   return manager === "npm" ? npmPackage(place) : uvPackage(place);
-}
-
-export function unknownPackage(
-  manager: PinnedPackage["manager"],
-  name: string,
-  note: string,
-  version = "unknown",
-): PinnedPackage {
-  return { manager, name, version, integrity: "unknown", note };
 }

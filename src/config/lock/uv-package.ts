@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { PackagePlace } from "./packages.ts";
-import { unknownPackage } from "./packages.ts";
+import { unknownPackage } from "./package-place.ts";
+import type { PackagePlace } from "./package-place.ts";
 import type { PinnedPackage } from "./pins.ts";
 
 const valued =
