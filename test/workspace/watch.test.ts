@@ -178,4 +178,19 @@ describe("M09 watching the configuration", () => {
     await expect.poll(watchers).toBe(0);
     expect(changes.unread).toBeLessThanOrEqual(1);
   });
+
+  it("M52 follows lock files: one that appears, changes, or is removed changes the rules", async () => {
+    const box = createSandbox({ [user]: one });
+    const lock = "home/.config/plugboard/plugboard.lock";
+    const { changes } = await watching(box);
+    const pinned = async () => (await changes.next()).pins?.get("one")?.broken;
+    box.write(lock, "{");
+    expect(await pinned()).toBe("is not valid JSON");
+    box.write(lock, { lockVersion: 1, servers: {} });
+    expect((await changes.next()).pins?.size).toBe(0);
+    box.write(lock, { lockVersion: 3, servers: {} });
+    expect(await pinned()).toBe("has the format version 3; this Plugboard reads version 1");
+    rmSync(box.path(lock));
+    expect((await changes.next()).pins?.size).toBe(0);
+  });
 });
