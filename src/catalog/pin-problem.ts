@@ -17,8 +17,8 @@ export function pinProblem(
   name: string,
   sent: unknown,
 ): PinProblem | undefined {
-  if (pins.broken !== undefined)
-    return { pin: "unreadable", because: `its lock file ${pins.broken} (${pins.file})` };
+  // Without its path: clients of a gateway are told this too.
+  if (pins.broken !== undefined) return { pin: "unreadable", because: `its lock file ${pins.broken}` };
   const isTold = kind === "instructions";
   const pin = isTold ? pins.instructions : pins[kind].get(name);
   const verdict = comparePin(pin, sent);

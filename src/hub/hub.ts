@@ -23,8 +23,6 @@ import type { Introduction } from "../servers/server-memory.ts";
 import type { ServerReport } from "../servers/server-report.ts";
 import type { InProcessServer } from "../servers/transports/memory.ts";
 import type { DefinitionFlag } from "../catalog/flags/definition.ts";
-import { knownFlags } from "./known-flags.ts";
-import { checkPins } from "./pin-check.ts";
 import type { PinCheckOptions, PinReport } from "./pin-check.ts";
 import { View } from "./view.ts";
 import { withheld } from "./withheld.ts";
@@ -152,7 +150,10 @@ export class Hub extends View {
    * A server that fails is reported, and its pins stay as they are.
    */
   async checkPins(names?: readonly string[], options: PinCheckOptions = {}): Promise<PinReport[]> {
-    return checkPins(this.engine, names ?? this.engine.catalog.serverNames(this.engine.root), options);
+    const { engine } = this;
+    // Loaded here, because most programs never ask.
+    const { checkPins } = await import("./pin-check.ts");
+    return checkPins(engine, names ?? engine.catalog.serverNames(engine.root), options);
   }
 
   /**
@@ -160,7 +161,9 @@ export class Hub extends View {
    * server's tools. Advice for people; nothing is set aside because of it. Does not connect.
    */
   async flags(): Promise<DefinitionFlag[]> {
-    return knownFlags(this.engine);
+    const { engine } = this;
+    const { knownFlags } = await import("./known-flags.ts");
+    return knownFlags(engine);
   }
 
   get config(): LoadedConfig {

@@ -33,7 +33,6 @@ import { PlugboardError } from "../errors.ts";
 import type { DefinitionFlag } from "../catalog/flags/definition.ts";
 import { explainTool } from "./explain-tool.ts";
 import type { ToolExplanation } from "./explain-tool.ts";
-import { knownFlags } from "./known-flags.ts";
 import type { RequestOptions } from "./options.ts";
 import { interactCapabilities } from "../interact/interact.ts";
 import type { EventOf, EventType } from "../events.ts";
@@ -369,6 +368,7 @@ export class View {
     const tool = await this.findTool(id, options);
     const isMeant = ({ server, kind, name }: DefinitionFlag) =>
       server === tool.server && kind === "tool" && name === tool.name;
+    const { knownFlags } = await import("./known-flags.ts");
     const flags = (await knownFlags(this.engine)).filter(isMeant);
     const { servers } = this.engine;
     const remembered = await this.#remembered(tool);

@@ -3,6 +3,7 @@ import type { Definition, DefinitionFlag } from "./definition.ts";
 import { textsIn } from "./texts.ts";
 
 const mostFlags = 20;
+const longestName = 500;
 
 /** Texts of one server that name a tool of another: a description must not say how others are to be used. */
 export function foreignNames(definitions: readonly Definition[]): Map<Definition, DefinitionFlag[]> {
@@ -49,6 +50,8 @@ function flagsOf({ server, kind, name, sent }: Definition, owners: Map<string, O
   for (const { path, text, isKey } of textsIn(sent)) {
     if (isKey || path === "name" || path === "uriTemplate") continue;
     for (const [word] of text.matchAll(/[\p{L}\p{N}_][\p{L}\p{N}_./-]*/gu)) {
+      // Longer than any name, and made to be slow to look at.
+      if (word.length > longestName) continue;
       const owner = owners.get(word) ?? owners.get(word.replace(/[./-]+$/, ""));
       if (!owner || owner.servers.has(server) || said.has(owner.tool)) continue;
       said.add(owner.tool);

@@ -12,12 +12,11 @@ export function lookAlikes(definitions: readonly Definition[]): Map<Definition, 
   }
   const flags = new Map<Definition, DefinitionFlag[]>();
   for (const same of bySkeleton.values()) {
-    if (same.length === 1) continue;
-    const first = same[0];
-    for (const definition of same) {
-      const other = definition.name === first?.name ? same.find(({ name }) => name !== first.name) : first;
-      if (other) flags.set(definition, [alike(definition, other)]);
-    }
+    const [first] = same;
+    const second = same.find(({ name }) => name !== first?.name);
+    if (!first || !second) continue;
+    for (const definition of same)
+      flags.set(definition, [alike(definition, definition.name === first.name ? second : first)]);
   }
   for (const definition of definitions) {
     if (definition.kind !== "tool" || flags.has(definition) || !isMixed(definition.name)) continue;

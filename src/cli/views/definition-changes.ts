@@ -5,7 +5,8 @@ import { count, safe } from "../terminal/print.ts";
 import { wrapText } from "../terminal/text-width.ts";
 
 const mostFields = 40;
-const longestText = 2_000;
+const longestText = 10_000;
+const longestName = 200;
 /** How much of what is the same is shown around a change. */
 const context = 50;
 
@@ -23,7 +24,7 @@ const kinds = {
  */
 export function changeLines({ kind, name, change, fields }: PinChange, width: number): Line[] {
   const style = change === "missing" ? "red" : "yellow";
-  const title = [kinds[kind], safe(name)].filter((part) => part !== "").join(" ");
+  const title = [kinds[kind], shownName(name)].filter((part) => part !== "").join(" ");
   const shown = fields.slice(0, mostFields);
   const more = fields.length - shown.length;
   return [
@@ -35,16 +36,15 @@ export function changeLines({ kind, name, change, fields }: PinChange, width: nu
   ];
 }
 
-export function kindWord(kind: PinChange["kind"]): string {
-  return kinds[kind];
-}
-
 function fieldLines({ path, ...sides }: FieldChange, width: number): Line[] {
   const before = "before" in sides ? asText(sides.before) : undefined;
   const after = "after" in sides ? asText(sides.after) : undefined;
-  const [was, is] = before !== undefined && after !== undefined ? differing(before, after) : [before, after];
+  const [was, is] =
+    before !== undefined && after !== undefined
+      ? differing(before, after)
+      : [before?.split("\n"), after?.split("\n")];
   return [
-    ...(path === "" ? [] : [[{ text: `      ${safe(path)}`, style: "dim" as const }]]),
+    ...(path === "" ? [] : [[{ text: `      ${shownName(path)}`, style: "dim" as const }]]),
     ...marked("-", was, "red", width),
     ...marked("+", is, "green", width),
   ];
@@ -52,22 +52,32 @@ function fieldLines({ path, ...sides }: FieldChange, width: number): Line[] {
 
 function marked(
   mark: "-" | "+",
-  lines: readonly string[] | string | undefined,
+  lines: readonly string[] | undefined,
   style: "red" | "green",
   width: number,
 ): Line[] {
-  if (lines === undefined) return [];
+  if (!lines) return [];
   const room = Math.max(20, width - 10);
-  const all = typeof lines === "string" ? lines.split("\n") : lines;
-  return all
+  return shortened(lines)
     .flatMap((line) => wrapText(safe(line), room))
     .map((text): Line => [{ text: `        ${mark} ${text}`, style }]);
 }
 
-function asText(value: unknown): string {
-  const text = typeof value === "string" ? value : printableJson(JSON.stringify(value) ?? "");
+/** Only what differs is counted, so that a long beginning hides no change at the end. */
+function shortened(lines: readonly string[]): string[] {
+  const text = lines.join("\n");
   const rest = text.length - longestText;
-  return rest > 0 ? `${text.slice(0, longestText)} … (${rest} more characters; --json shows all)` : text;
+  if (rest <= 0) return [...lines];
+  return `${text.slice(0, longestText)} … (${rest} more characters; --json shows all)`.split("\n");
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : printableJson(JSON.stringify(value) ?? "");
+}
+
+/** A name that others chose, on one line. */
+export function shownName(name: string): string {
+  return safe(name.length > longestName ? `${name.slice(0, longestName)}…` : name);
 }
 
 /** The lines that differ, and of a single line that differs only the part around the difference. */

@@ -3,7 +3,7 @@ import type { Line } from "../terminal/live-area.ts";
 import type { Style } from "../terminal/print.ts";
 import { count, safe } from "../terminal/print.ts";
 import { wrapText } from "../terminal/text-width.ts";
-import { changeLines } from "./definition-changes.ts";
+import { changeLines, shownName } from "./definition-changes.ts";
 
 const mostChanges = 100;
 
@@ -49,8 +49,8 @@ export function flagLines(flags: readonly DefinitionFlag[], width: number): Line
 }
 
 export function flagWords({ kind, name, path, message }: DefinitionFlag): string {
-  const what = [kind, name].filter((part) => part !== "").join(" ");
-  return `${what}${path === "" ? "" : `, ${path}`}: ${message}`;
+  const what = [kind, shownName(name)].filter((part) => part !== "").join(" ");
+  return `${what}${path === "" ? "" : `, ${shownName(path)}`}: ${message}`;
 }
 
 /** The report without the definitions that are the same. */
