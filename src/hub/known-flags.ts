@@ -7,7 +7,10 @@ import type { Engine } from "./engine.ts";
 const kinds = { tools: "tool", prompts: "prompt", resourceTemplates: "resource template" } as const;
 
 /** Flags in everything that is known of the hub's servers. Connects to none. */
-export async function knownFlags({ catalog, servers, root }: Engine): Promise<DefinitionFlag[]> {
+export async function knownFlags(
+  { catalog, servers, root }: Engine,
+  isWanted?: (definition: Definition) => boolean,
+): Promise<DefinitionFlag[]> {
   const introductions = await servers.introductions();
   const definitions = await Promise.all(
     catalog.serverNames(root).map(async (server) => {
@@ -26,5 +29,5 @@ export async function knownFlags({ catalog, servers, root }: Engine): Promise<De
       return [...said, ...lists.flat()];
     }),
   );
-  return flagDefinitions(definitions.flat());
+  return flagDefinitions(definitions.flat(), isWanted);
 }

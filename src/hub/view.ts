@@ -30,7 +30,6 @@ import { assertForeign } from "./server-notification.ts";
 import type { ServerNotification } from "./server-notification.ts";
 import { concerns } from "./view-events.ts";
 import { PlugboardError } from "../errors.ts";
-import type { DefinitionFlag } from "../catalog/flags/definition.ts";
 import { explainTool } from "./explain-tool.ts";
 import type { ToolExplanation } from "./explain-tool.ts";
 import type { RequestOptions } from "./options.ts";
@@ -366,10 +365,11 @@ export class View {
   /** Explains why a tool is available, hidden or needs approval, and which file and line decides it. */
   async explainTool(id: string, options: ToolListOptions = {}): Promise<ToolExplanation> {
     const tool = await this.findTool(id, options);
-    const isMeant = ({ server, kind, name }: DefinitionFlag) =>
-      server === tool.server && kind === "tool" && name === tool.name;
     const { knownFlags } = await import("./known-flags.ts");
-    const flags = (await knownFlags(this.engine)).filter(isMeant);
+    const flags = await knownFlags(
+      this.engine,
+      ({ server, kind, name }) => server === tool.server && kind === "tool" && name === tool.name,
+    );
     const { servers } = this.engine;
     const remembered = await this.#remembered(tool);
     return explainTool(tool, servers.config, flags, remembered, this.#scope.filter.bundle);

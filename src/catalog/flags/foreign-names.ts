@@ -6,10 +6,13 @@ const mostFlags = 20;
 const longestName = 500;
 
 /** Texts of one server that name a tool of another: a description must not say how others are to be used. */
-export function foreignNames(definitions: readonly Definition[]): Map<Definition, DefinitionFlag[]> {
+export function foreignNames(
+  definitions: readonly Definition[],
+  wanted: readonly Definition[],
+): Map<Definition, DefinitionFlag[]> {
   const owners = toolOwners(definitions);
   const flags = new Map<Definition, DefinitionFlag[]>();
-  for (const definition of owners.size === 0 ? [] : definitions) {
+  for (const definition of owners.size === 0 ? [] : wanted) {
     const found = flagsOf(definition, owners);
     if (found.length > 0) flags.set(definition, found);
   }
