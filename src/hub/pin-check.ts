@@ -5,7 +5,7 @@ import type { FieldChange } from "../config/lock/changes.ts";
 import type { Surface } from "../config/lock/lock-file.ts";
 import { packageOf } from "../config/lock/packages.ts";
 import { Pin, comparePin, definitionHash, pinnedKinds, pinnedName } from "../config/lock/pins.ts";
-import type { PinnedKind, ServerPins } from "../config/lock/pins.ts";
+import type { PinnedKind, PinnedPackage, ServerPins } from "../config/lock/pins.ts";
 import { isPlugboardError } from "../errors.ts";
 import type { PlugboardError } from "../errors.ts";
 import { homeFolder } from "../lib/folders.ts";
@@ -123,10 +123,21 @@ function pinOf(definition: unknown): Pin {
 function compare(pins: ServerPins | undefined, now: Surface): PinChange[] {
   const none = new Map<string, Pin>();
   return [
-    ...compareOne("package", "", pins?.package, now.package),
+    ...comparePackages(pins?.package, now.package),
     ...compareList("instructions", only(pins?.instructions), only(now.instructions)),
     ...pinnedKinds.flatMap((kind) => compareList(kind, pins?.[kind] ?? none, now[kind])),
   ];
+}
+
+/** What is unknown in the lock is not pinned; what has become unknown is not what was pinned. Why does not matter. */
+function comparePackages(pinned: PinnedPackage | undefined, now: PinnedPackage | undefined): PinChange[] {
+  const { note: _was, ...before } = pinned ?? {};
+  const { note: _is, ...after } = now ?? {};
+  const known = Object.entries(after).map(([field, value]) => {
+    const isUnpinned = pinned?.[field as keyof PinnedPackage] === "unknown";
+    return [field, isUnpinned ? "unknown" : value] as const;
+  });
+  return compareOne("package", "", pinned && before, now && Object.fromEntries(known));
 }
 
 function only(pin: Pin | undefined): ReadonlyMap<string, Pin> {

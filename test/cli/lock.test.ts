@@ -1,9 +1,10 @@
-import { rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { PinnedServer, poisoned, readFile } from "../hub/pinned-server.ts";
 import type { Sandbox } from "../sandbox.ts";
 import { createSandbox } from "../sandbox.ts";
+import { startServing } from "./serving.ts";
 
 const other = { name: "list_files", description: "Lists.", inputSchema: { type: "object" } };
 const program = join(import.meta.dirname, "../fixtures/programs/changing.mjs");
@@ -146,6 +147,45 @@ describe("M52 plugboard lock and verify", () => {
     rmSync(server.box.path(server.lock));
     await server.pin();
     expect(server.box.read(server.lock)).toBe(first);
+  });
+});
+
+describe("M52 plugboard serve", () => {
+  it("follows the lock: what `lock` approves in another terminal is offered at once, and what is gone from it is not", async () => {
+    const server = new PinnedServer({ tools: [readFile] });
+    const { box } = server;
+    await server.pin();
+    const pinned = box.read(server.lock);
+    server.offer({ tools: [poisoned, other] });
+    const serving = await startServing(box);
+    const client = await serving.open("modern");
+    const names = async () => {
+      const { tools } = (await client.result(client.request("tools/list"))) as { tools: { name: string }[] };
+      return tools.map(({ name }) => name);
+    };
+    await vi.waitFor(async () => expect(await names()).toEqual([]), { timeout: 20_000 });
+    expect(await client.call("files__read_file").answer).toMatchObject({ error: { code: -32_602 } });
+    await box.cli(["lock", "files.read_file", "--yes"]);
+    await vi.waitFor(async () => expect(await names()).toEqual(["files__read_file"]), { timeout: 20_000 });
+    expect(await client.call("files__read_file").answer).toHaveProperty("result.content");
+    box.write(server.lock, pinned);
+    await vi.waitFor(async () => expect(await names()).toEqual([]), { timeout: 20_000 });
+  });
+});
+
+describe("M52 the lock of a server of the local scope", () => {
+  it("is beside its file, in the state folder, and the folder of the project stays as it is", async () => {
+    const box = createSandbox();
+    const offer = box.write("offer.json", { tools: [readFile] });
+    await box.cli(["add", "files", "--", process.execPath, program, offer]);
+    const { json } = await box.cli(["lock", "--yes", "--json"]);
+    expect(json["files"]).toEqual([
+      expect.stringMatching(/\/\.local\/state\/plugboard\/projects\/[^/]+\.lock$/),
+    ]);
+    expect(readdirSync(box.project)).toEqual([".git"]);
+    expect(await box.cli(["verify"])).toMatchObject({ code: 0 });
+    box.write("offer.json", { tools: [poisoned] });
+    expect(await box.cli(["call", "files.read_file"])).toMatchObject({ code: 7 });
   });
 });
 

@@ -226,7 +226,7 @@ const unusable: Record<string, (lock: string) => string> = {
   "has no `lockVersion`": () => "{}",
   "does not contain an object": () => "[]",
   "has no `servers`": () => '{"lockVersion":1}',
-  "is nested deeper than 140 levels": (lock) =>
+  "or is nested deeper than 140 levels": (lock) =>
     lock.replace('"lockVersion": 1', `"lockVersion": 1, "x": ${"[".repeat(100_000)}${"]".repeat(100_000)}`),
   "is too large: 17,000,000 bytes, but at most 16,000,000 are read": () => " ".repeat(17_000_000),
 };

@@ -1,8 +1,8 @@
 import { sha256 } from "../../lib/canonical.ts";
 import { readBoundedFile } from "../../lib/bounded-file.ts";
-import { isDeeperThan } from "../../lib/depth.ts";
 import { printableJson } from "../../lib/printable.ts";
 import { isRecord, own } from "../../lib/record.ts";
+import { jsonValueEnd } from "../../lib/strict-json.ts";
 import { Pin, pinnedKinds, surfaceHash } from "./pins.ts";
 import type { PinnedKind, PinnedPackage, ServerPins } from "./pins.ts";
 
@@ -45,6 +45,9 @@ export function brokenPins({ file, stamp }: Pick<LockFile, "file" | "stamp">, br
 }
 
 export function parseLock(file: string, text: string): LockFile {
+  // Looked at first: parsing millions of brackets takes seconds.
+  const end = jsonValueEnd(Buffer.from(text.trimStart()), 0, maxDepth);
+  if (end === -1) return brokenLock(file, `is not valid JSON, or is nested deeper than ${maxDepth} levels`);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -52,7 +55,6 @@ export function parseLock(file: string, text: string): LockFile {
     return brokenLock(file, "is not valid JSON");
   }
   if (!isRecord(value)) return brokenLock(file, "does not contain an object");
-  if (isDeeperThan(value, maxDepth)) return brokenLock(file, `is nested deeper than ${maxDepth} levels`);
   const { lockVersion: written, servers } = value;
   if (written !== lockVersion) {
     const known = `this Plugboard reads version ${lockVersion}`;
