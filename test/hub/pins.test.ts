@@ -187,6 +187,24 @@ describe("M52 with a lock", () => {
     expect(await hub.digest("prompts")).not.toBe(before);
   });
 
+  it("is not confused by names that every object has", async () => {
+    const odd = ["__proto__", "constructor", "toString"].map((name) => ({ ...readFile, name }));
+    const server = new PinnedServer({ tools: odd, prompts: [{ name: "__proto__" }] });
+    await server.pin();
+    const { hub, change } = await server.open();
+    expect(await hub.checkPins()).toMatchObject([{ state: "same" }]);
+    expect(await hub.tools()).toHaveLength(3);
+    expect(await hub.prompts()).toHaveLength(1);
+    const properties = JSON.parse('{"__proto__":{"type":"string"}}') as object;
+    const changed = odd.map((tool) => ({ ...tool, inputSchema: { type: "object", properties } }));
+    await change({
+      tools: [...changed, { ...readFile, name: "valueOf" }],
+      prompts: [{ name: "constructor" }],
+    });
+    expect(await hub.tools()).toEqual([]);
+    expect(await hub.prompts()).toEqual([]);
+  });
+
   it("leaves servers alone that no lock mentions", async () => {
     const server = new PinnedServer({ tools: [readFile] });
     const { hub } = await server.open();

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { PlugboardError, toolId } from "../../index.ts";
-import type { LoadedConfig, PinApproval, PinChange, PinReport } from "../../index.ts";
+import type { LoadedConfig, PinApproval, PinChange, PinReport, ServerPins } from "../../index.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { printLines } from "../terminal/live-area.ts";
 import { count, json, safe } from "../terminal/print.ts";
@@ -31,6 +31,7 @@ export function command(terminal: Terminal): Command {
         if (!options.yes && (options.json || !terminal.isInteractive)) throw cannotAsk();
         const config = await workspace.load();
         const wanted = wantedOf(names, config);
+        for (const name of wanted.keys()) assertWritable(config.pins?.get(name));
         const use = { config: onlyServers(config, []), tolerant: true };
         const reports = await withHub(terminal, use, workspace, (hub, signal) =>
           spinWhile(
@@ -58,6 +59,13 @@ function cannotAsk(): PlugboardError {
   return new PlugboardError("usage-invalid", "Cannot ask for approval without a terminal.", {
     hint: "Review the differences with `plugboard verify`, then pass --yes.",
   });
+}
+
+/** Before anybody is asked anything. */
+function assertWritable(pins: ServerPins | undefined): void {
+  if (!pins?.isFileBroken) return;
+  const { file, broken } = pins;
+  throw new PlugboardError("lock-unreadable", `${file} ${broken}.`, { data: { file } });
 }
 
 function wantedOf(names: readonly string[], { servers, lockFiles }: LoadedConfig): Wanted {

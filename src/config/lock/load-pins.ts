@@ -63,7 +63,10 @@ export async function loadPins(
 export function pinsIn(lock: LockFile, names: Iterable<string>): Map<string, ServerPins> {
   const { broken } = lock;
   const found = [...names].flatMap((name) => {
-    const pins = broken === undefined ? lock.servers.get(name) : brokenPins(lock, broken);
+    const pins =
+      broken === undefined
+        ? lock.servers.get(name)
+        : { ...brokenPins(lock, broken), isFileBroken: true as const };
     return pins ? [[name, pins] as const] : [];
   });
   return new Map(found);

@@ -25,7 +25,7 @@ export interface LockFile {
 }
 
 /** What is pinned of one server, before it is in a file. */
-export type Surface = Omit<ServerPins, "file" | "stamp" | "broken">;
+export type Surface = Omit<ServerPins, "file" | "stamp" | "broken" | "isFileBroken">;
 
 export async function readLock(file: string): Promise<LockFile> {
   const read = await readBoundedFile(file, maxLockBytes);

@@ -8,6 +8,8 @@ export interface ServerPins {
   readonly stamp: string;
   /** Why the pins cannot be read. Then nothing of the server is offered. */
   readonly broken?: string;
+  /** True if that is so for the whole file, which is then not written either. */
+  readonly isFileBroken?: true;
   readonly instructions?: Pin | undefined;
   /** By name. */
   readonly tools: ReadonlyMap<string, Pin>;
@@ -63,7 +65,7 @@ export function definitionHash(definition: unknown): string {
 }
 
 /** One hash for all that is pinned of a server. */
-export function surfaceHash(pins: Omit<ServerPins, "file" | "stamp" | "broken">): string {
+export function surfaceHash(pins: Omit<ServerPins, "file" | "stamp" | "broken" | "isFileBroken">): string {
   const hashes = (all: ReadonlyMap<string, Pin>) =>
     [...all].map(([name, { hash }]) => [name, hash] as const).sort(([a], [b]) => (a < b ? -1 : 1));
   return definitionHash({
