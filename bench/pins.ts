@@ -3,7 +3,7 @@
  * loop, a call, reading the lock, and flagging all definitions. Exits with 1 if a limit is exceeded.
  * Run: node bench/pins.ts
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatLock, readLock, writtenPins } from "../src/config/lock/lock-file.ts";
@@ -27,13 +27,13 @@ async function measure(): Promise<void> {
     const [checked] = await hub.checkPins();
     if (!checked?.surface) throw new Error("It cannot be pinned.");
     writeFileSync(lock, formatLock({ it: writtenPins(checked.surface) }));
-    const begun = performance.now();
-    const flags = await hub.flags();
-    report(`flagging ${count} definitions (${flags.length} flags): ms`, performance.now() - begun, 1_000);
+    report(`flagging ${count} definitions: ms`, await fastest(() => hub.flags()), 1_000);
   }
-  const begun = performance.now();
-  await readLock(lock);
-  report("reading the lock: ms", performance.now() - begun, 1_000);
+  report(
+    `reading a lock of ${(statSync(lock).size / 1e6).toFixed(1)} MB: ms`,
+    await fastest(() => readLock(lock)),
+    1_000,
+  );
   const open = (options = {}) =>
     createHub({ servers: { it: { server: echoServer({ tools: toolsNamed(count) }) } } }, options);
   const plain = await listing(open);
@@ -51,6 +51,17 @@ async function measure(): Promise<void> {
     other - one,
     1,
   );
+}
+
+/** The best of five, because the machine does other things too. */
+async function fastest(work: () => Promise<unknown>): Promise<number> {
+  let best = Infinity;
+  for (let round = 0; round < 5; round++) {
+    const begun = performance.now();
+    await work();
+    best = Math.min(best, performance.now() - begun);
+  }
+  return best;
 }
 
 async function listing(open: () => Promise<Hub>): Promise<{ took: number; longest: number }> {

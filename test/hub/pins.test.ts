@@ -246,7 +246,7 @@ const unusable: Record<string, (lock: string) => string> = {
   "has no `servers`": () => '{"lockVersion":1}',
   "or is nested deeper than 140 levels": (lock) =>
     lock.replace('"lockVersion": 1', `"lockVersion": 1, "x": ${"[".repeat(100_000)}${"]".repeat(100_000)}`),
-  "is too large: 17,000,000 bytes, but at most 16,000,000 are read": () => " ".repeat(17_000_000),
+  "is too large: 33,000,000 bytes, but at most 32,000,000 are read": () => " ".repeat(33_000_000),
 };
 
 describe("M52 a lock file that cannot be used", () => {

@@ -6,8 +6,8 @@ import { jsonValueEnd } from "../../lib/strict-json.ts";
 import { Pin, pinnedKinds, surfaceHash } from "./pins.ts";
 import type { PinnedKind, PinnedPackage, ServerPins } from "./pins.ts";
 
-/** About 10,000 tools. */
-export const maxLockBytes = 16_000_000;
+/** More than 10,000 tools. */
+export const maxLockBytes = 32_000_000;
 /** Definitions may have 128 levels. */
 const maxDepth = 140;
 const lockVersion = 1;

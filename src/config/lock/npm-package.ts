@@ -25,10 +25,11 @@ export async function npmPackage(place: PackagePlace): Promise<PinnedPackage> {
   }
   const { name, wanted } = spec;
   const exact = /^\d+\.\d+\.\d+[\w.+-]*$/.test(wanted) ? wanted : undefined;
+  if (isCommand && (await isOwnProgram(first, place.folder)))
+    return unknownPackage("npm", name, "the folder's own package has a program of that name");
   const local = isCommand ? await localProgram(first, place.folder) : undefined;
   const found = local ?? (await localPackage(name, place.folder));
-  if (local || (found && (wanted === "" || found.version === exact)))
-    return found ?? unknownPackage("npm", name, "");
+  if (found && (local || wanted === "" || found.version === exact)) return found;
   const doubt = found
     ? "a version of it is installed in the folder, and it is not certain whether that one runs"
     : isGlobal(name, first, place)
@@ -58,6 +59,12 @@ function readArgs(args: readonly string[]): { packages: string[]; isCommand: boo
 function parseSpec(spec: string): { name: string; wanted: string } | undefined {
   const [, name, wanted = ""] = /^((?:@[\w.~-]+\/)?[\w~-][\w.~-]*)(?:@([^:/@]*))?$/.exec(spec) ?? [];
   return name === undefined ? undefined : { name, wanted };
+}
+
+/** A package runs its own programs from its folder. */
+async function isOwnProgram(word: string, folder: string): Promise<boolean> {
+  const { name, bin } = await readJson(join(folder, "package.json"));
+  return typeof bin === "string" ? name === word : isRecord(bin) && Object.hasOwn(bin, word);
 }
 
 async function localProgram(word: string, folder: string): Promise<PinnedPackage | undefined> {
