@@ -4,7 +4,9 @@ import { defineConfig } from "vitest/config";
 const system = ["test/{cli,gateway,servers}/**/*.test.ts"];
 const integration = ["test/integration/**/*.test.ts"];
 
-const inProcess = { isolate: false, setupFiles: ["test/property-seed.ts"], testTimeout: 60_000 };
+/** Long enough for a busy machine: a time-out is for what hangs. */
+const patience = { testTimeout: 240_000, hookTimeout: 120_000 };
+const inProcess = { isolate: false, setupFiles: ["test/property-seed.ts"], ...patience };
 
 /**
  * `unit` is the inner loop and takes less than a minute. `system` tries connections, the gateway and the command line
@@ -30,8 +32,7 @@ export default defineConfig({
           pool: "forks",
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
-          testTimeout: 240_000,
-          hookTimeout: 120_000,
+          ...patience,
         },
       },
     ],
