@@ -307,6 +307,27 @@ export const errorTable = {
     meaning: "A person or a rule denied the call, or there was nobody to ask.",
     hint: "Set `approval` for this server or tool, or run the command in a terminal.",
   },
+  "approval-pending": {
+    httpStatus: 409,
+    exitCode: 8,
+    rpcCode: -31_026,
+    shownAs: "result",
+    passes: true,
+    executed: "no",
+    meaning: "The call waits until somebody approves it.",
+    hint: "Answer with `plugboard approvals`, then make the same call again.",
+  },
+  "question-over": {
+    httpStatus: 410,
+    exitCode: 4,
+    rpcCode: -31_027,
+    shownAs: "error",
+    passes: false,
+    executed: "no",
+    meaning:
+      "The question does not wait for an answer: it is unknown, expired, answered already, or its client is gone.",
+    hint: "Nothing was run. `plugboard approvals` lists the questions that wait.",
+  },
   "question-declined": {
     httpStatus: 403,
     exitCode: 7,

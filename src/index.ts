@@ -1,6 +1,7 @@
 // Start here: a configuration, and all of its servers as one object.
 export { loadConfig, Workspace } from "./workspace/workspace.ts";
 export type { WorkspaceOptions } from "./workspace/workspace.ts";
+export type { ApprovalKey } from "./workspace/approval-key.ts";
 export type { GatewayToken } from "./workspace/gateway-token.ts";
 export type { KnownContent, ProjectTrust, Review } from "./workspace/project-trust.ts";
 export type { TrustedContent } from "./workspace/trust-records.ts";
@@ -73,6 +74,9 @@ export { createValidator } from "./catalog/schema/validate.ts";
 export type { Mistake, Validator } from "./catalog/schema/validate.ts";
 
 // Answering what servers ask.
+export type { AnsweredQuestion, FoundQuestion, Parking } from "./calls/queue/parking.ts";
+export type { ApprovalAnswer } from "./calls/queue/answer.ts";
+export type { QuestionState, WaitingQuestion } from "./calls/queue/question.ts";
 export { Refusal } from "./interact/answers.ts";
 export type * from "./interact/interact.ts";
 export type { Question as ServerQuestion } from "./servers/rpc/inbound.ts";

@@ -10,15 +10,21 @@ import { needOf } from "./approvals/need.ts";
 import type { Need } from "./approvals/need.ts";
 import { subjectOf } from "./approvals/record.ts";
 import type { Call } from "./call-log.ts";
-import type { CallContext } from "./send.ts";
+import { definitionHash } from "./queue/question.ts";
+import type { CallContext, PrepareOptions } from "./send.ts";
 
 export interface ApproveContext {
   fields: ApprovalFields;
   /** The mode if none is configured: `auto` asks depending on annotations, `approve` leaves it to the caller. */
   otherwise: Mode;
-  context: Pick<CallContext, "catalog" | "questions" | "scope" | "entryOf" | "approvals" | "ruleOrigin">;
+  context: Pick<
+    CallContext,
+    "catalog" | "questions" | "queue" | "scope" | "entryOf" | "approvals" | "ruleOrigin"
+  >;
   /** Aborted when the call is given up. Most calls ask nobody and need none. */
   signal(): AbortSignal;
+  /** How the call waits if nobody is there to ask. */
+  waiting: Pick<PrepareOptions, "exact" | "parking" | "onProgress">;
 }
 
 /** The call that is judged. */
@@ -32,6 +38,8 @@ export interface Approvable {
 export interface Verdict {
   tool: ToolEntry;
   by: "answer" | "remembered" | "annotations";
+  /** The answer came later, and is good only for the tool exactly as its server defined it then. */
+  isExact?: boolean;
 }
 
 /** True if the call may be sent without asking anybody, as far as that is known at once. Throws if it is denied. */
@@ -84,7 +92,8 @@ export function stillAllows(
   if (!verdict) return false;
   const need = needOf(asked, context);
   if (typeof need === "object" && "denied" in need) return false;
-  if (verdict.by === "answer") return isShownAlike(verdict.tool, asked.tool);
+  if (verdict.by === "answer")
+    return verdict.isExact ? isSameTool(verdict.tool, asked.tool) : isShownAlike(verdict.tool, asked.tool);
   if (verdict.by === "annotations") return need === "harmless";
   return typeof need === "object" && isRemembered(asked, need, context);
 }
@@ -93,6 +102,10 @@ export function stillAllows(
 function isShownAlike(one: ToolEntry, other: ToolEntry): boolean {
   const shown = ({ name, title, annotations }: ToolEntry) => JSON.stringify([name, title, annotations]);
   return one === other || shown(one) === shown(other);
+}
+
+function isSameTool(one: ToolEntry, other: ToolEntry): boolean {
+  return one === other || (isShownAlike(one, other) && definitionHash(one) === definitionHash(other));
 }
 
 function judge(asked: Approvable, context: ApproveContext): Need | "approved" | "harmless" {

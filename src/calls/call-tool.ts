@@ -58,6 +58,8 @@ export async function callTool(
     const given = options.resultArguments ? await withResults(args, context.readResult) : args;
     const prepared = prepare(tool, given, call, options, context);
     if (prepared.approval) await prepared.approval;
+    // Another answer may have allowed it: then nobody has to answer the question about it any more.
+    if (options.parking?.question !== undefined) await context.queue.withdraw(options.parking.question);
     const sent = await sendRepeating(tool, prepared, context);
     const answer = "state" in sent ? await awaitTask(sent, tool, call, prepared, options, context) : sent;
     const presented = present(tool, answer, options, context, call.trace.resultBytes);

@@ -6,7 +6,7 @@ import { waitCancelled } from "../lib/abortable.ts";
 import { approve, isAllowed, stillAllows } from "./approve.ts";
 import type { Approvable, ApproveContext, Verdict } from "./approve.ts";
 import type { Call } from "./call-log.ts";
-import type { CallContext, SendOptions } from "./send.ts";
+import type { CallContext, PrepareOptions } from "./send.ts";
 import { ownCopy } from "./serializable.ts";
 import { fitArguments } from "./validate.ts";
 
@@ -23,7 +23,7 @@ export class Clearance implements SessionCheck {
   readonly #given: Record<string, unknown>;
   #args: Record<string, unknown>;
   readonly #call: Call;
-  readonly #options: SendOptions;
+  readonly #options: PrepareOptions;
   readonly #context: CallContext;
 
   /** `given` is what the arguments were made from. */
@@ -32,7 +32,7 @@ export class Clearance implements SessionCheck {
     given: Record<string, unknown>,
     args: Record<string, unknown>,
     call: Call,
-    options: SendOptions,
+    options: PrepareOptions,
     context: CallContext,
   ) {
     this.#tool = tool;
@@ -121,6 +121,7 @@ export class Clearance implements SessionCheck {
       fields: this.#context.approvalFields(server),
       otherwise: this.#options.approval ?? "approve",
       context: this.#context,
+      waiting: this.#options,
       signal: () => this.#untilGivenUp(),
     };
   }

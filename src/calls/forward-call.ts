@@ -56,8 +56,11 @@ export async function forwardCall(
   try {
     const args = argumentsOf(whole);
     const given = options.resultArguments ? await withResults(args, context.readResult) : args;
-    const prepared = prepare(tool, given, call, options, context, parsed !== undefined);
+    const asking = write ? { ...options, exact: () => parsed?.exactText("arguments") } : options;
+    const prepared = prepare(tool, given, call, asking, context, parsed !== undefined);
     if (prepared.approval) await prepared.approval;
+    // Another answer may have allowed it: then nobody has to answer the question about it any more.
+    if (options.parking?.question !== undefined) await context.queue.withdraw(options.parking.question);
     const sent = { ...whole, name: tool.name };
     if ("arguments" in whole || prepared.args !== args) Object.assign(sent, { arguments: prepared.args });
     const task = wantedTask(tool, options, context);

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { PlugboardError } from "../errors.ts";
+import { hasInexactNumbers } from "../lib/exact-numbers.ts";
 import { hasDuplicateKeys, jsonMembers, oneLine } from "../lib/json-members.ts";
 import { isRecord } from "../lib/record.ts";
 import type { RpcRequest } from "../servers/rpc/messages.ts";
@@ -40,6 +41,13 @@ export class ParsedParams {
       members.filter(([key, member]) => member !== undefined || !(key in changes)),
     );
     return new ParsedParams(this.bytes, value, this.#mayDiffer, this.#came);
+  }
+
+  /** The JSON text of a member on one line, if its value has numbers that are not what came. */
+  exactText(key: string): string | undefined {
+    const member = jsonMembers(this.bytes)?.findLast((one) => one.key === key);
+    const text = member && this.bytes.toString("utf8", member.start, member.end);
+    return text !== undefined && hasInexactNumbers(text) ? oneLine(text) : undefined;
   }
 
   /**

@@ -20,6 +20,8 @@ import type { RememberedApprovals } from "./approvals/remembered.ts";
 import type { ApproveContext } from "./approve.ts";
 import type { Call, CallLog } from "./call-log.ts";
 import { Clearance, assertAvailable } from "./clearance.ts";
+import type { Parking } from "./queue/parking.ts";
+import type { ApprovalQueue } from "./queue/queue.ts";
 import type { ReadResult } from "./result-arguments.ts";
 import { assertSerializable, ownCopy } from "./serializable.ts";
 import type { TaskEntry, TaskRecords } from "./tasks/records.ts";
@@ -52,6 +54,8 @@ export interface SendOptions extends Pick<
    * of the protocol and the connection (`Mcp-*`, `Content-*`, `Host` …) are refused.
    */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** How the call waits if `approvals.queue` is on and nobody is there to approve it. */
+  parking?: Parking | undefined;
   /** Called when the server makes a task of the call: it can be found again by its id, even after a restart. */
   onTask?: ((task: TaskEntry) => void) | undefined;
 }
@@ -86,6 +90,7 @@ export interface CallContext {
   catalog: Catalog;
   validators: Validators;
   questions: Questions;
+  queue: ApprovalQueue;
   log: CallLog;
   readonly settings: Settings;
   configOf(server: string): ServerConfig;
@@ -125,6 +130,12 @@ export interface CallContext {
   signedIn<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T>;
 }
 
+/** Options of a call with what only its stages know. */
+export interface PrepareOptions extends SendOptions {
+  /** The arguments as they will be sent, if JavaScript has changed their numbers. */
+  exact?: (() => string | undefined) | undefined;
+}
+
 export interface Prepared {
   args: Record<string, unknown>;
   /** What was repaired in them. */
@@ -142,7 +153,7 @@ export function prepare(
   tool: ToolEntry,
   given: Record<string, unknown>,
   call: Call,
-  options: SendOptions,
+  options: PrepareOptions,
   context: CallContext,
   isOwn = false,
 ): Prepared {

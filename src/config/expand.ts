@@ -80,6 +80,27 @@ export async function expandServer(
   return { config: expanded, sensitive: sensitive.filter((value) => value.length >= 4) };
 }
 
+/** The same for texts that belong to no server. `what` names their field in errors. */
+export async function expandTexts<T extends Record<string, string>>(
+  texts: T,
+  what: string,
+  sources: ValueSources,
+): Promise<T> {
+  const entry = { name: what, baseDir: sources.home } as ServerEntry;
+  const lookUp = createLookUp(entry, sources, []);
+  const fill = async (field: string, text: string): Promise<[string, string]> => {
+    try {
+      return [field, await render(parseTemplate(text), lookUp)];
+    } catch (error) {
+      if (!(error instanceof MissingReference)) throw error;
+      const message = `${what}.${field} needs ${shownReference(error.reference)}, which is not set.`;
+      throw new PlugboardError("value-missing", message);
+    }
+  };
+  const filled = Object.entries(texts).map(([field, text]) => fill(field, text));
+  return Object.fromEntries(await Promise.all(filled)) as T;
+}
+
 /** The files of `network` are relative to the configuration, like `cwd`. */
 function withPaths({ proxy, ...files }: Network, toPath: (path: string) => string): Network {
   const paths = Object.entries(files).map(([name, path]) => [name, path && toPath(path)]);

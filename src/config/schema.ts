@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { approval } from "./approval/schema.ts";
+import { approvals } from "./approvals-schema.ts";
 import { gateway } from "./gateway-schema.ts";
 import { elicitationMode, field, output, retry, serverSchema } from "./server-schema.ts";
 
@@ -76,6 +77,11 @@ export const settingsSchema = z.strictObject({
   ),
   output: field(output, "How large results may be, for all servers.", { maxTokens: 25_000 }),
   approval: field(approval, "The default for servers that do not set it.", "auto"),
+  approvals: field(
+    approvals,
+    "Calls that wait until somebody approves them. Only in your own configuration, never in a project's.",
+    { queue: true, expireMs: 3_600_000 },
+  ),
   elicitation: field(elicitationMode, "The default for servers that do not set it.", "ask"),
   startConcurrency: field(z.int().check(z.minimum(1), z.maximum(100)), "How many servers start at once.", 8),
   retry: field(retry, "The default for servers that do not set it.", { attempts: 2 }),

@@ -1,5 +1,10 @@
 import type { ApprovalRecord } from "../calls/approvals/record.ts";
 import type { Recalled, RememberedApprovals } from "../calls/approvals/remembered.ts";
+import type { ApprovalAnswer } from "../calls/queue/answer.ts";
+import type { WaitingQuestion } from "../calls/queue/question.ts";
+import type { AnsweredQuestion, FoundQuestion } from "../calls/queue/parking.ts";
+import type { ApprovalQueue } from "../calls/queue/queue.ts";
+import type { AnswerPlace } from "../calls/queue/webhook.ts";
 import { changedWords, coversWords } from "../calls/approvals/words.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { LoadedConfig } from "../config/model.ts";
@@ -18,17 +23,52 @@ export interface ApprovalEntry extends Omit<ApprovalRecord, "place" | "entry" | 
 /** Which answers to forget. */
 export type RevokedApprovals = { id: string } | { server: string } | { all: true };
 
-/** The answers that a hub remembers, of all callers. */
+/** The calls that wait for approval, and the answers that a hub remembers, of all callers. */
 export class Approvals {
   readonly #remembered: RememberedApprovals;
+  readonly #queue: ApprovalQueue;
   readonly #config: () => LoadedConfig;
 
-  constructor(remembered: RememberedApprovals, config: () => LoadedConfig) {
+  constructor(remembered: RememberedApprovals, queue: ApprovalQueue, config: () => LoadedConfig) {
     this.#remembered = remembered;
+    this.#queue = queue;
     this.#config = config;
   }
 
-  /** The oldest first. Fails with `store-unavailable` if they cannot be read. */
+  /** The questions about calls that wait for an answer, of all processes that share the store, the oldest first. */
+  waiting(): Promise<WaitingQuestion[]> {
+    return this.#queue.waiting();
+  }
+
+  /** A question that waits, or whose answer waits for its client. */
+  find(id: string): Promise<FoundQuestion | undefined> {
+    return this.#queue.find(id);
+  }
+
+  /**
+   * Answers a waiting question, once. Throws `question-over` if it does not wait any more, and `usage-invalid` for what is
+   * not an answer to it; the question then still waits.
+   */
+  answer(id: string, answer: ApprovalAnswer): Promise<AnsweredQuestion> {
+    return this.#queue.answer(id, answer);
+  }
+
+  /** Nobody wants the call any more: a later answer runs nothing. */
+  withdraw(id: string): Promise<void> {
+    return this.#queue.withdraw(id);
+  }
+
+  /** Resolves when a question does not wait any more. */
+  settled(id: string, signal: AbortSignal): Promise<void> {
+    return this.#queue.settled(id, signal);
+  }
+
+  /** Says where a question can be answered over HTTP, so that the webhook's receiver can be told. */
+  answerAt(place: (id: string) => AnswerPlace): void {
+    this.#queue.answerAt(place);
+  }
+
+  /** The remembered answers, the oldest first. Fails with `store-unavailable` if they cannot be read. */
   async list(): Promise<ApprovalEntry[]> {
     return (await this.#remembered.list()).map((one) => this.entry(one));
   }

@@ -1,6 +1,7 @@
 import { createMemoryCredentials } from "../auth/credentials.ts";
 import { RememberedApprovals } from "../calls/approvals/remembered.ts";
 import { CallLog } from "../calls/call-log.ts";
+import { ApprovalQueue } from "../calls/queue/queue.ts";
 import { ResourceSubscriptions } from "../calls/subscriptions.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import type { Scope } from "../catalog/filter.ts";
@@ -60,6 +61,8 @@ export class Engine {
   readonly requests: ServerRequests;
   readonly subscriptions: ResourceSubscriptions;
   readonly catalog: Catalog;
+  /** Calls that wait for approval. */
+  readonly queue: ApprovalQueue;
   readonly calls: ToolCalls;
   readonly approvals: RememberedApprovals;
   /** What the hub itself sees, and who answers where nobody else does. */
@@ -91,12 +94,14 @@ export class Engine {
       elicitationMode: (server) => this.elicitationMode(server),
       mistakeIn: firstMistake,
     }));
+    const home = homeFolder(env);
+    const secrets = async (name: string) =>
+      (await (options.secrets?.(name) ?? own(env, name))) ??
+      (await secretFromFiles(this.servers.config.settings, name));
     const servers = (this.servers = new ServerSet(config, {
       env,
-      home: homeFolder(env),
-      secrets: async (name) =>
-        (await (options.secrets?.(name) ?? own(env, name))) ??
-        (await secretFromFiles(this.servers.config.settings, name)),
+      home,
+      secrets,
       trust: options.trust,
       policyOnDisk: () => policyIn(managedFolderOf(options)),
       processes: () => (this.#processes ??= this.#openProcesses(options)),
@@ -153,11 +158,19 @@ export class Engine {
       toolFilter,
       keepFresh: options.keepFresh,
     }));
-    const approvals = (this.approvals = new RememberedApprovals({
-      store: options.approvals ?? (async () => store),
+    const decisions = options.approvals ?? (async () => store);
+    const queue = (this.queue = new ApprovalQueue({
+      store: decisions,
       now,
+      settings: () => servers.config.settings,
+      // With a state folder, the same user's other processes are meant to see what waits.
+      mustBeShared: options.stateFolder !== undefined,
+      sources: { env, secrets, home },
+      random,
+      onProblem: (message) => this.#warn(message),
     }));
-    const parts = { servers, catalog, requests, questions, onDemand, log, approvals };
+    const approvals = (this.approvals = new RememberedApprovals({ store: decisions, now }));
+    const parts = { servers, catalog, requests, questions, queue, onDemand, log, approvals };
     const lastingHandles = options.lastingHandles ?? false;
     this.calls = new ToolCalls({ ...parts, store, lastingHandles, env, now });
   }
@@ -190,6 +203,7 @@ export class Engine {
     this.subscriptions.close();
     const closing = this.servers.close();
     const processes = await this.#processes;
+    await this.queue.close().catch(() => undefined);
     await Promise.all([closing, processes?.close(), this.signIn.close(), this.catalog.close()]);
     this.events.close();
     this.notifications.close();
@@ -240,10 +254,15 @@ export class Engine {
     };
   }
 
+  /** Tells of a problem that concerns no server. */
+  #warn(message: string): void {
+    const warning = { type: "server-log", server: "", level: "warning", source: "transport" } as const;
+    this.events.emit({ ...warning, message, at: this.now() });
+  }
+
   async #openProcesses({ stateFolder, chain }: HubOptions): Promise<ProcessTree> {
     const { ProcessTree } = await import("../servers/process/process-tree.ts");
-    const warning = { type: "server-log", server: "", level: "warning", source: "transport" } as const;
-    const onProblem = (message: string) => this.events.emit({ ...warning, message, at: this.now() });
+    const onProblem = (message: string) => this.#warn(message);
     const marks = chain === undefined ? undefined : { [chainVariable]: chain };
     return new ProcessTree({ env: this.env, stateFolder, onProblem, marks });
   }

@@ -224,10 +224,10 @@ export class Hub extends View {
     this.engine.questions.answer(id, answer);
   }
 
-  /** The answers that allow later calls without a question: to list and to revoke. */
+  /** The calls that wait for approval, and the answers that allow later calls without a question. For the hub's owner only. */
   get approvals(): Approvals {
-    const { approvals, servers } = this.engine;
-    return new Approvals(approvals, () => servers.config);
+    const { approvals, queue, servers } = this.engine;
+    return new Approvals(approvals, queue, () => servers.config);
   }
 
   /** The running calls, and the last thousand that ended. */

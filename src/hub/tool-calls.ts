@@ -4,6 +4,7 @@ import type { CallOptions, CallResult, PresentContext } from "../calls/call-tool
 import type * as Calling from "../calls/calling.ts";
 import type { ForwardOptions } from "../calls/forward-call.ts";
 import type { ParsedParams } from "../calls/parsed-params.ts";
+import type { ApprovalQueue } from "../calls/queue/queue.ts";
 import type { ResultStore } from "../calls/results/store.ts";
 import { TaskRecords, taskEntry } from "../calls/tasks/records.ts";
 import type { TaskEntry } from "../calls/tasks/records.ts";
@@ -27,6 +28,7 @@ export interface ToolCallSettings {
   catalog: Catalog;
   requests: ServerRequests;
   questions: Questions;
+  queue: ApprovalQueue;
   onDemand: LoginOnDemand;
   log: CallLog;
   approvals: RememberedApprovals;
@@ -113,13 +115,14 @@ export class ToolCalls {
   #context(scope: Scope, calling: typeof Calling): PresentContext {
     const known = this.#contexts.get(scope);
     if (known) return known;
-    const { servers, catalog, requests, questions, onDemand, log, env, approvals } = this.#settings;
+    const { servers, catalog, requests, questions, queue, onDemand, log, env, approvals } = this.#settings;
     const { caller } = scope.use;
     const context: PresentContext = {
       scope,
       catalog,
       validators: this.#validators,
       questions,
+      queue,
       log,
       get settings() {
         return servers.config.settings;

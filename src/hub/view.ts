@@ -377,7 +377,7 @@ export class View {
 
   /** The answers about a tool that this caller and account have given; none if they cannot be read. */
   async #remembered(tool: ToolEntry): Promise<ApprovalEntry[]> {
-    const { approvals, servers } = this.engine;
+    const { approvals, queue, servers } = this.engine;
     const { use } = this.#scope;
     const { account, project } = servers.key(tool.server, use);
     const all = await approvals.list().catch(() => []);
@@ -390,7 +390,7 @@ export class View {
         record.account === account &&
         record.project === project,
     );
-    const shown = new Approvals(approvals, () => servers.config);
+    const shown = new Approvals(approvals, queue, () => servers.config);
     return own.map((one) => shown.entry(one, tool));
   }
 

@@ -19,6 +19,8 @@ export interface Asking {
   account?: string | undefined;
   /** The call during which it is asked. */
   call?: string | undefined;
+  /** How long it stays open, if not as long as others. */
+  deadlineMs?: number | undefined;
 }
 
 export interface OpenQuestion extends Asking {
@@ -99,7 +101,8 @@ export class Questions {
     outcomeOf: (answer: A) => Outcome | Promise<Outcome> = () => ({ outcome: "accepted" }),
     check?: (answer: A) => string | undefined,
   ): Promise<A> {
-    const { emit, now, deadlineMs = questionMs } = this.#settings;
+    const { emit, now } = this.#settings;
+    const deadlineMs = asking.deadlineMs ?? this.#settings.deadlineMs ?? questionMs;
     const { id, kind } = question;
     if (this.#closing.signal.aborted) throw withdrawn(asking, kind, this.#closing.signal.reason);
     const about = eventFields(asking);

@@ -30,8 +30,10 @@ import type { Environment, Folders } from "../lib/folders.ts";
 import type { Held } from "../lib/held.ts";
 import { platformFolders } from "../lib/folders.ts";
 import type { Store } from "../store/store.ts";
+import { approvalKey, sealKey } from "./approval-key.ts";
+import type { ApprovalKey } from "./approval-key.ts";
 import { gatewayToken } from "./gateway-token.ts";
-import type { GatewayToken } from "./gateway-token.ts";
+import type { GatewayToken, GatewayTokenOptions } from "./gateway-token.ts";
 import { ProjectTrust } from "./project-trust.ts";
 import { WorkspaceState } from "./state.ts";
 import { StoredCredentials } from "./stored-credentials.ts";
@@ -127,12 +129,22 @@ export class Workspace {
 
   /** The token of this user's gateway: PLUGBOARD_TOKEN, or the stored one, which is made when it is first needed. */
   gatewayToken(options: { renew?: boolean | undefined } = {}): Promise<GatewayToken> {
-    return gatewayToken({
-      ...options,
-      env: this.env,
-      file: join(this.folders.state, "gateway", "token"),
-      lock: (name, work) => this.#state.lock(name, work),
-    });
+    return gatewayToken({ ...options, env: this.env, ...this.#gatewayFile("token") });
+  }
+
+  /** The key of those who approve calls over HTTP: PLUGBOARD_APPROVAL_KEY, or a stored one. Clients must not have it. */
+  approvalKey(options: { token?: string | undefined } = {}): Promise<ApprovalKey> {
+    return approvalKey({ ...options, env: this.env, ...this.#gatewayFile("approval-key") });
+  }
+
+  /** The key of what clients carry for this user's gateway, so that it is still good after a restart. */
+  sealKey(): Promise<Buffer> {
+    return sealKey(this.#gatewayFile("seal-key"));
+  }
+
+  #gatewayFile(name: string) {
+    const lock: GatewayTokenOptions["lock"] = (key, work) => this.#state.lock(key, work);
+    return { file: join(this.folders.state, "gateway", name), lock };
   }
 
   /** Writes a server to a scope and returns its place. Adding a server also trusts it, unless `trust` is false. */

@@ -13,16 +13,33 @@ import { forgottenWords, subjectCovers } from "./words.ts";
 /** Asks whether a call may be made, and remembers the answer for as long as it says. */
 export async function ask(asked: Approvable, need: Need, context: ApproveContext): Promise<Verdict> {
   const { tool, call } = asked;
-  const { questions, scope, approvals } = context.context;
+  const { questions, queue, scope, approvals } = context.context;
   const { interact, caller } = scope.use;
-  if (!interact?.approve) throw refused(tool, `${need.because}, and nobody is there to ask`);
+  const { account } = call.key;
+  const { exact, parking, onProgress } = context.waiting;
+  const later = interact?.approve
+    ? undefined
+    : queue.later({
+        tool,
+        args: asked.args,
+        exact,
+        parking,
+        onProgress,
+        caller,
+        account,
+        refused: (...why) => refused(tool, ...why),
+      });
+  const answering = interact?.approve?.bind(interact) ?? later?.ask;
+  if (!answering) throw refused(tool, `${need.because}, and nobody is there to ask`);
   const subject = subjectOf(asked, need.when, context.context);
+  const question = questionOf(asked, need, subject, context, later?.id);
+  if (later) await later.park(question);
   const answer = await questions
     .ask(
-      questionOf(asked, need, subject, context),
-      { server: tool.server, caller, account: call.key.account, call: call.id },
+      question,
+      { server: tool.server, caller, account, call: call.id, deadlineMs: later?.deadlineMs },
       // Somebody may allow it while they are asked about another call.
-      (question, signal) => approvals.orAllowed(subject, need.upTo, interact.approve?.(question, signal)),
+      (shown, signal) => approvals.orAllowed(subject, need.upTo, answering(shown, signal)),
       context.signal(),
       async (given: Approval): Promise<Outcome> => {
         const { decision } = given;
@@ -39,7 +56,7 @@ export async function ask(asked: Approvable, need: Need, context: ApproveContext
     });
   if (answer.decision === "cancel") throw turnCancelled(tool, answer.reason);
   if (answer.decision === "deny") throw refused(tool, answer.reason ?? "it was denied");
-  return { tool, by: "answer" };
+  return { tool, by: "answer", isExact: later !== undefined };
 }
 
 const outcomes = { allow: "accepted", deny: "declined", cancel: "cancelled" } as const;
@@ -49,13 +66,14 @@ function questionOf(
   { because, rules: [rule], upTo }: Need,
   subject: ApprovalSubject,
   { context: { approvals, ruleOrigin } }: ApproveContext,
+  own: string = crypto.randomUUID(),
 ): ApproveQuestion {
   const { server, name, id, title, annotations } = tool;
   const covers = subjectCovers(subject);
   const forgotten = forgottenWords(approvals.recall(subject, upTo), approvals.problem);
   return {
     kind: "approve",
-    id: crypto.randomUUID(),
+    id: own,
     server,
     tool: name,
     toolId: id,
@@ -76,11 +94,11 @@ function questionOf(
   };
 }
 
-function refused({ server, id, name }: ToolEntry, why: string): PlugboardError {
+function refused({ server, id, name }: ToolEntry, why: string, hint?: string): PlugboardError {
   return new PlugboardError(
     "approval-denied",
     `The call of ${name} on "${server}" was not approved: ${why}.`,
-    { server, tool: id },
+    { server, tool: id, hint },
   );
 }
 

@@ -1,6 +1,7 @@
 import { isRecord } from "../../lib/record.ts";
 import type { Store } from "../../store/store.ts";
-import { ownerOf, randomHandle } from "../owned.ts";
+import { randomHandle } from "../../lib/random-handle.ts";
+import { ownerOf } from "../owned.ts";
 import { readTask } from "./task.ts";
 import type { TaskProtocol, TaskState, TaskStatus } from "./task.ts";
 

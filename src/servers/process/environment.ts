@@ -5,6 +5,9 @@ import { defaultPath } from "../../lib/program-path.ts";
 /** Marks every process that a hub started, and their descendants, so that they can be found again. */
 export const ownerVariable = "PLUGBOARD_OWNER";
 
+/** Whoever has it can approve calls, so no server gets it by a pattern. */
+const approvalVariable = "PLUGBOARD_APPROVAL_KEY";
+
 const posixNames = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_*", "TMPDIR", "TZ"];
 const windowsNames = [
   "APPDATA",
@@ -43,7 +46,7 @@ export function serverEnvironment(options: ServerEnvironment): Record<string, st
   const handedOn: Record<string, string> = windows ? {} : { PATH: defaultPath };
   for (const [name, value] of Object.entries(options.parent)) {
     // Exported shell functions are code, not settings.
-    if (value === undefined || value.startsWith("()")) continue;
+    if (value === undefined || value.startsWith("()") || name === approvalVariable) continue;
     const known = matchesAny(patterns, windows ? name.toUpperCase() : name);
     if (known || matchesAny(options.inheritEnv ?? [], name)) handedOn[name] = value;
   }

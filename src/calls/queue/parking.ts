@@ -1,0 +1,66 @@
+import type { ValueSources } from "../../config/expand.ts";
+import type { Settings } from "../../config/schema.ts";
+import type { PlugboardError } from "../../errors.ts";
+import type { Approval, ApproveQuestion } from "../../interact/interact.ts";
+import type { Progress } from "../../servers/rpc/messages.ts";
+import type { Store } from "../../store/store.ts";
+import type { AskedCall, QuestionState, WaitingQuestion } from "./question.ts";
+
+/** What a call that may be parked can be given. */
+export interface Parking {
+  /**
+   * Reject with `approval-pending` if there is no answer after this time: `error.data.question` is the id to make the same
+   * call again with. Without it the call waits until somebody answers.
+   */
+  leaveAfterMs?: number | undefined;
+  /** With `leaveAfterMs`: true if it has to leave at once. */
+  isLeaving?: (() => boolean) | undefined;
+  /** The question that was asked about this very call before. */
+  question?: string | undefined;
+  /** The id of a new question, for somebody who has one already: a letter, `_` and 20 of a-z and 2-7. */
+  id?: (() => string) | undefined;
+  /** False if whoever called has left. Nothing is run for them. */
+  isThere?: (() => boolean) | undefined;
+  /** Returns what to keep with the question, for whoever goes on with the call later. JSON. */
+  kept?: (() => unknown) | undefined;
+}
+
+export interface Waiting extends Omit<AskedCall, "exact"> {
+  exact: (() => string | undefined) | undefined;
+  account: string | undefined;
+  parking: Parking | undefined;
+  onProgress: ((progress: Progress) => void) | undefined;
+  /** The error of a call that is not allowed. */
+  refused(why: string, hint?: string): PlugboardError;
+}
+
+export interface QueueSettings {
+  store(): Promise<Store>;
+  now(): number;
+  settings(): Settings;
+  /** Refuse to park calls where only this process could see them. */
+  mustBeShared: boolean;
+  /** What the webhook needs. */
+  sources: ValueSources;
+  random(): number;
+  onProblem(message: string): void;
+}
+
+/** What can answer in place of a person who is there. */
+export interface LaterAnswer {
+  id: string;
+  deadlineMs: number;
+  /** Stores the question, or finds it again. Throws if it cannot be asked. */
+  park(question: ApproveQuestion): Promise<void>;
+  ask(question: ApproveQuestion, signal: AbortSignal): Promise<Approval>;
+}
+
+export interface AnsweredQuestion {
+  question: WaitingQuestion;
+  state: QuestionState;
+}
+
+export interface FoundQuestion extends AnsweredQuestion {
+  /** What was kept with it. */
+  kept?: unknown;
+}

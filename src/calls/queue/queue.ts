@@ -1,0 +1,261 @@
+import { defaultExpireMs } from "../../config/approvals-schema.ts";
+import { PlugboardError, isPlugboardError } from "../../errors.ts";
+import type { Approval, ApproveQuestion } from "../../interact/interact.ts";
+import { randomHandle } from "../../lib/random-handle.ts";
+import { mistakeIn } from "./answer.ts";
+import type { ApprovalAnswer } from "./answer.ts";
+import { AnswerListeners } from "./listeners.ts";
+import type { AnsweredQuestion, FoundQuestion, LaterAnswer, QueueSettings, Waiting } from "./parking.ts";
+import { definitionHash, digestOf } from "./question.ts";
+import type { QuestionState, StoredVerdict, WaitingQuestion } from "./question.ts";
+import { QuestionRecords } from "./records.ts";
+import { ApprovalWebhook } from "./webhook.ts";
+import type { AnswerPlace } from "./webhook.ts";
+import { overError, pending, progressOf, stateWords } from "./words.ts";
+
+/** How often other processes' answers are looked for. Those of this process are heard at once. */
+const pollMs = 250;
+const progressMs = 10_000;
+
+/** Calls that wait until somebody approves them, in any process of this user. See docs/decisions/0020. */
+export class ApprovalQueue {
+  readonly #settings: QueueSettings;
+  readonly #records: QuestionRecords;
+  readonly #listeners = new AnswerListeners();
+  readonly #webhook: ApprovalWebhook;
+  #answerPlace: ((id: string) => AnswerPlace) | undefined;
+  /** Calls that wait here, until what became of them is written down. */
+  readonly #asking = new Set<Promise<unknown>>();
+
+  constructor(settings: QueueSettings) {
+    this.#settings = settings;
+    const records = (this.#records = new QuestionRecords(settings.store, settings.now));
+    this.#webhook = new ApprovalWebhook({
+      ...settings,
+      ...settings.sources,
+      isWanted: async (question) =>
+        (await this.#stateOf(question)) === "waiting" && !(await records.isTold(question.id)),
+      onTold: ({ id, expiresAt }) => records.told(id, expiresAt),
+      onAnswer: ({ id }, answer) => this.answer(id, answer),
+      answerPlace: ({ id }) => this.#answerPlace?.(id),
+    });
+  }
+
+  /** Says where a question can be answered over HTTP, so that the webhook's receiver can be told. */
+  answerAt(place: (id: string) => AnswerPlace): void {
+    this.#answerPlace = place;
+  }
+
+  /** The questions that wait for an answer, the oldest first. */
+  async waiting(): Promise<WaitingQuestion[]> {
+    const found: WaitingQuestion[] = [];
+    for (const { id } of await this.#records.marks()) {
+      const known = await this.#records.get(id);
+      if (known && (await this.#stateOf(known.question)) === "waiting") found.push(known.question);
+    }
+    return found.toSorted((one, other) => one.createdAt - other.createdAt);
+  }
+
+  /** A question that waits, or whose answer waits for its client. */
+  async find(id: string): Promise<FoundQuestion | undefined> {
+    const known = await this.#records.get(id);
+    return known && { ...known, state: await this.#stateOf(known.question) };
+  }
+
+  /**
+   * Answers a question, once. Throws `question-over` if it does not wait any more, and `usage-invalid` for what is not an
+   * answer to it; the question then still waits.
+   */
+  async answer(id: string, answer: ApprovalAnswer): Promise<AnsweredQuestion> {
+    const known = await this.#records.get(id);
+    const { question } = known ?? {};
+    const mistake = mistakeIn(answer, question);
+    if (mistake) throw mistake;
+    if (!question) throw overError(id, (await this.#records.verdict(id))?.verdict.state);
+    const { digest: _digest, ...approval } = answer;
+    const state = approval.decision === "allow" ? "approved" : "denied";
+    const before = await this.#stateOf(question);
+    if (before !== "waiting") throw overError(id, before, question);
+    if (!(await this.#settle(question, { state, approval, digest: question.digest })))
+      throw overError(id, (await this.#records.verdict(id))?.verdict.state, question);
+    return { question, state };
+  }
+
+  /** Nobody wants the call any more. */
+  async withdraw(id: string): Promise<void> {
+    const known = await this.#records.get(id);
+    if (!known) return;
+    const stored = await this.#records.verdict(id);
+    const gone = { state: "gone", at: this.#settings.now() } as const;
+    if (stored?.verdict.state === "approved") await this.#records.replace(id, stored.version, gone);
+    else await this.#settle(known.question, gone);
+    await this.#records.forget(id);
+  }
+
+  /** Resolves when a question does not wait any more. */
+  async settled(id: string, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const known = await this.#records.get(id);
+      if (!known || (await this.#stateOf(known.question)) !== "waiting") return;
+      await this.#listeners.next(id, pollMs, signal);
+    }
+  }
+
+  /** How a call that needs approval gets it later; undefined if it does not wait. */
+  later(waiting: Waiting): LaterAnswer | undefined {
+    const { queue, expireMs = defaultExpireMs } = this.#settings.settings().approvals ?? {};
+    if (!queue) return undefined;
+    const id = waiting.parking?.question ?? waiting.parking?.id?.() ?? randomHandle("q");
+    let parked: WaitingQuestion | undefined;
+    const park = async (question: ApproveQuestion) => {
+      parked = await this.#closed(waiting, () => this.#question(question, waiting, expireMs));
+      this.#webhook.tell(parked);
+    };
+    const ask = (_question: ApproveQuestion, signal: AbortSignal) => {
+      const question = parked as WaitingQuestion;
+      const asking = this.#closed(waiting, () => this.#wait(question, waiting, signal));
+      const ended = asking.then(
+        () => undefined,
+        () => undefined,
+      );
+      this.#asking.add(ended);
+      void ended.then(() => this.#asking.delete(ended));
+      return asking;
+    };
+    // The clock of the store decides; this is for the case that it stands still.
+    return { id, deadlineMs: expireMs + 60_000, park, ask };
+  }
+
+  /** Resolves when the questions of this process are withdrawn, after their calls were given up. */
+  async close(): Promise<void> {
+    await Promise.all(this.#asking);
+    await this.#webhook.close();
+    await this.#records.close();
+  }
+
+  /** Without the store nothing is allowed. */
+  async #closed<T>({ refused }: Waiting, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isPlugboardError(error, "store-unavailable")) throw error;
+      throw refused(`the question about it could not be stored (${error.message})`, error.hint);
+    }
+  }
+
+  /** The stored question about this call, which is a new one unless the call comes back to it. */
+  async #question(
+    { kind: _kind, ...asked }: ApproveQuestion,
+    waiting: Waiting,
+    expireMs: number,
+  ): Promise<WaitingQuestion> {
+    const { tool, caller, account, parking, refused } = waiting;
+    const exact = waiting.exact?.();
+    const digest = digestOf({ ...waiting, exact });
+    if (parking?.question !== undefined) {
+      const known = await this.#records.get(parking.question);
+      if (!known) throw refused(await this.#whyOver(parking.question));
+      if (known.question.digest !== digest)
+        throw refused("the question was about another call, or the tool has changed since");
+      return known.question;
+    }
+    if (this.#settings.mustBeShared && !(await this.#records.isDurable()))
+      throw refused(
+        "the question about it could not be stored where somebody could answer it",
+        "Make the state folder writable; `plugboard config path` shows it.",
+      );
+    const createdAt = this.#settings.now();
+    const question: WaitingQuestion = {
+      ...asked,
+      ...(caller !== undefined && { caller }),
+      ...(account !== undefined && { account }),
+      ...(exact !== undefined && { exact }),
+      definition: definitionHash(tool),
+      digest,
+      createdAt,
+      expiresAt: createdAt + expireMs,
+    };
+    const problem = await this.#records.add({ question, kept: parking?.kept?.() });
+    if (problem !== undefined) throw refused(problem);
+    return question;
+  }
+
+  async #wait(question: WaitingQuestion, waiting: Waiting, signal: AbortSignal): Promise<Approval> {
+    const { id, server } = question;
+    const { parking, onProgress } = waiting;
+    const began = performance.now();
+    const leaveAfterMs = parking?.leaveAfterMs ?? Infinity;
+    let told = 0;
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        if (parking?.isThere?.() === false) throw await this.#gone(question);
+        const stored = await this.#records.verdict(id);
+        if (stored) return await this.#take(question, stored, waiting);
+        if ((await this.#stateOf(question)) === "expired")
+          throw new PlugboardError("question-declined", `Nobody answered the question ${id} in time.`, {
+            server,
+          });
+        const passed = performance.now() - began;
+        if (passed >= leaveAfterMs || parking?.isLeaving?.()) {
+          await this.#records.leave(id);
+          throw pending(question);
+        }
+        if (passed >= told * progressMs) onProgress?.(progressOf(question, told++));
+        await this.#listeners.next(id, Math.min(pollMs, leaveAfterMs - passed), signal);
+      }
+    } catch (error) {
+      // A client that came with a state still has it.
+      if (signal.aborted && parking?.question === undefined) await this.withdraw(id);
+      throw error;
+    }
+  }
+
+  /** Uses an answer up: of all that come for it, one call gets it. */
+  async #take(
+    question: WaitingQuestion,
+    { verdict, version }: { verdict: StoredVerdict; version: number },
+    { refused }: Waiting,
+  ): Promise<Approval> {
+    const { id, digest } = question;
+    const { state, approval } = verdict;
+    if (state === "denied" && approval) {
+      await this.#records.forget(id);
+      return approval;
+    }
+    if (state === "approved" && question.expiresAt <= this.#settings.now()) throw refused(stateWords.expired);
+    const isUsable = state === "approved" && approval && verdict.digest === digest;
+    const used = { state: "used", at: this.#settings.now() } as const;
+    if (isUsable && (await this.#records.replace(id, version, used))) return approval;
+    throw refused(await this.#whyOver(id));
+  }
+
+  async #gone({ id, server }: WaitingQuestion): Promise<PlugboardError> {
+    await this.withdraw(id);
+    const message = `The call was given up while it waited for approval (${id}).`;
+    return new PlugboardError("call-cancelled", message, { server, executed: "no" });
+  }
+
+  async #whyOver(id: string): Promise<string> {
+    return stateWords[(await this.#records.verdict(id))?.verdict.state ?? "expired"];
+  }
+
+  /** What is true now. Writes down what nobody has noticed yet. */
+  async #stateOf(question: WaitingQuestion): Promise<QuestionState> {
+    const { id, expiresAt } = question;
+    const isExpired = expiresAt <= this.#settings.now();
+    const verdict = (await this.#records.verdict(id))?.verdict;
+    if (verdict) return verdict.state === "approved" && isExpired ? "expired" : verdict.state;
+    const state = isExpired ? "expired" : (await this.#records.isAwaited(id)) ? undefined : "gone";
+    if (state === undefined) return "waiting";
+    await this.#settle(question, { state });
+    await this.#records.forget(id);
+    return (await this.#records.verdict(id))?.verdict.state ?? state;
+  }
+
+  async #settle({ id, expiresAt }: WaitingQuestion, verdict: Omit<StoredVerdict, "at">): Promise<boolean> {
+    const isFirst = await this.#records.settle(id, { ...verdict, at: this.#settings.now() }, expiresAt);
+    this.#listeners.tell(id);
+    return isFirst;
+  }
+}

@@ -1,0 +1,172 @@
+import { randomHandle } from "../../lib/random-handle.ts";
+import type { Lease, Store } from "../../store/store.ts";
+import { ownerOf } from "../owned.ts";
+import { parseMark, parseQuestion, parseVerdict } from "./question.ts";
+import type { QuestionMark, StoredVerdict, WaitingQuestion } from "./question.ts";
+
+const limits = { caller: 100, total: 1_000, bytes: 262_144, verdicts: 10_000 };
+/** How often it is looked whether there are too many verdicts. */
+const shrinkEvery = 256;
+/** How long it is remembered what became of a question, for those who answer late. */
+const lateMs = 86_400_000;
+const longestMs = 604_800_000;
+
+export interface KnownQuestion {
+  question: WaitingQuestion;
+  kept?: unknown;
+}
+
+/** The questions of all callers in the store. See docs/decisions/0020. */
+export class QuestionRecords {
+  readonly #opened: () => Promise<Store>;
+  readonly #now: () => number;
+  /** Shows other processes that this one is there to hear an answer. */
+  #lease: Promise<Lease | undefined> | undefined;
+  #settled = 0;
+  #name: string | undefined;
+
+  constructor(store: () => Promise<Store>, now: () => number) {
+    this.#opened = store;
+    this.#now = now;
+  }
+
+  get #waiter(): string {
+    return (this.#name ??= randomHandle("approvals"));
+  }
+
+  /** Writes a new question that a request of this process waits for. Returns why it cannot be kept, if so. */
+  async add(known: KnownQuestion): Promise<string | undefined> {
+    const { question } = known;
+    const { id, caller, expiresAt } = question;
+    if (JSON.stringify(known).length > limits.bytes)
+      return "its arguments are too long to be kept for a person";
+    const owner = ownerOf(caller) || "-";
+    const marks = await this.marks();
+    if (marks.length >= limits.total) return "too many calls wait for approval already";
+    if (marks.filter((one) => one.owner === owner).length >= limits.caller)
+      return "too many calls of this caller wait for approval already";
+    await this.#announce();
+    // Longer than it waits, to tell one that has expired from one that never was.
+    const ttlMs = this.#left(expiresAt) + lateMs;
+    await (await this.#opened()).set(`question/${id}`, known, { ttlMs });
+    await (await this.#opened()).set(`asked/${id}`, { owner, expiresAt, waiter: this.#waiter }, { ttlMs });
+    return undefined;
+  }
+
+  async get(id: string): Promise<KnownQuestion | undefined> {
+    if (!/^[a-z]_[a-z2-7]{20}$/.test(id)) return undefined;
+    return parseQuestion((await (await this.#opened()).get(`question/${id}`))?.value);
+  }
+
+  /** From now on its client holds it: no process has to be there. */
+  async leave(id: string): Promise<void> {
+    const stored = await (await this.#opened()).get(`asked/${id}`);
+    const mark = parseMark(stored?.value);
+    if (!mark) return;
+    const { waiter: _waiter, ...left } = mark;
+    await (await this.#opened()).set(`asked/${id}`, left, { ttlMs: this.#left(mark.expiresAt) + lateMs });
+  }
+
+  /** All questions without a verdict, whether anybody still waits or not. Forgets those that have expired. */
+  async marks(): Promise<(QuestionMark & { id: string })[]> {
+    const entries = await (await this.#opened()).list("asked/", { limit: 2 * limits.total });
+    const marks: (QuestionMark & { id: string })[] = [];
+    for (const { key, value } of entries) {
+      const id = key.slice("asked/".length);
+      const mark = parseMark(value);
+      if (mark && mark.expiresAt > this.#now()) marks.push({ ...mark, id });
+      else {
+        await this.settle(id, { state: "expired", at: this.#now() }, this.#now());
+        await this.forget(id);
+      }
+    }
+    return marks;
+  }
+
+  /** False if the process whose request waited has ended. */
+  async isAwaited(id: string): Promise<boolean> {
+    const waiter = parseMark((await (await this.#opened()).get(`asked/${id}`))?.value)?.waiter;
+    if (waiter === undefined || waiter === this.#waiter) return true;
+    const lease = await (await this.#opened()).acquireLease(waiter, { ttlMs: 1_000 });
+    await lease?.release();
+    return lease === undefined;
+  }
+
+  async verdict(id: string): Promise<{ verdict: StoredVerdict; version: number } | undefined> {
+    const stored = await (await this.#opened()).get(`verdict/${id}`);
+    const verdict = parseVerdict(stored?.value);
+    return stored && verdict && { verdict, version: stored.version };
+  }
+
+  /** Writes the only verdict of a question; false if there is one. */
+  async settle(id: string, verdict: StoredVerdict, expiresAt: number): Promise<boolean> {
+    const ttlMs = this.#left(expiresAt) + lateMs;
+    const isFirst =
+      (await (await this.#opened()).compareAndSet(`verdict/${id}`, undefined, verdict, { ttlMs })) !==
+      undefined;
+    if (isFirst) await (await this.#opened()).delete(`asked/${id}`);
+    if (++this.#settled % shrinkEvery === 0) await this.#shrink();
+    return isFirst;
+  }
+
+  /** Replaces a verdict, if nobody else did. What was asked is forgotten. */
+  async replace(id: string, version: number, verdict: StoredVerdict): Promise<boolean> {
+    const ttlMs = lateMs;
+    const isOurs =
+      (await (await this.#opened()).compareAndSet(`verdict/${id}`, version, verdict, { ttlMs })) !==
+      undefined;
+    if (isOurs) await this.forget(id);
+    return isOurs;
+  }
+
+  async forget(id: string): Promise<void> {
+    await (await this.#opened()).delete(`question/${id}`);
+    await (await this.#opened()).delete(`asked/${id}`);
+    await (await this.#opened()).delete(`told/${id}`);
+  }
+
+  /** True if the webhook has accepted the question. */
+  async isTold(id: string): Promise<boolean> {
+    return (await (await this.#opened()).get(`told/${id}`)) !== undefined;
+  }
+
+  async told(id: string, expiresAt: number): Promise<void> {
+    await (await this.#opened()).set(`told/${id}`, true, { ttlMs: this.#left(expiresAt) });
+  }
+
+  /** False if other processes do not see the questions of this one. */
+  async isDurable(): Promise<boolean> {
+    return (await this.#opened()).durable;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#lease?.catch(() => undefined))?.release().catch(() => undefined);
+  }
+
+  /** One lease for the whole process. It ends with the process, so it may last longer than any question. */
+  async #announce(): Promise<void> {
+    const ttlMs = longestMs + lateMs;
+    this.#lease ??= this.#opened().then((store) => store.acquireLease(this.#waiter, { ttlMs }));
+    const lease = await this.#lease.catch((error: unknown) => {
+      this.#lease = undefined;
+      throw error;
+    });
+    await lease?.renew();
+  }
+
+  /** A client can ask and give up as often as it likes. The oldest outcomes go, but no answer that waits for its call. */
+  async #shrink(): Promise<void> {
+    const store = await this.#opened();
+    const all = await store.list("verdict/", { limit: 2 * limits.verdicts });
+    const over = all.flatMap(({ key, value }) => {
+      const verdict = parseVerdict(value);
+      return verdict?.state === "approved" ? [] : [{ key, at: verdict?.at ?? 0 }];
+    });
+    const oldest = over.toSorted((one, other) => one.at - other.at);
+    for (const { key } of oldest.slice(0, Math.max(0, all.length - limits.verdicts))) await store.delete(key);
+  }
+
+  #left(expiresAt: number): number {
+    return Math.max(1, expiresAt - this.#now());
+  }
+}
