@@ -15,6 +15,8 @@ export interface Core {
   readonly logLevels: LogLevels;
   readonly tasks: GatewayTasks;
   readonly lineage: Lineage;
+  /** Aborted when the gateway begins to close: nobody needs to wait for people any more. */
+  readonly closing: AbortController;
   /** As configured now. */
   passedHeaders(): PassedHeaders | undefined;
 }

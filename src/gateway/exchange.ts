@@ -52,6 +52,8 @@ export interface Exchange {
   onCancelled(listener: () => void): () => void;
   /** A header that the client sent with it, by its name in lower case. Only what the configuration maps may pass on. */
   header(name: string): string | undefined;
+  /** False while nobody is at the other end to get an answer; a legacy client may come back for it. */
+  readonly isConnected?: boolean;
   /** Sends a notification on the stream of this request; ignored after the answer. */
   notify(method: string, params: Record<string, unknown>): void;
 }
@@ -78,6 +80,8 @@ export interface Outlet {
   send(text: string): void;
   /** A header of the HTTP request that it belongs to, by its name in lower case. */
   header?(name: string): string | undefined;
+  /** False if the client left; absent where that ends the request. */
+  isConnected?(): boolean;
 }
 
 /** The servers as this client may see and use them. */

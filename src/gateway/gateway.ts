@@ -6,6 +6,7 @@ import type { Core } from "./core.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import { Endpoint } from "./endpoint.ts";
 import type { Dispatcher } from "./exchange.ts";
+import { questionCredential } from "./http/approvals.ts";
 import { createFetch } from "./http/fetch.ts";
 import { HttpFront } from "./http/front.ts";
 import { createListener } from "./http/listener.ts";
@@ -53,7 +54,10 @@ export function createGateway(hub: Hub, options: GatewayOptions = {}): Gateway {
   const { dispatcher, core } = served;
   const { logLevels, seal } = core;
   const endpoint = (bundle?: string) => served.endpoint(bundle);
-  const front = new HttpFront({ ...options, dispatcher, logLevels, seal, endpoint });
+  const { approvalKey: key } = options;
+  if (key !== undefined && key === options.token)
+    throw new Error("The approval key must not be the clients' token.");
+  const front = new HttpFront({ ...options, dispatcher, logLevels, seal, endpoint, approvals: { hub, key } });
   const listener = createListener(front.handle, front.limits);
   const servers: HttpServer[] = [];
   const pipes = new Set<Pipe>();
@@ -64,6 +68,11 @@ export function createGateway(hub: Hub, options: GatewayOptions = {}): Gateway {
       const server = await listen(listener, address, front.limits, options);
       servers.push(server);
       const { host, port } = server;
+      if (key !== undefined)
+        hub.approvals.answerAt((id) => ({
+          url: `http://${reachable(host, options)}:${port}/api/approvals/${id}`,
+          credential: questionCredential(key, id),
+        }));
       return { url: `http://${host}:${port}/mcp`, port };
     },
     serveStdio: async ({ input = process.stdin, output = process.stdout, bundle } = {}) => {
@@ -76,11 +85,18 @@ export function createGateway(hub: Hub, options: GatewayOptions = {}): Gateway {
     },
     close: async ({ drainMs = defaultDrainMs } = {}) => {
       for (const server of servers) server.stop();
+      core.closing.abort();
       await Promise.all([front.close(drainMs), ...[...pipes].map((pipe) => pipe.stop(drainMs))]);
       await Promise.all(servers.splice(0).map((server) => server.close()));
       served.close();
     },
   };
+}
+
+/** A host that others can use in place of one that stands for all addresses. */
+function reachable(host: string, { allowedHosts: [named] = [] }: GatewayOptions): string {
+  const isAll = /^(?:0\.0\.0\.0|\[?::\]?)$/.test(host);
+  return isAll ? (named?.replace(/:\d+$/, "") ?? "127.0.0.1") : host;
 }
 
 /** What all transports share. */
@@ -108,7 +124,16 @@ export class Served {
       hub.disable(server).catch(() => undefined);
     });
     const passed = () => headers ?? hub.config.settings.gateway?.headers;
-    this.core = { hub, seal: new Seal(sealKey), parked, logLevels, tasks, lineage, passedHeaders: passed };
+    this.core = {
+      hub,
+      seal: new Seal(sealKey),
+      parked,
+      logLevels,
+      tasks,
+      lineage,
+      closing: new AbortController(),
+      passedHeaders: passed,
+    };
     // Said before any client comes: a legacy server learns it only when it connects.
     hub.view({ capabilities });
     this.dispatcher = createDispatcher(this.core);

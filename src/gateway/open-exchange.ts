@@ -50,6 +50,10 @@ export class OpenExchange implements Exchange {
     return this.#isCancelled;
   }
 
+  get isConnected(): boolean {
+    return this.outlet.isConnected?.() ?? true;
+  }
+
   /** From now on nothing more is sent about it. */
   end(): void {
     this.#isAnswered = true;

@@ -31,6 +31,8 @@ export interface GatewayOptions {
   limits?: Partial<GatewayLimits> | undefined;
   /** The key of everything that clients carry for us, 32 bytes. Default: a new one. */
   sealKey?: Buffer | undefined;
+  /** The key of those who answer questions about calls at `/api/approvals`. Clients must not know it. Default: nobody can. */
+  approvalKey?: string | undefined;
   /** Tells what happens, one line each. */
   onLog?: ((line: string) => void) | undefined;
 }

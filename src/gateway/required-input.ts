@@ -23,6 +23,8 @@ interface State {
   forms?: Inputs;
   /** A call that waits here. */
   parked?: { id: string; round: number };
+  /** The question about a call that waits for approval. */
+  approval?: string;
 }
 
 type Inputs = Record<string, unknown>;
@@ -33,7 +35,7 @@ const validMs = 3_600_000;
 export function sealState(
   exchange: Exchange,
   { seal }: Core,
-  content: Pick<State, "server" | "upstream" | "parked" | "answered" | "forms">,
+  content: Pick<State, "server" | "upstream" | "parked" | "answered" | "forms" | "approval">,
   lastsMs = validMs,
 ): string {
   const state: State = { ...content, digest: digestOf(exchange), expiresAt: Date.now() + lastsMs };
@@ -45,7 +47,7 @@ export function openState(
   exchange: Exchange,
   server: string,
   { seal }: Core,
-): Pick<State, "upstream" | "parked" | "answered"> | undefined {
+): Pick<State, "upstream" | "parked" | "answered" | "approval"> | undefined {
   const { requestState } = exchange.params.value;
   if (requestState === undefined) return undefined;
   const state = seal.open("state", exchange.client.caller, requestState) as State | undefined;

@@ -47,7 +47,7 @@ function knownCaller(caller: unknown): string | HttpRefusal {
 }
 
 /** From the header only: whatever is in a URL ends up in logs and histories. */
-function bearerToken(request: HttpRequest): string | undefined {
+export function bearerToken(request: HttpRequest): string | undefined {
   return /^bearer +([^\s]+)$/i.exec(request.header("authorization") ?? "")?.[1];
 }
 
@@ -56,7 +56,7 @@ function unauthorized(message: string, challenge: string): HttpRefusal {
 }
 
 /** Takes the same time for every text, whatever it has in common with the token: both are filled up to one length. */
-function comparison(token: string): (text: string) => boolean {
+export function comparison(token: string): (text: string) => boolean {
   const bytes = Buffer.from(token);
   const size = Math.max(256, bytes.length);
   const expected = Buffer.alloc(size);

@@ -7,6 +7,8 @@ import type { Seal } from "../seal.ts";
 import { isModernRevision } from "../../index.ts";
 import { startDeadline } from "../../lib/deadline.ts";
 import { Slots } from "../../lib/transient.ts";
+import { ApprovalApi } from "./approvals.ts";
+import type { ApprovalApiSettings } from "./approvals.ts";
 import { createAuthentication } from "./authentication.ts";
 import type { Authentication, AuthenticationOptions } from "./authentication.ts";
 import { CallerUse } from "./caller-use.ts";
@@ -36,6 +38,7 @@ export interface HttpSettings extends HttpOptions {
   logLevels: LogLevels;
   seal: Seal;
   endpoint(bundle: string | undefined): Endpoint | undefined;
+  approvals?: Omit<ApprovalApiSettings, "authenticate"> | undefined;
 }
 
 const methods = "GET, POST, DELETE";
@@ -46,6 +49,7 @@ export class HttpFront {
   readonly #settings: HttpSettings;
   readonly #edge: Edge;
   readonly #authenticate: Authentication;
+  readonly #approvals: ApprovalApi | undefined;
   readonly #use: CallerUse;
   readonly #memory: ReplayMemory;
   readonly #sessions: Sessions;
@@ -64,7 +68,8 @@ export class HttpFront {
     this.limits = limits;
     this.#settings = settings;
     this.#edge = new Edge(settings);
-    this.#authenticate = createAuthentication(settings);
+    const authenticate = (this.#authenticate = createAuthentication(settings));
+    this.#approvals = settings.approvals && new ApprovalApi({ ...settings.approvals, authenticate });
     this.#use = use;
     this.#memory = memory;
     const { dispatcher, logLevels, seal } = settings;
@@ -112,6 +117,7 @@ export class HttpFront {
     if (refusal) return refuse(reply, refusal);
     const { path } = request;
     if (path === "/healthz") return this.#health(request, reply);
+    if (ApprovalApi.has(path) && this.#approvals) return this.#approvals.handle(request, reply);
     const route = /^\/mcp(?:\/([^/]+))?$/.exec(path);
     const cors = this.#edge.cors(request);
     if (!route) return refuse(reply, { status: 404, message: "Not found. The endpoint is /mcp." }, cors);

@@ -32,6 +32,10 @@ export class LegacyReply implements Outlet, Beating {
     return this.#settings.request.header(name);
   }
 
+  isConnected(): boolean {
+    return this.#stream ? this.#stream.isConnected : !this.#settings.reply.isGone;
+  }
+
   send(text: string): void {
     if (this.#open > 0) this.#becomeStream()?.send([text]);
   }

@@ -17,6 +17,7 @@ import {
   relatedTask,
 } from "../tasks/protocols.ts";
 import { RunningTask } from "../tasks/running-task.ts";
+import { isWaitingId, resumeWaiting } from "../tasks/waiting-task.ts";
 
 export const getTask: Method = async (exchange, core) => {
   const protocol = assertTasks(exchange);
@@ -98,11 +99,28 @@ export const listTasks: Method = async (exchange, core) => {
   const { client } = exchange;
   const running = core.tasks.list(client);
   const left = (await viewOf(client).tasks()).filter(({ id }) => !running.some((task) => task.id === id));
-  const shown = left.map(({ id, status, createdAt, expiresAt }) =>
-    describeTask({ id, status, createdAt, updatedAt: createdAt, ttlMs: expiresAt - createdAt }, "2025-11-25"),
+  const shown = [...left, ...(await waitingTasks(exchange, core, running))].map(
+    ({ id, status, createdAt, expiresAt }) =>
+      describeTask(
+        { id, status, createdAt, updatedAt: createdAt, ttlMs: expiresAt - createdAt },
+        "2025-11-25",
+      ),
   );
   return { result: { tasks: [...shown, ...running.map((task) => task.describe("2025-11-25"))] } };
 };
+
+/** Those whose calls waited for approval when an earlier process ended. */
+async function waitingTasks({ client }: Exchange, { hub }: Core, running: readonly RunningTask[]) {
+  if (!hub.config.settings.approvals?.queue) return [];
+  const waiting = (await hub.approvals.waiting()).filter(
+    ({ id, caller, server }) =>
+      isWaitingId(id) &&
+      caller === client.caller &&
+      client.endpoint.servers().has(server) &&
+      !running.some((task) => task.id === id),
+  );
+  return waiting.map((question) => ({ ...question, status: "working" as const }));
+}
 
 const acknowledged: Answer = { result: { resultType: "complete" } };
 
@@ -126,6 +144,8 @@ async function findTask(exchange: Exchange, core: Core): Promise<RunningTask | T
   if (typeof taskId !== "string") throw invalidParams("`taskId` must be a string.");
   const running = core.tasks.get(taskId, client);
   if (running) return running;
+  const waiting = await resumeWaiting(taskId, exchange, core);
+  if (waiting) return waiting;
   const handle = await viewOf(client)
     .task(taskId)
     .catch((error: unknown) => {

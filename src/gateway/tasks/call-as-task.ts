@@ -1,15 +1,16 @@
-import { modernRevision } from "../../index.ts";
-import type { TaskEntry, TaskHandle, TaskProtocol } from "../../index.ts";
 import { ParsedParams } from "../../index.ts";
+import type { Parking, TaskEntry, TaskHandle, TaskProtocol } from "../../index.ts";
+import type { CalledTool } from "../called-tool.ts";
 import type { Core } from "../core.ts";
 import { viewOf } from "../exchange.ts";
-import type { Answer, Client, Exchange } from "../exchange.ts";
-import { Failure, failedCall } from "../failure.ts";
-import { withLinks } from "../links.ts";
+import type { Answer, Exchange } from "../exchange.ts";
+import { Failure } from "../failure.ts";
 import { onAborted } from "../open-exchange.ts";
-import { completed, openState } from "../required-input.ts";
+import { followCall, followServer, resumeServer } from "./follow-call.ts";
+import { ownExchange } from "./own-exchange.ts";
 import { RunningTask } from "./running-task.ts";
 import type { Continuation } from "./running-task.ts";
+import { taskParking, waitingTtl } from "./waiting-task.ts";
 
 const usualTtlMs = 3_600_000;
 const longestTtlMs = 86_400_000;
@@ -23,7 +24,7 @@ const legacyMs = 1_000;
 export async function callAsTask(
   exchange: Exchange,
   core: Core,
-  { server, wish, call }: { server: string; wish: TaskProtocol; call: (own: Exchange) => Promise<Answer> },
+  { server, wish, call }: Pick<CalledTool, "server" | "call"> & { wish: TaskProtocol },
 ): Promise<Answer> {
   const { signal, client, params } = exchange;
   const { tasks } = core;
@@ -31,42 +32,31 @@ export async function callAsTask(
   const giveUp = () => abort.abort(signal.reason);
   if (signal.aborted) giveUp();
   signal.addEventListener("abort", giveUp, { once: true });
-  const begin = (more?: Continuation) => call(ownExchange(exchange, abort.signal, more));
-  const first = begin();
+  const begin = (more: Continuation | undefined, parking: Parking) =>
+    call(ownExchange(exchange, abort.signal, more), parking);
+  let own: string | undefined;
+  const id = () => (own ??= tasks.newId());
+  const first = begin(undefined, taskParking(id, exchange));
   const early = await soon(first, wish === "extension" ? tasks.afterMs : legacyMs);
   const made = early && tasks.made.get(early);
-  if (early && wish === "extension") {
+  const pending = early && tasks.pendingIn(early);
+  if (early && wish === "extension" && !pending) {
     if (!made) return early;
     if (made.protocol === "extension") return withOwnId(early, made);
   }
   if (!tasks.hasRoom(client.caller)) {
-    if (wish === "extension" && !made) return first;
+    if (wish === "extension" && !made && !pending) return first;
     abort.abort();
+    if (pending) await core.hub.approvals.withdraw(pending.id);
     if (made) await (await viewOf(client).task(made.id)).cancel();
     throw new Failure(-32_603, "There are too many tasks. Cancel some of them, or wait for their end.");
   }
   // From now on the call belongs to the task.
   signal.removeEventListener("abort", giveUp);
-  const ttlMs = made ? ttlOf(made) : askedTtl(params);
-  const task = new RunningTask({
-    id: made?.id ?? tasks.newId(),
-    caller: client.caller,
-    server,
-    ttlMs,
-    abort,
-  });
+  const ttlMs = made ? ttlOf(made) : pending && wish === "extension" ? waitingTtl(pending) : askedTtl(params);
+  const task = new RunningTask({ id: made?.id ?? id(), caller: client.caller, server, ttlMs, abort });
   tasks.add(task);
-  let isServers = false;
-  const followed = async (answering: Promise<Answer>): Promise<Answer> => {
-    const answer = await answering;
-    const its = tasks.made.get(answer);
-    if (!its) return answer;
-    isServers = true;
-    return followServer(await viewOf(client).task(its.id), ownExchange(exchange, abort.signal), core);
-  };
-  task.follow(followed(first), (more) =>
-    isServers ? resumeServer(exchange, abort.signal, more, core, server) : followed(begin(more)),
-  );
+  followCall({ task, exchange, signal: abort.signal, first, begin }, core);
   return { result: created(task, wish) };
 }
 
@@ -97,56 +87,6 @@ export function resumeTask(handle: TaskHandle, exchange: Exchange, core: Core): 
 }
 
 const noParams = ParsedParams.parse(Buffer.from("{}"));
-
-/** Waits for a server's task. What it asks comes back as required input. */
-function followServer(handle: TaskHandle, exchange: Exchange, core: Core): Promise<Answer> {
-  const { capabilities } = exchange.client;
-  const leave = core.tasks.leaving.signal;
-  return core.parked.run(exchange, async ({ signal, onQuestion }) => {
-    try {
-      const answer = await handle.answer({ capabilities, leave, signal, onQuestion });
-      return await withLinks(completed(answer, exchange.method), handle.server, exchange);
-    } catch (error) {
-      return completed(failedCall(error), exchange.method);
-    }
-  });
-}
-
-async function resumeServer(
-  exchange: Exchange,
-  signal: AbortSignal,
-  more: Continuation,
-  core: Core,
-  server: string,
-): Promise<Answer> {
-  const own = ownExchange(exchange, signal, more);
-  const parked = openState(own, server, core)?.parked;
-  if (parked === undefined) throw new Failure(-32_603, "The task cannot go on.");
-  return core.parked.resume(parked, own);
-}
-
-/** The request of a task: its client can be asked by input that it requires, whichever era it is of. */
-function ownExchange(exchange: Exchange, signal: AbortSignal, more?: Continuation): Exchange {
-  const { client, id, method } = exchange;
-  const params = more ? exchange.params.with({ ...more }) : exchange.params;
-  const teller = client.session ?? exchange;
-  return {
-    client: asModern(client),
-    id,
-    method,
-    params,
-    signal,
-    onCancelled: onAborted(signal),
-    header: (name) => exchange.header(name),
-    notify: (...said) => teller.notify(...said),
-  };
-}
-
-function asModern(client: Client): Client {
-  if (client.era === "modern") return client;
-  const { caller, endpoint, capabilities, info, logLevel } = client;
-  return { era: "modern", revision: modernRevision, caller, endpoint, capabilities, info, logLevel };
-}
 
 function created(task: RunningTask, wish: TaskProtocol): Record<string, unknown> {
   const shown = { ...task.describe(wish), status: "working" };

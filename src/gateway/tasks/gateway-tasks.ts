@@ -1,6 +1,7 @@
-import { randomBytes } from "node:crypto";
 import type { TaskEntry } from "../../index.ts";
+import { randomHandle } from "../../lib/random-handle.ts";
 import type { Answer, Client } from "../exchange.ts";
+import type { PendingQuestion } from "../waiting-calls.ts";
 import type { RunningTask } from "./running-task.ts";
 
 const maxPerCaller = 100;
@@ -13,6 +14,7 @@ export class GatewayTasks {
   readonly leaving = new AbortController();
   /** Answers that are a task of a server. */
   readonly made = new WeakMap<Answer, TaskEntry>();
+  readonly #pending = new WeakMap<Answer, PendingQuestion>();
   readonly #tasks = new Map<string, { task: RunningTask; expiry: NodeJS.Timeout }>();
 
   constructor(afterMs: number) {
@@ -25,7 +27,18 @@ export class GatewayTasks {
 
   /** An id that cannot be guessed, for a task that no server knows. */
   newId(): string {
-    return `g_${randomBytes(20).toString("base64url")}`;
+    return randomHandle("g");
+  }
+
+  /** The answer of a call that waits for approval: the task that it belongs to goes on with it. */
+  pending(question: PendingQuestion): Answer {
+    const answer: Answer = { result: { resultType: "complete", content: [], isError: true } };
+    this.#pending.set(answer, question);
+    return answer;
+  }
+
+  pendingIn(answer: Answer): PendingQuestion | undefined {
+    return this.#pending.get(answer);
   }
 
   /** False if this caller has too many that are not over. Makes room by forgetting the oldest that is. */
