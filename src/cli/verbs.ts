@@ -153,7 +153,7 @@ export const verbs: readonly VerbEntry[] = [
   },
   {
     name: "approvals",
-    summary: "list and revoke the tools that are always allowed",
+    summary: "answer calls that wait for approval, and revoke answers",
     group: "Use",
     load: () => import("./commands/approvals.ts"),
   },

@@ -69,7 +69,7 @@ describe("M20 a stdio server is started as its configuration says", () => {
   });
 
   it("cannot change what it is told about the configurations that led to it", () => {
-    const parent = { PLUGBOARD_CHAIN: "outer", PATH: "/bin" };
+    const parent = { PLUGBOARD_CHAIN: "outer", PATH: "/bin", PLUGBOARD_APPROVAL_KEY: "not for servers" };
     const marks = { PLUGBOARD_CHAIN: "outer,mine" };
     const env = serverEnvironment({
       parent,
@@ -79,6 +79,7 @@ describe("M20 a stdio server is started as its configuration says", () => {
       marks,
     });
     expect(env).toMatchObject(marks);
+    expect(env).not.toHaveProperty("PLUGBOARD_APPROVAL_KEY");
   });
 
   it("cannot change its owner marker", () => {

@@ -1,21 +1,32 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { PlugboardError } from "../../index.ts";
 import type { ApprovalEntry, Hub } from "../../index.ts";
 import { count, json, painter, safe, table } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
+import { answerCommand, listWaiting } from "../waiting-approvals.ts";
 import { withHub } from "../with-hub.ts";
 
 export function command(terminal: Terminal): Command {
-  return new Command("approvals")
-    .description("List and revoke the answers that allow tools to be called without a question.")
-    .addCommand(listCommand(terminal))
-    .addCommand(revokeCommand(terminal))
-    .addHelpText(
-      "after",
-      "\nExamples:\n  plugboard approvals list\n  plugboard approvals revoke a_0123456789abcdef",
-    );
+  return (
+    verb(
+      "approvals",
+      "List the calls that wait for approval (`approvals.queue`), of all Plugboard processes of yours. Answer them, and list and revoke the answers that allow tools to be called without a question.",
+      [
+        "approvals",
+        "approvals answer q_abcdefghijklmnopqrst allow",
+        "approvals list",
+        "approvals revoke a_0123456789abcdef",
+      ],
+    )
+      // Options after a subcommand are its own.
+      .enablePositionalOptions()
+      .action((options: CommonOptions) => listWaiting(options, terminal))
+      .addCommand(answerCommand(terminal))
+      .addCommand(listCommand(terminal))
+      .addCommand(revokeCommand(terminal))
+  );
 }
 
 function listCommand(terminal: Terminal): Command {

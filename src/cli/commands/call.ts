@@ -12,6 +12,7 @@ import { assertAccounts, profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
 import { saveMedia, showResult } from "../views/result.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { shellWord } from "../../lib/argv.ts";
 import { terminalAnswers } from "../terminal/answers.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import { yieldingSpinner } from "../terminal/waiting.ts";
@@ -56,12 +57,20 @@ export function command(terminal: Terminal): Command {
         const { waiting, onAsking, spinWhile } = yieldingSpinner(query);
         // Arguments on standard input leave no way to type an answer.
         const offersLogin = !options.json && !words.includes("-");
-        const interact = terminalAnswers({ terminal, yes: options.yes ?? false, offersLogin, onAsking });
+        const isQueued = config.settings.approvals?.queue === true;
+        const interact = terminalAnswers({
+          terminal,
+          yes: options.yes ?? false,
+          isQueued,
+          offersLogin,
+          onAsking,
+        });
         await withHub(
           terminal,
           { config, tolerant: true, interact, profile: options.profile },
           workspace,
           async (hub, signal) => {
+            if (!interact.approve) sayWhatWaits(hub, terminal);
             const result = await spinWhile(terminal, () =>
               callTool(hub, query, words, { ...options, signal, waiting }, terminal),
             ).catch((error: unknown) => {
@@ -78,6 +87,16 @@ export function command(terminal: Terminal): Command {
         );
       }),
     );
+}
+
+/** Nobody is here to ask, so somebody else has to know. */
+function sayWhatWaits(hub: Hub, terminal: Terminal): void {
+  hub.on("question-asked", ({ kind, question }) => {
+    if (kind !== "approve") return;
+    terminal.err(
+      `The call waits for approval: plugboard approvals answer ${shellWord(question)} allow, or deny\n`,
+    );
+  });
 }
 
 async function callTool(

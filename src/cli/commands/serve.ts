@@ -62,7 +62,7 @@ async function serve(workspace: Workspace, options: Options, terminal: Terminal)
   });
   using _memory = returnIdleMemory();
   try {
-    if (options.stdio) await serveOverStdio(served, settings.bundle, terminal);
+    if (options.stdio) await serveOverStdio(served, settings, workspace, terminal);
     else await serveOverHttp({ served, settings, workspace, terminal, log, options });
   } finally {
     await served.close();

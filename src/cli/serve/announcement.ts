@@ -10,6 +10,8 @@ export interface Announcement {
   isDemo: boolean;
   /** Absent without authentication. */
   token?: { value: string; file?: string | undefined; isNew: boolean } | undefined;
+  /** The key of those who approve calls over HTTP; absent if no call waits for approval. */
+  approval?: { key: string; file?: string | undefined; isNew: boolean } | undefined;
   clients: readonly ClientLine[];
   home: string;
 }
@@ -30,6 +32,7 @@ export function announcement(about: Announcement, terminal: Terminal): string {
     "",
     ...tokenLines(about, terminal, tilde),
     "",
+    ...approvalLines(about, terminal, tilde),
     "To connect a client, run the command or add the text to its file:",
     ...clients.flatMap(({ title, file, text, note }) => [
       "",
@@ -72,5 +75,22 @@ function tokenLines({ token }: Announcement, terminal: Terminal, tilde: (path: s
     `Clients need ${age} from ${safe(tilde(file))}:`,
     ...shown,
     `  export PLUGBOARD_TOKEN="$(cat ${shellWord(safe(file))})"`,
+  ];
+}
+
+/** The key is shown like the token; clients must not get it. */
+function approvalLines(
+  { approval }: Announcement,
+  terminal: Terminal,
+  tilde: (path: string) => string,
+): string[] {
+  if (!approval) return [];
+  const { key, file } = approval;
+  const from = file === undefined ? "from PLUGBOARD_APPROVAL_KEY" : `in ${safe(tilde(file))}`;
+  return [
+    "Calls that need approval wait: `plugboard approvals` lists and answers them.",
+    `Over HTTP that needs the key ${from}, which clients must not get${terminal.isScreen && file !== undefined ? ":" : "."}`,
+    ...(terminal.isScreen && file !== undefined ? [`  ${key}`] : []),
+    "",
   ];
 }

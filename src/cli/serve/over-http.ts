@@ -34,9 +34,11 @@ export async function serveOverHttp(serving: HttpServing): Promise<void> {
   const { host, auth, gateway: configured, bundle } = settings;
   const token = auth === "none" ? undefined : await workspace.gatewayToken({ renew: options.newToken });
   const { limits, allowedHosts, allowedOrigins, names } = configured;
+  const approval = settings.isQueued ? await workspace.approvalKey({ token: token?.token }) : undefined;
   const gateway = createGateway(served.hub, {
     auth,
     token: token?.token,
+    ...(approval && { approvalKey: approval.key, sealKey: await workspace.sealKey() }),
     names,
     limits: limits && defined(limits),
     allowedHosts,
@@ -54,7 +56,16 @@ export async function serveOverHttp(serving: HttpServing): Promise<void> {
       log("Another `plugboard serve` that is already running accepts the old token until it is restarted.");
     await served.prepare({ port, hosts: [`${reachableHost(settings)}:${port}`, ...(allowedHosts ?? [])] });
     if (options.json)
-      terminal.out(jsonLine({ url, auth, tokenFile: token?.file, isDemo: served.isDemo, pid: process.pid }));
+      terminal.out(
+        jsonLine({
+          url,
+          auth,
+          tokenFile: token?.file,
+          approvalKeyFile: approval?.file,
+          isDemo: served.isDemo,
+          pid: process.pid,
+        }),
+      );
     else {
       const stdio = [...ownCommand(), "serve", "--stdio", ...repeated(serving)];
       const tokenVariable = auth === "none" ? undefined : "PLUGBOARD_TOKEN";
@@ -64,7 +75,15 @@ export async function serveOverHttp(serving: HttpServing): Promise<void> {
       );
       const { home } = workspace.folders;
       const shown = token && { value: token.token, file: token.file, isNew: token.isNew };
-      const about = { url, servers: served.hub.status(), isDemo: served.isDemo, token: shown, clients, home };
+      const about = {
+        url,
+        servers: served.hub.status(),
+        isDemo: served.isDemo,
+        token: shown,
+        approval,
+        clients,
+        home,
+      };
       terminal.out(announcement(about, terminal));
     }
     const failed = served

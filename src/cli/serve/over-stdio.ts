@@ -1,18 +1,24 @@
 import type { Readable, Writable } from "node:stream";
+import type { Workspace } from "../../index.ts";
 import { createGateway } from "../../gateway/index.ts";
 import { whenAborted } from "../terminal/signals.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { ServedHub } from "./served-hub.ts";
+import type { ServeSettings } from "./settings.ts";
 
 /** Serves the client that started us, until it closes our input or a signal arrives. */
 export async function serveOverStdio(
   served: ServedHub,
-  bundle: string | undefined,
+  { bundle, isQueued }: Pick<ServeSettings, "bundle" | "isQueued">,
+  workspace: Workspace,
   terminal: Terminal,
 ): Promise<void> {
   using caught = terminal.catchSignals();
   const { input, output } = terminal.takePipes();
-  const gateway = createGateway(served.hub, { bundle });
+  const gateway = createGateway(served.hub, {
+    bundle,
+    ...(isQueued && { sealKey: await workspace.sealKey() }),
+  });
   const stopped = whenAborted(caught.signal);
   try {
     await served.prepare();

@@ -1,6 +1,7 @@
 import { createHub, diffConfig, setLoopsAside, watchConfig } from "../../index.ts";
 import type { ConfigWatch, Hub, LoadedConfig, LoopContext, Workspace } from "../../index.ts";
 import { servingOptions } from "../../gateway/index.ts";
+import { shellWord } from "../../lib/argv.ts";
 import { canonicalJson } from "../../lib/canonical.ts";
 import { StatusBoard } from "../views/status/board.ts";
 import type { StatusRow } from "../views/status/board.ts";
@@ -63,6 +64,16 @@ export class ServedHub {
     hub.on("issuer-chosen", ({ server, issuer, sends }) =>
       log(`${server}: its ${sends.join(" and ")} will be sent to ${issuer}, which the server named`),
     );
+    const asked = new Set<string>();
+    hub.on("question-asked", ({ kind, question, server }) => {
+      // A client that comes back asks the same question again.
+      if (kind !== "approve" || asked.has(question)) return;
+      if (asked.size >= 10_000) asked.clear();
+      asked.add(question);
+      log(
+        `${server}: a call waits for approval: plugboard approvals answer ${shellWord(question)} allow, or deny`,
+      );
+    });
     const announced = new Map(hub.status().map(({ name, message }) => [name, message]));
     const isNews = ({ name, state, message }: StatusRow) =>
       state !== "connecting" && (state !== "disabled" || !isAnnounced || announced.get(name) !== message);
@@ -103,7 +114,8 @@ export class ServedHub {
   async #follow(config: LoadedConfig): Promise<void> {
     const { log, check } = this.#options;
     check(config);
-    const gatewayOf = ({ settings }: LoadedConfig) => canonicalJson(settings.gateway ?? {});
+    const gatewayOf = ({ settings: { gateway, approvals } }: LoadedConfig) =>
+      canonicalJson([gateway ?? {}, approvals?.queue === true]);
     if (gatewayOf(config) !== gatewayOf(this.#config))
       log("The gateway's own settings have changed: restart `plugboard serve` to use them.");
     const { added, removed, changed } = diffConfig(this.#config, config);

@@ -16,6 +16,8 @@ export interface ServeSettings {
   port: number | undefined;
   auth: "token" | "none";
   bundle: string | undefined;
+  /** Calls that need approval wait for it. */
+  isQueued: boolean;
   gateway: NonNullable<Settings["gateway"]>;
 }
 
@@ -23,7 +25,7 @@ export interface ServeSettings {
 export function serveSettings(options: ServeOptions, config: LoadedConfig): ServeSettings {
   // With a mistake, more could be served than was meant.
   assertNoLostRule(config, decisive);
-  const { gateway = {} } = config.settings;
+  const { gateway = {}, approvals } = config.settings;
   const host = options.host ?? gateway.host ?? "127.0.0.1";
   const port = options.port === undefined ? gateway.port : portNumber(options.port);
   const auth = options.auth ? (gateway.auth ?? "token") : "none";
@@ -31,11 +33,11 @@ export function serveSettings(options: ServeOptions, config: LoadedConfig): Serv
   if (bundle !== undefined) requireBundle(bundle, config);
   if (auth === "none" && !isLoopback(host)) throw openToAll(host, options.auth);
   if (gateway.names?.style === "plain") requireOneServer(config, bundle);
-  return { host, port, auth, bundle, gateway };
+  return { host, port, auth, bundle, isQueued: approvals?.queue === true, gateway };
 }
 
 /** The settings that decide what is served, and what may be called without asking. */
-const decisive = [...ruleFields, "gateway", "output", "profiles"];
+const decisive = [...ruleFields, "approvals", "gateway", "output", "profiles"];
 
 /** Only for this machine. `0.0.0.0` and `::` are not: they mean all of its addresses. */
 export function isLoopback(host: string): boolean {

@@ -18,6 +18,8 @@ export interface AnswerOptions {
   terminal: Terminal;
   /** Approve without asking. */
   yes?: boolean;
+  /** Without a terminal, leave approval to whoever answers later, because calls wait for it. */
+  isQueued?: boolean;
   /** Offer a missing login right away. If false, the error names the command to run. */
   offersLogin: boolean;
   /** Called with true while a question is on screen, so nothing else is drawn. */
@@ -26,7 +28,7 @@ export interface AnswerOptions {
 
 /** Lets the person at the terminal answer, one question at a time. Without a terminal everything is declined. */
 export function terminalAnswers(options: AnswerOptions): Interact {
-  const { terminal, yes = false, offersLogin, onAsking } = options;
+  const { terminal, yes = false, isQueued = false, offersLogin, onAsking } = options;
   const { ask } = terminal;
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -51,7 +53,7 @@ export function terminalAnswers(options: AnswerOptions): Interact {
     // Somebody may have allowed it for longer while it waited for its turn.
     return inTurn(async () => (signal.aborted ? { decision: "cancel" } : askApproval(question, ask, signal)));
   };
-  if (!ask) return { approve };
+  if (!ask) return isQueued && !yes ? {} : { approve };
   return {
     approve,
     elicit: (question, signal) =>

@@ -59,7 +59,8 @@ function choicesOf({ remember: { session, always } }: ApproveQuestion): Choice[]
   ];
 }
 
-function argumentLines(args: Record<string, unknown>): string[] {
+/** The arguments of a call, as far as they fit. */
+export function argumentLines(args: Record<string, unknown>): string[] {
   const text = valueText(args);
   if (text === "") return ["No arguments."];
   const lines = text.split("\n");
