@@ -37,15 +37,7 @@ const typeNames: Record<string, string> = {
 };
 
 /** Fields that other clients write to a shared `.mcp.json` and Plugboard does not use. */
-const foreignFields = new Set([
-  "autoApprove",
-  "alwaysAllow",
-  "description",
-  "gallery",
-  "icon",
-  "metadata",
-  "version",
-]);
+const foreignFields = new Set(["autoApprove", "alwaysAllow", "gallery", "icon", "metadata", "version"]);
 
 /** Other clients' spellings of our fields. */
 export const fieldAliases: ReadonlyMap<string, string> = new Map([

@@ -158,7 +158,9 @@ function readServers(
         written,
         origin,
         fields: Object.fromEntries(fields),
-        rules: isGood ? ruleOrigins(written, path, ["tools", "approval", "untrusted"], place) : {},
+        rules: isGood
+          ? ruleOrigins(written, path, ["tools", "approval", "untrusted", "alwaysLoad"], place)
+          : {},
         diagnostics: [...duplicates, ...all.map(place.diagnostic)],
         ...(isGood ? { config } : {}),
       };
@@ -210,7 +212,7 @@ function readBundles(value: unknown, place: Place): { entries: BundleEntry[]; fi
     }
     const origin = place.origin(path);
     const diagnostics = countedFindings(findings, path).map(place.diagnostic);
-    const rules = data ? ruleOrigins(written, path, ["tools", "servers", "serverId"], place) : {};
+    const rules = data ? ruleOrigins(written, path, ["tools", "servers", "serverId", "mode"], place) : {};
     if (!data || findings.length > 0) return { name, origin, rules, diagnostics };
     const servers = [
       ...new Set([...(data.servers ?? []), ...(data.serverId === undefined ? [] : [data.serverId])]),

@@ -14,7 +14,7 @@ export const bundleSchema = z.strictObject({
   serverId: field(z.string(), "The same for a single server.", "files", "text"),
   mode: field(
     z.enum(["direct", "meta"]),
-    "`direct` offers the tools themselves. `meta` offers tools to search, describe and call them instead.",
+    "`direct` offers the tools themselves. `meta` offers tools to search, describe and call them instead. Default: as `toolSearch` says.",
     "direct",
   ),
   tools: field(
@@ -60,7 +60,7 @@ export const settingsSchema = z.strictObject({
     z.union([z.boolean(), z.string().check(z.regex(/^(auto(:\d{1,3})?|true|false)$/))], {
       error: "expected `auto`, `auto:N` (percent of the context), true or false",
     }),
-    "When to replace tool definitions with a search tool.",
+    "When models get `search_tools`, `describe_tools` and `call_tool` instead of all tools: `auto` (the default) if their definitions take more than 10 % of `contextTokens`, `auto:N` for N %, always, or never. Without it the variables `PLUGBOARD_TOOL_SEARCH` and `ENABLE_TOOL_SEARCH` count.",
     "auto",
     "text",
   ),

@@ -324,9 +324,15 @@ export const serverSchema = z.strictObject({
     "The longest message to accept. Default: 32 MB.",
     33_554_432,
   ),
+  description: field(
+    text,
+    "What the server is for, in a few words. Tool search shows it to models in place of what the server says of itself.",
+    "Issues and pull requests of our team",
+    "text",
+  ),
   alwaysLoad: field(
     z.union([z.boolean(), texts], { error: "expected true, false or a list of tools" }),
-    "Always offer these tools in full, never through tool search.",
+    "Tools that are always offered in full, never only through tool search: all of the server's, or a list of names with `*`.",
     true,
     "text",
   ),

@@ -62,6 +62,7 @@ function patternsOf(config: NonNullable<(ServerEntry | BundleEntry)["config"]>) 
       ["approval", "rules", index, "tools"],
       globs,
     ]),
+    [["alwaysLoad"], "alwaysLoad" in config ? config.alwaysLoad : undefined],
   ];
   return fields.flatMap(([field, rule]) => {
     if (typeof rule === "string") return [{ glob: rule, inside: field }];

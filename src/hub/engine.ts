@@ -34,6 +34,7 @@ import type { InProcessServer } from "../servers/transports/memory.ts";
 import { createMemoryStore } from "../store/memory.ts";
 import { LoginOnDemand } from "./login-on-demand.ts";
 import { managedFolderOf } from "./options.ts";
+import type { ToolOffers } from "./offer/tool-offers.ts";
 import type { HubOptions } from "./options.ts";
 import { pinnedRequest } from "./pinned-requests.ts";
 import { toNotification } from "./server-notification.ts";
@@ -72,6 +73,7 @@ export class Engine {
   /** What legacy servers are told that somebody here can do. */
   #declared: Capabilities;
   #isOpen = true;
+  #offers: Promise<ToolOffers> | undefined;
   /** Opened with the first program. */
   #processes: Promise<ProcessTree> | undefined;
 
@@ -173,6 +175,23 @@ export class Engine {
     const parts = { servers, catalog, requests, questions, queue, onDemand, log, approvals };
     const lastingHandles = options.lastingHandles ?? false;
     this.calls = new ToolCalls({ ...parts, store, lastingHandles, env, now });
+  }
+
+  /** What models are shown; loaded with the first who asks. */
+  offers(): Promise<ToolOffers> {
+    const { catalog, env, servers } = this;
+    const about = { type: "server-log", server: "", level: "warning", source: "transport" } as const;
+    this.#offers ??= import("./offer/tool-offers.ts").then(
+      (loaded) =>
+        new loaded.ToolOffers({
+          catalog,
+          env,
+          config: () => servers.config,
+          introductions: () => servers.introductions(),
+          warn: (message) => this.events.emit({ ...about, message, at: this.now() }),
+        }),
+    );
+    return this.#offers;
   }
 
   /** Somebody else may answer from now on, so servers that connect later are told what that one can do. */

@@ -14,6 +14,8 @@ import { toolVerdict } from "../config/tool-rules.ts";
 import { matchesGlob } from "../lib/glob.ts";
 import { isRecord } from "../lib/record.ts";
 import type { ApprovalEntry } from "./approvals.ts";
+import { isAlwaysLoaded } from "./offer/always-loaded.ts";
+import type { Deferral } from "./offer/deferral.ts";
 
 /** A tool's status and approval mode, and where they come from. */
 export interface ToolExplanation {
@@ -29,6 +31,8 @@ export interface ToolExplanation {
   pin?: { file: string; state: "same" | NonNullable<ToolEntry["pin"]>; changes: FieldChange[] };
   /** What is suspicious in its definition. */
   flags: DefinitionFlag[];
+  /** Whether models find the tool by a search instead of being shown it, why, and what decides. Only of available tools. */
+  deferral?: { deferred: boolean; because: string; decidedBy: { rule: string; origin?: Origin } };
   approval: ApprovalExplanation;
   /** The rules of the configuration that apply to it. */
   rules: ToolRule[];
@@ -66,12 +70,18 @@ export interface ToolRule {
   origin: Origin;
 }
 
-/** Explains a tool as a view with this bundle, or without one, shows it. */
+/** What is known about a tool beside the configuration. */
+interface ToolFacts {
+  flags: DefinitionFlag[];
+  remembered: ApprovalEntry[];
+  deferral: Deferral;
+}
+
+/** Explains a tool as a view with this bundle, or without one, shows it; `deferral` is that of the view. */
 export function explainTool(
   tool: ToolEntry,
   config: LoadedConfig,
-  flags: DefinitionFlag[],
-  remembered: ApprovalEntry[],
+  { flags, remembered, deferral }: ToolFacts,
   bundleName?: string,
 ): ToolExplanation {
   const entry = config.servers.get(tool.server);
@@ -88,6 +98,7 @@ export function explainTool(
     ...(tool.renamedTo !== undefined && { renamedTo: tool.renamedTo }),
     ...pinOf(tool, config),
     flags,
+    ...(tool.status === "available" && { deferral: deferralOf(tool, entry, deferral) }),
     approval,
     rules: [
       ...rulesOf(tool, entry),
@@ -108,8 +119,25 @@ function pinOf({ server, name, raw, pin }: ToolEntry, { pins }: LoadedConfig): P
   return { pin: { file: known.file, state, changes: isNew ? [] : fieldChanges(pinned, raw) } };
 }
 
+function deferralOf(
+  tool: ToolEntry,
+  entry: ServerEntry | undefined,
+  { deferred, because, setting }: Deferral,
+) {
+  const { rule, origin } = setting;
+  if (!deferred || !isAlwaysLoaded(tool, entry?.config))
+    return { deferred, because, decidedBy: { rule, ...(origin && { origin }) } };
+  const paths = matching(["alwaysLoad"], entry?.config?.alwaysLoad, tool.name);
+  const kept = entry && ruleAt(entry, paths[0] ?? ["alwaysLoad"]);
+  return {
+    deferred: false,
+    because: "`alwaysLoad` keeps it among the tools that are shown",
+    decidedBy: kept ?? { rule: "alwaysLoad" },
+  };
+}
+
 const notConfigured =
-  "not configured; the caller decides (library and gateway: their caller; chat: by the tool's annotations)";
+  "not configured; the caller decides (library and gateway: their caller; `call_tool` and chat: by the tool's annotations)";
 
 function decidingRule(
   { name }: ToolEntry,

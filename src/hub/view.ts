@@ -33,6 +33,8 @@ import { PlugboardError } from "../errors.ts";
 import { explainTool } from "./explain-tool.ts";
 import type { ToolExplanation } from "./explain-tool.ts";
 import type { RequestOptions } from "./options.ts";
+import type { MetaNaming, MetaTools } from "./offer/meta-tools.ts";
+import type { OfferOptions, ToolOffer } from "./offer/tool-offers.ts";
 import { interactCapabilities } from "../interact/interact.ts";
 import type { EventOf, EventType } from "../events.ts";
 import type { Use } from "../servers/connection-key.ts";
@@ -204,6 +206,19 @@ export class View {
     return wait ? this.engine.onDemand.run({ use: this.#scope.use, signal }, find) : find();
   }
 
+  /**
+   * What a model should be shown: the tools, or, where `toolSearch` or the bundle's mode defers them, three tools to
+   * search, describe and call them (`meta`) beside those that are always loaded.
+   */
+  async offer(options: OfferOptions = {}): Promise<ToolOffer> {
+    return (await this.engine.offers()).offer(this, this.#scope, options);
+  }
+
+  /** Answers calls of the three tools of a deferred offer. `naming` if models know the tools by other names than ids. */
+  async metaTools(naming?: MetaNaming): Promise<MetaTools> {
+    return (await this.engine.offers()).metaTools(this, this.#scope, naming);
+  }
+
   /** Which servers' lists are known, and since when. Starts no server. */
   async listStates(kind: ListKind = "tools"): Promise<ListState[]> {
     const { catalog } = this.engine;
@@ -372,7 +387,9 @@ export class View {
     );
     const { servers } = this.engine;
     const remembered = await this.#remembered(tool);
-    return explainTool(tool, servers.config, flags, remembered, this.#scope.filter.bundle);
+    const { deferral } = await this.offer({ wait: false });
+    const facts = { flags, remembered, deferral };
+    return explainTool(tool, servers.config, facts, this.#scope.filter.bundle);
   }
 
   /** The answers about a tool that this caller and account have given; none if they cannot be read. */

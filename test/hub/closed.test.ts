@@ -11,6 +11,8 @@ const ofViews: Record<Exclude<keyof View, "engine">, (view: View) => unknown> = 
   on: (view) => view.on("call-end", nothing),
   onNotification: (view) => view.onNotification(nothing),
   notify: (view) => view.notify("it", "example/said"),
+  offer: (view) => view.offer(),
+  metaTools: (view) => view.metaTools(),
   tools: (view) => view.tools(),
   allTools: (view) => view.allTools(),
   search: (view) => view.search("add two numbers"),
