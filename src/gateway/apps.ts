@@ -1,9 +1,12 @@
 import { isRecord } from "../lib/record.ts";
 import { nearest } from "../lib/suggest.ts";
+import type { ToolEntry } from "../index.ts";
 import { viewOf } from "./exchange.ts";
-import type { Client } from "./exchange.ts";
+import type { Answer, Client } from "./exchange.ts";
 import { invalidParams } from "./failure.ts";
 import type { Failure } from "./failure.ts";
+import { appUris, shownUri } from "./uris.ts";
+import type { UriTable } from "./uris.ts";
 
 /** The extension of MCP Apps. */
 export const uiExtension = "io.modelcontextprotocol/ui";
@@ -35,6 +38,27 @@ export async function appTool(
   throw invalidParams(`It is not certain which tool ${JSON.stringify(name)} means: ${near.join(" or ")}.`, {
     near,
   });
+}
+
+/**
+ * A result with the page of its tool's app. A client finds it in the tool's definition, which it does not have if the tool
+ * was called through another one.
+ */
+export function withApp(answer: Answer, { raw, server }: ToolEntry, table: UriTable): Answer {
+  const [uri] = appUris(raw);
+  if (uri === undefined || "error" in answer) return answer;
+  const { result } = answer;
+  const value = Buffer.isBuffer(result)
+    ? (JSON.parse(result.toString("utf8")) as Record<string, unknown>)
+    : result;
+  const { _meta: meta, resultType = "complete" } = value;
+  if (resultType !== "complete" || (isRecord(meta) && isRecord(meta["ui"]))) return answer;
+  return {
+    result: {
+      ...value,
+      _meta: { ...(isRecord(meta) && meta), ui: { resourceUri: shownUri(uri, server, table) } },
+    },
+  };
 }
 
 export async function unknownTool(name: string, { endpoint, caller }: Client): Promise<Failure> {

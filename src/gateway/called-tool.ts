@@ -1,19 +1,28 @@
-import type { Parking, ParsedParams, TaskEntry, TaskProtocol } from "../index.ts";
+import { isPlugboardError } from "../index.ts";
+import type {
+  ForwardOptions,
+  JsonRpcAnswer,
+  Parking,
+  ParsedParams,
+  TaskEntry,
+  TaskProtocol,
+} from "../index.ts";
 import { isRecord } from "../lib/record.ts";
 import { appTool, showsApps, unknownTool } from "./apps.ts";
 import type { Core } from "./core.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { FoundTool } from "./endpoint.ts";
 import { viewOf } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import { failedCall, invalidParams } from "./failure.ts";
 import { forward } from "./forward.ts";
 import type { SendOptions } from "./forward.ts";
+import { failedInner } from "./methods/meta-tool.ts";
 import { completed, openState } from "./required-input.ts";
 import { missingTasks, taskWish } from "./tasks/protocols.ts";
 import { givenUp, handOut, parkingOf, pendingQuestion } from "./waiting-calls.ts";
 
 /** A tool that a client calls. */
-export interface CalledTool {
+export interface CalledTool extends Pick<Manner, "approval"> {
   server: string;
   /** How the client can be given a task; undefined if it must not get one. */
   wish: TaskProtocol | undefined;
@@ -21,19 +30,34 @@ export interface CalledTool {
   call(asked: Exchange, parking?: Parking): Promise<Answer>;
 }
 
+/** What is different about a call that a client makes through another tool. */
+export interface Manner {
+  /** The tool, where it is known already. */
+  found?: Found;
+  approval?: ForwardOptions["approval"];
+  failed?(error: unknown): JsonRpcAnswer | Promise<JsonRpcAnswer>;
+  finish?(answer: Answer): Promise<Answer>;
+}
+
+type Found = Omit<FoundTool, "headers">;
+
 /**
  * Finds the tool that a `tools/call` means; there at once when its list is known. Throws if there is none, or the request
  * is not one.
  */
-export function calledTool(exchange: Exchange, core: Core): CalledTool | Promise<CalledTool> {
+export function calledTool(
+  exchange: Exchange,
+  core: Core,
+  manner: Manner = {},
+): CalledTool | Promise<CalledTool> {
   const { client, params } = exchange;
   const { name, arguments: args } = params.value;
   if (typeof name !== "string") throw invalidParams("`name` must be a string.");
   if (args !== undefined && !isRecord(args)) throw invalidParams("`arguments` must be an object.");
   const { endpoint, caller } = client;
-  const known = endpoint.knownTool(name, caller, showsApps(client));
-  if (known) return called(known, exchange, core);
-  return findTool(name, exchange).then((found) => called(found, exchange, core));
+  const known = manner.found ?? endpoint.knownTool(name, caller, showsApps(client));
+  if (known) return called(known, exchange, core, manner);
+  return findTool(name, exchange).then((found) => called(found, exchange, core, manner));
 }
 
 async function findTool(name: string, { client, signal }: Exchange): Promise<Found> {
@@ -44,10 +68,13 @@ async function findTool(name: string, { client, signal }: Exchange): Promise<Fou
   return found;
 }
 
-type Found = Pick<NonNullable<ReturnType<Endpoint["knownTool"]>>, "id" | "server" | "for" | "requiresTask">;
-
-function called(found: Found, exchange: Exchange, core: Core): CalledTool {
-  const { client, params } = exchange;
+function called(
+  found: Found,
+  exchange: Exchange,
+  core: Core,
+  { approval, failed = (error) => failedDirect(found, exchange, error), finish }: Manner,
+): CalledTool {
+  const { client, params, method } = exchange;
   const wish = taskWish(client, params.value);
   // Other clients wait; these can do what the tool asks for.
   if (found.requiresTask && !wish && client.era === "modern") throw missingTasks();
@@ -62,24 +89,48 @@ function called(found: Found, exchange: Exchange, core: Core): CalledTool {
       return Promise.reject(error);
     }
     let task: TaskEntry | undefined;
-    const failed = (error: unknown) => {
+    const fail = async (error: unknown) => {
       const pending = pendingQuestion(error);
       if (pending && own) return core.tasks.pending(pending);
       if (pending) return handOut(pending, asked, server, state, core);
-      const answer = failedCall(error);
-      return isModern ? completed(answer, exchange.method) : answer;
+      const answer = await failed(error);
+      return isModern ? completed(answer, method) : answer;
     };
     const parking = own ?? parkingOf(asked, state?.approval, core);
     const ways = wish ? { onTask: (made: TaskEntry) => (task = made) } : { awaitTask: true };
     const send = (sent: ParsedParams, options: SendOptions) =>
-      view.forwardCall(found.id, sent, { ...options, for: found.for, raw: true, parking, ...ways });
+      view.forwardCall(found.id, sent, {
+        ...options,
+        for: found.for,
+        raw: true,
+        approval,
+        parking,
+        ...ways,
+      });
     const onAnswer = (answer: Answer) => task && core.tasks.made.set(answer, task);
-    const go = () =>
-      forward(asked, core, { server, params: sentParams(asked, state), send, failed, onAnswer });
+    const go = async () => {
+      const forwarded = { server, params: sentParams(asked, state), send, failed: fail, onAnswer };
+      const answer = await forward(asked, core, forwarded);
+      return finish && !core.tasks.made.has(answer) ? finish(answer) : answer;
+    };
     if (state?.approval === undefined) return go();
-    return givenUp(state.approval, asked, core).then((refusal) => (refusal ? failed(refusal) : go()));
+    return givenUp(state.approval, asked, core).then((refusal) => (refusal ? fail(refusal) : go()));
   };
-  return { server, wish, call };
+  return { server, wish, call, ...(approval && { approval }) };
+}
+
+/** Where tools are deferred, the client may not have the schema that the arguments do not fit. */
+async function failedDirect(
+  { id }: Pick<FoundTool, "id">,
+  { client }: Exchange,
+  error: unknown,
+): Promise<JsonRpcAnswer> {
+  const { endpoint, caller } = client;
+  if (!endpoint.isDeferred || !isPlugboardError(error, "arguments-invalid")) return failedCall(error);
+  const tool = await viewOf(client)
+    .findTool(id, { wait: false })
+    .catch(() => undefined);
+  return failedInner(error, await endpoint.metaTools(caller), tool);
 }
 
 /** Whether there is a task, and what a client says about waiting, is between us and each side. */

@@ -1,5 +1,15 @@
-import type { Hub, ListedEntry, ParamHeader, PromptCommand, ToolEntry, View } from "../index.ts";
-import { paramHeaders, version } from "../index.ts";
+import type {
+  Hub,
+  ListedEntry,
+  MetaTools,
+  ParamHeader,
+  PromptCommand,
+  ToolEntry,
+  ToolOffer,
+  View,
+} from "../index.ts";
+import { PlugboardError, isMetaName, paramHeaders, version } from "../index.ts";
+import { sha256 } from "../lib/canonical.ts";
 import { isRecord } from "../lib/record.ts";
 import { describeServers } from "./describe-servers.ts";
 import type { EndpointDescription } from "./describe-servers.ts";
@@ -11,12 +21,14 @@ import { withShownApp } from "./links.ts";
 import { ListPages } from "./list-pages.ts";
 import type { ListName } from "./list-pages.ts";
 import { Names } from "./names.ts";
+import { OneDecision } from "./one-decision.ts";
+import type { Offered } from "./one-decision.ts";
 import type { GatewayNames } from "./options.ts";
 import { readUris, shownUri } from "./uris.ts";
 import type { UriTable } from "./uris.ts";
 
 /** What a caller sees of an endpoint, read once and good until something changes. */
-interface Seen {
+interface Seen extends Offered {
   view: View;
   /** The same for apps, which may call more. */
   appView: View;
@@ -31,7 +43,7 @@ interface Seen {
 /** Tools by the names that clients use. */
 type ToolTable = ReadonlyMap<string, FoundTool>;
 
-interface FoundTool {
+export interface FoundTool {
   id: string;
   server: string;
   /** The parameters that a modern client repeats in HTTP headers. */
@@ -55,6 +67,8 @@ export interface EndpointSettings {
   names: GatewayNames | undefined;
   /** What the gateway as a whole can pass on; servers are told so when they connect. */
   capabilities: Record<string, unknown>;
+  /** Tells what happens, one line each. */
+  onLog?: ((line: string) => void) | undefined;
 }
 
 const maxCallers = 1_000;
@@ -76,6 +90,8 @@ export class Endpoint {
     (name) => this.#change([name === "resourceTemplates" ? "resources" : name]),
     (server) => this.#hub.status().some(({ name, state }) => name === server && state === "connected"),
   );
+  readonly #closing = new AbortController();
+  readonly #decision: OneDecision;
   #members: Membership | undefined;
   /** Grows with every change of what the endpoint shows. */
   #changes = 0;
@@ -86,6 +102,15 @@ export class Endpoint {
     this.bundle = settings.bundle;
     this.names = new Names(settings.names ?? {}, () => this.onlyServer() !== undefined);
     const { hub } = settings;
+    this.#decision = new OneDecision({
+      hub,
+      changes: () => this.#changes,
+      onDeferred: (because, wereListed) => {
+        const where = this.bundle === undefined ? "All tools" : `The tools of the bundle ${this.bundle}`;
+        settings.onLog?.(`${where} are deferred, and clients see three to find them with: ${because}.`);
+        if (wereListed) this.#change(["tools"]);
+      },
+    });
     this.#stop = [
       hub.on("catalog-changed", ({ kind, server }) => {
         if (this.servers().has(server)) this.#change([kind]);
@@ -133,14 +158,81 @@ export class Endpoint {
     const key = withApps ? `${name}+apps` : name;
     const known = seen.lists.get(key);
     if (known?.at === this.#changes) return known.pages;
-    await this.#first.wait(name, caller, seen.view, signal);
+    if (name === "tools" && (await this.#offer(seen)).deferral.deferred) this.#readAhead(caller, seen);
+    else await this.#first.wait(name, caller, seen.view, signal);
     const at = this.#changes;
+    const offer = name === "tools" ? await this.#offer(seen) : undefined;
+    const pages = offer?.deferral.deferred
+      ? await this.#deferredPages(offer, seen)
+      : await this.#wholePages(name, key, seen, withApps);
+    seen.lists.set(key, { at, pages });
+    return pages;
+  }
+
+  async #wholePages(name: ListName, key: string, seen: Seen, withApps: boolean): Promise<ListPages> {
     const digest = `${key}:${await this.#digest(seen)}`;
     const pages =
       this.#pages.get(digest) ?? new ListPages(name, digest, await this.#entries(name, seen, withApps));
     keepNewest(this.#pages, digest, pages);
-    seen.lists.set(key, { at, pages });
     return pages;
+  }
+
+  /** The three tools that stand for the others, and those that are always loaded. */
+  async #deferredPages({ meta, tools }: ToolOffer, { view }: Seen): Promise<ListPages> {
+    const table = await readUris(view);
+    const loaded = tools
+      .map((tool) => this.#shown(tool, table))
+      .filter(({ name }) => !isMetaName(String(name)));
+    const entries = [...meta.map((tool) => ({ ...tool })), ...loaded].map(kept);
+    const digest = `tools:deferred:${sha256(JSON.stringify(entries)).slice(0, 32)}`;
+    const pages = this.#pages.get(digest) ?? new ListPages("tools", digest, entries);
+    keepNewest(this.#pages, digest, pages);
+    return pages;
+  }
+
+  #offer(seen: Seen): Promise<ToolOffer> {
+    return this.#decision.offer(seen);
+  }
+
+  /** Nobody waits for lists that are searched later, but they are read. */
+  #readAhead(caller: string, { view }: Seen): void {
+    this.#first.wait("tools", caller, view, this.#closing.signal).catch(() => undefined);
+  }
+
+  /** True if clients are shown tools to search, describe and call the others with. */
+  get isDeferred(): boolean {
+    return this.#decision.isDeferred;
+  }
+
+  /** True if a client's call of this name means one of the three tools and not one of a server. */
+  async isMeta(name: string, caller: string): Promise<boolean> {
+    if (!isMetaName(name)) return false;
+    const seen = this.#seen(caller);
+    const { deferral } = await this.#offer(seen);
+    if (deferral.deferred) return true;
+    if ((await this.#toolTable(seen)).has(name)) return false;
+    // Clients keep what they were shown, here or before a restart.
+    return this.#decision.wasDeferred || deferral.setting.when !== "never";
+  }
+
+  /** Resolves when there is something to search. */
+  async searchable(caller: string, signal: AbortSignal): Promise<void> {
+    await this.#first.wait("tools", caller, this.#seen(caller).view, signal);
+  }
+
+  /** The three tools, with the names of this endpoint. */
+  metaTools(caller: string): Promise<MetaTools> {
+    const { view } = this.#seen(caller);
+    return view.metaTools({
+      nameOf: (tool) => this.names.ofTool(tool),
+      find: async (name, signal) => {
+        const found = await this.tool(name, caller, false, signal);
+        if (found) return view.findTool(found.id, { wait: false });
+        return view.findTool(name, { wait: false }).catch(() => {
+          throw new PlugboardError("tool-unknown", `There is no tool ${JSON.stringify(name.slice(0, 200))}.`);
+        });
+      },
+    });
   }
 
   /** A list that was given out before, for the pages that follow its first one. */
@@ -158,6 +250,8 @@ export class Endpoint {
     withApps: boolean,
     signal?: AbortSignal,
   ): Promise<FoundTool | undefined> {
+    // No server is asked whether it has a tool of ours.
+    if (this.isDeferred && isMetaName(name)) return undefined;
     const found = await this.#findTool(name, this.#seen(caller), signal);
     return found?.for === "app" && !withApps ? undefined : found;
   }
@@ -223,6 +317,7 @@ export class Endpoint {
   }
 
   close(): void {
+    this.#closing.abort();
     for (const stop of this.#stop) stop();
     this.#listeners.clear();
     this.#callers.clear();
@@ -245,6 +340,7 @@ export class Endpoint {
       view,
       appView,
       lists: new Map(),
+      offer: undefined,
       tools: undefined,
       uris: undefined,
       links: new GivenLinks(),
@@ -326,6 +422,12 @@ export class Endpoint {
       ...(isAnnotated && { annotations }),
     };
   }
+}
+
+/** Claude Code defers tools by itself. It would search for our search first, unless it is told to load these. */
+function kept(tool: Record<string, unknown>): Record<string, unknown> {
+  const { _meta: meta } = tool;
+  return { ...tool, _meta: { ...(isRecord(meta) && meta), "anthropic/alwaysLoad": true } };
 }
 
 /** The tools that apps may call and models may not. */

@@ -54,6 +54,8 @@ export interface Exchange {
   header(name: string): string | undefined;
   /** False while nobody is at the other end to get an answer; a legacy client may come back for it. */
   readonly isConnected?: boolean;
+  /** Where a question about it goes, if it has a stream of its own. */
+  readonly outlet?: Outlet | undefined;
   /** Sends a notification on the stream of this request; ignored after the answer. */
   notify(method: string, params: Record<string, unknown>): void;
 }

@@ -20,7 +20,7 @@ export interface Forwarded {
   /** How to send it. Default: as a request of the same method. */
   send?: (params: ParsedParams, options: SendOptions) => Promise<JsonRpcAnswer | RawAnswer>;
   /** What a client gets where it could not be sent or was not answered. */
-  failed?: (error: unknown) => Answer;
+  failed?: (error: unknown) => Answer | Promise<Answer>;
   /** Hears of what a modern client gets in the end, by whichever of its requests. */
   onAnswer?: (answer: Answer) => void;
 }
@@ -77,7 +77,7 @@ export async function forward(exchange: Exchange, core: Core, forwarded: Forward
       forwarded.onAnswer?.(final);
       return final;
     } catch (error) {
-      return fail(error);
+      return await fail(error);
     }
   };
   return core.parked.run(exchange, run);

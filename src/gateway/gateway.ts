@@ -104,6 +104,7 @@ export class Served {
   readonly core: Core;
   readonly dispatcher: Dispatcher;
   readonly #names: GatewayNames | undefined;
+  readonly #onLog: GatewayOptions["onLog"];
   /** The bundle that takes the place of everything. */
   readonly #only: string | undefined;
   readonly #endpoints = new Map<string, Endpoint>();
@@ -138,6 +139,7 @@ export class Served {
     hub.view({ capabilities });
     this.dispatcher = createDispatcher(this.core);
     this.#names = names;
+    this.#onLog = options.onLog;
   }
 
   /** The endpoint of a bundle, or of everything; undefined if there is no such bundle. */
@@ -149,7 +151,7 @@ export class Served {
     const key = bundle ?? "";
     const known = this.#endpoints.get(key);
     if (known) return known;
-    const endpoint = new Endpoint({ hub, bundle, names: this.#names, capabilities });
+    const endpoint = new Endpoint({ hub, bundle, names: this.#names, capabilities, onLog: this.#onLog });
     this.#endpoints.set(key, endpoint);
     return endpoint;
   }

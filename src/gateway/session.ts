@@ -105,7 +105,7 @@ export class LegacySession implements Client, ClientSession {
     during: Exchange | undefined,
   ): Promise<Record<string, unknown>> {
     if (this.#cannotAnswer) return Promise.reject(clientGone());
-    const outlet = during instanceof OpenExchange ? during.outlet : this.#settings.outlet;
+    const outlet = during?.outlet ?? this.#settings.outlet;
     const id = `q${++this.#asked}`;
     const idText = JSON.stringify(id);
     return new Promise((resolve, reject) => {

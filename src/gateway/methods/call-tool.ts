@@ -1,10 +1,42 @@
-import type { Method } from "../core.ts";
+import { isMetaName } from "../../index.ts";
+import { showsApps, unknownTool, withApp } from "../apps.ts";
 import { calledTool } from "../called-tool.ts";
+import type { CalledTool } from "../called-tool.ts";
+import type { Core, Method } from "../core.ts";
+import type { Answer, Exchange } from "../exchange.ts";
 import { callAsTask } from "../tasks/call-as-task.ts";
+import { callMeta, failedInner } from "./meta-tool.ts";
+import type { InnerCall } from "./meta-tool.ts";
 
 export const callTool: Method = async (exchange, core) => {
+  const { client, params } = exchange;
+  const { name } = params.value;
+  if (typeof name === "string" && isMetaName(name) && (await client.endpoint.isMeta(name, client.caller))) {
+    const meant = await callMeta(exchange, name);
+    return "exchange" in meant ? callInner(meant, core) : meant;
+  }
   const found = calledTool(exchange, core);
   // Most calls need not wait here.
-  const { server, wish, call } = found instanceof Promise ? await found : found;
-  return wish ? callAsTask(exchange, core, { server, wish, call }) : call(exchange);
+  return make(found instanceof Promise ? await found : found, exchange, core);
 };
+
+/** The call that a model made through `call_tool`: the same as a direct one, and every rule holds for it. */
+async function callInner({ exchange, meta, tool }: InnerCall, core: Core): Promise<Answer> {
+  const { client, signal } = exchange;
+  const { endpoint, caller } = client;
+  const found = await endpoint.tool(endpoint.names.ofTool(tool), caller, false, signal);
+  if (!found) throw await unknownTool(tool.name, client);
+  const called = await calledTool(exchange, core, {
+    found,
+    // The client's own approval sees only `call_tool`.
+    approval: "auto",
+    failed: (error) => failedInner(error, meta, tool),
+    finish: async (answer) =>
+      showsApps(client) ? withApp(answer, tool, await endpoint.uris(caller)) : answer,
+  });
+  return make(called, exchange, core);
+}
+
+function make({ wish, ...called }: CalledTool, exchange: Exchange, core: Core): Promise<Answer> {
+  return wish ? callAsTask(exchange, core, { ...called, wish }) : called.call(exchange);
+}

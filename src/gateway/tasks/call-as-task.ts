@@ -24,7 +24,7 @@ const legacyMs = 1_000;
 export async function callAsTask(
   exchange: Exchange,
   core: Core,
-  { server, wish, call }: Pick<CalledTool, "server" | "call"> & { wish: TaskProtocol },
+  { server, wish, call, approval }: CalledTool & { wish: TaskProtocol },
 ): Promise<Answer> {
   const { signal, client, params } = exchange;
   const { tasks } = core;
@@ -36,7 +36,7 @@ export async function callAsTask(
     call(ownExchange(exchange, abort.signal, more), parking);
   let own: string | undefined;
   const id = () => (own ??= tasks.newId());
-  const first = begin(undefined, taskParking(id, exchange));
+  const first = begin(undefined, taskParking(id, exchange, approval));
   const early = await soon(first, wish === "extension" ? tasks.afterMs : legacyMs);
   const made = early && tasks.made.get(early);
   const pending = early && tasks.pendingIn(early);

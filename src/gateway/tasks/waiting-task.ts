@@ -2,6 +2,7 @@ import { ParsedParams } from "../../index.ts";
 import type { Parking } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import { calledTool } from "../called-tool.ts";
+import type { CalledTool } from "../called-tool.ts";
 import type { Core } from "../core.ts";
 import type { Exchange } from "../exchange.ts";
 import { onAborted } from "../open-exchange.ts";
@@ -13,16 +14,23 @@ import { RunningTask } from "./running-task.ts";
 interface KeptCall {
   params: string;
   bundle: string | null;
+  /** How it is judged where the configuration says nothing, if not like a direct call. */
+  approval?: CalledTool["approval"];
 }
 
 /**
  * How the call of a task waits for approval: under the task's id, and with what another process needs. From the first
  * moment, because the client may have the task before the question is answered.
  */
-export function taskParking(id: () => string, { params, client }: Exchange): Parking {
+export function taskParking(
+  id: () => string,
+  { params, client }: Exchange,
+  approval: CalledTool["approval"],
+): Parking {
   const kept = (): KeptCall => ({
     params: params.bytes.toString("utf8"),
     bundle: client.endpoint.bundle ?? null,
+    ...(approval && { approval }),
   });
   return { id, leaveAfterMs: 0, kept };
 }
@@ -52,7 +60,7 @@ export async function resumeWaiting(
     header: (name) => exchange.header(name),
     notify: () => undefined,
   };
-  const { server, call } = await calledTool(asked, core);
+  const { server, call } = await calledTool(asked, core, { approval: kept.approval });
   // Another request may have been faster.
   const running = core.tasks.get(id, client);
   if (running) return running;
@@ -80,6 +88,7 @@ function keptCall(value: unknown): KeptCall | undefined {
   const isSound =
     isRecord(value) &&
     typeof value["params"] === "string" &&
-    (value["bundle"] === null || typeof value["bundle"] === "string");
+    (value["bundle"] === null || typeof value["bundle"] === "string") &&
+    (value["approval"] === undefined || value["approval"] === "auto");
   return isSound ? (value as unknown as KeptCall) : undefined;
 }

@@ -1,0 +1,77 @@
+import { innerParams, isPlugboardError, metaNames } from "../../index.ts";
+import type { CallResult, JsonRpcAnswer, MetaName, MetaTools, ParsedParams, ToolEntry } from "../../index.ts";
+import { isRecord } from "../../lib/record.ts";
+import type { Answer, Exchange } from "../exchange.ts";
+import { failedCall } from "../failure.ts";
+import { completed } from "../required-input.ts";
+
+/** The call that a call of `call_tool` stands for. */
+export interface InnerCall {
+  exchange: Exchange;
+  meta: MetaTools;
+  tool: ToolEntry;
+}
+
+/** Answers a call of one of our three tools, or says which call it stands for. */
+export async function callMeta(exchange: Exchange, name: MetaName): Promise<Answer | InnerCall> {
+  const { client, params, signal } = exchange;
+  const { endpoint, caller } = client;
+  const meta = await endpoint.metaTools(caller);
+  const { arguments: given } = params.value;
+  const args = isRecord(given) ? given : {};
+  let tool: ToolEntry | undefined;
+  try {
+    if (name === metaNames.describe) return answered(await meta.describe(args, { signal }), exchange);
+    if (name === metaNames.search) {
+      await endpoint.searchable(caller, signal);
+      return answered(await meta.search(args, { signal, wait: false }), exchange);
+    }
+    const inner = innerParams(params);
+    tool = await meta.find(String(inner.value["name"]), signal);
+    return { exchange: withParams(exchange, inner), meta, tool };
+  } catch (error) {
+    return asAnswer(failedInner(error, meta, tool), exchange);
+  }
+}
+
+/** What a model is told of a call that failed: with the schema, where it did not have it. */
+export function failedInner(error: unknown, meta: MetaTools, tool: ToolEntry | undefined): JsonRpcAnswer {
+  const failed = failedCall(error);
+  if (!isPlugboardError(error) || !advised.has(error.code)) return failed;
+  const data =
+    "error" in failed
+      ? failed.error.data
+      : isRecord(failed.result["_meta"])
+        ? failed.result["_meta"]["plugboard/error"]
+        : undefined;
+  return { result: { ...meta.failure(error, tool), _meta: { "plugboard/error": data } } };
+}
+
+/** A name or arguments that a model chose are its own mistakes here, although the protocol has errors for them. */
+const advised: ReadonlySet<string> = new Set(["arguments-invalid", "tool-unknown", "tool-hidden"]);
+
+function answered(result: CallResult, exchange: Exchange): Answer {
+  return asAnswer({ result }, exchange);
+}
+
+function asAnswer(answer: JsonRpcAnswer, { client, method }: Exchange): Answer {
+  return client.era === "modern" ? completed(answer, method) : answer;
+}
+
+function withParams(exchange: Exchange, params: ParsedParams): Exchange {
+  const { client, id, method, signal, outlet } = exchange;
+  return {
+    client,
+    outlet,
+    id,
+    method,
+    params,
+    signal,
+    onCancelled: (listener) => exchange.onCancelled(listener),
+    get isConnected() {
+      return exchange.isConnected !== false;
+    },
+    header: (name) => exchange.header(name),
+    notify: (...said) => exchange.notify(...said),
+  };
+}
