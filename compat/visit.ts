@@ -57,7 +57,7 @@ export async function visit(
     transcript,
   };
   await using stack = new AsyncDisposableStack();
-  const { target, taken } = transport === "stdio" ? overStdio(scene) : await overHttp(scene, server, stack);
+  const { target, taken } = await meet(transport, scene, server, stack);
   try {
     const prompt = `Add ${a} and ${b} with the tool and tell me what it says.`;
     const outcome = await client.use({ scene, target, modelUrl: model.url, tool, prompt });
@@ -90,6 +90,16 @@ const randomNumber = () => 1_000 + Math.floor(Math.random() * 9_000);
 interface Meeting {
   target: StdioTarget | HttpTarget;
   taken: () => Observed;
+}
+
+/** How a client reaches the server over a transport. */
+export async function meet(
+  transport: TransportName,
+  scene: Scene,
+  server: ServerUnderTest,
+  stack: AsyncDisposableStack,
+): Promise<Meeting> {
+  return transport === "stdio" ? overStdio(scene) : overHttp(scene, server, stack);
 }
 
 function overStdio(scene: Scene): Meeting {

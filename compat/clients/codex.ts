@@ -30,6 +30,8 @@ export const codex: CompatClient = {
       "model_providers.scripted.env_key": "MODEL_KEY",
       "model_providers.scripted.supports_websockets": false,
       [`mcp_servers.${gatewayName}.required`]: true,
+      // Without it `codex exec` refuses what is not annotated as read-only. Plugboard approves the inner call.
+      [`mcp_servers.${gatewayName}.tools.call_tool.approval_mode`]: "approve",
     }).flatMap(([key, value]) => ["-c", `${key}=${JSON.stringify(value)}`]);
     const asked = await scene.run(["codex", "exec", "--skip-git-repo-check", ...settings, prompt], env);
     return {

@@ -26,8 +26,11 @@ export type Turn =
 /** A call of the tool whose name ends like this. */
 export interface Wish {
   tool: string;
-  args: Record<string, unknown>;
+  /** What to call it with; a function of what the earlier calls brought. */
+  args: Args | ((results: readonly (ToolResult | undefined)[]) => Args);
 }
+
+type Args = Record<string, unknown>;
 
 /** What the scripted model saw. */
 export interface ModelRecord {
@@ -43,6 +46,8 @@ export interface ModelRecord {
   mentioned: boolean;
   /** Requests that no script answers. */
   unknown: string[];
+  /** Everything that was sent to the model, request by request. */
+  requests: string[];
 }
 
 /** One wish after the other, and in the end a text with all results. */
@@ -55,11 +60,20 @@ export class ModelScript {
   constructor(wishes: readonly Wish[], mention: string) {
     this.#wishes = wishes;
     this.#mention = JSON.stringify(mention).slice(1, -1);
-    this.record = { offered: 0, names: [], results: [], searched: false, mentioned: false, unknown: [] };
+    this.record = {
+      offered: 0,
+      names: [],
+      results: [],
+      searched: false,
+      mentioned: false,
+      unknown: [],
+      requests: [],
+    };
   }
 
   next(seen: Conversation): Turn {
     const { record } = this;
+    record.requests.push(seen.text);
     record.offered = Math.max(record.offered, seen.tools.length);
     record.mentioned ||= seen.text.includes(this.#mention);
     for (const [at, wish] of this.#wishes.entries()) {
@@ -80,7 +94,8 @@ export class ModelScript {
     const tool = tools.find(({ name }) => endsLike(name, wish.tool));
     if (tool) {
       this.record.names[at] = `${tool.namespace ? `${tool.namespace} ` : ""}${tool.name}`;
-      return { kind: "call", id: `call_wish_${at}`, tool, args: wish.args };
+      const args = typeof wish.args === "function" ? wish.args(this.record.results) : wish.args;
+      return { kind: "call", id: `call_wish_${at}`, tool, args };
     }
     const search = tools.find(({ name }) => searchTools.has(name));
     const id = `call_search_${at}`;

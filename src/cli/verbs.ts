@@ -79,6 +79,12 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./commands/status.ts"),
   },
   {
+    name: "check",
+    summary: "tell a script whether tools are ready",
+    group: "Inspect",
+    load: () => import("./commands/check.ts"),
+  },
+  {
     name: "get",
     summary: "show one server's configuration",
     group: "Inspect",

@@ -8,7 +8,7 @@ import { attempt, Canaries } from "./canary-scene.ts";
 
 /** Fields that are shown as they are written: names of tools, servers, accounts, clients and scopes, and patterns in rules. */
 const shown = [
-  /^alwaysLoad\[\] /,
+  /^(alwaysLoad\[\]|description) /,
   /^approval\.rules\[\]\.(tools|tools\[\]|when\.\*|when\.\*\[\]) /,
   /^oauth\.(clientId|profile|scopes|scopes\[\]|identityProvider\.clientId) /,
   /^tools\.(allow\[\]|deny\[\]|rename\.\*|annotations\.\*\.\*|describe\.\*|hideArguments\.\*\[\]) /,
@@ -46,6 +46,7 @@ describe("no verb, event or error shows a field that may be a secret", () => {
       "resources <>",
       "prompts <>",
       "call <>.x",
+      "check <>.x --wait 1",
       "read <> x://y",
       "prompt <>.x",
       "login <>",
@@ -59,6 +60,7 @@ describe("no verb, event or error shows a field that may be a secret", () => {
       ...some.flatMap((name) => [`disable ${name}`, `enable ${name} --json`, `remove ${name}`]),
       "secret list",
       "approvals list",
+      "search anything",
     ];
     for (const line of lines) await see(box, canaries, line);
     await seeServing(

@@ -12,7 +12,11 @@ const extension = build === "src" ? "ts" : "js";
 const { createHub } = (await import(join(root, `index.${extension}`))) as typeof Library;
 const { createGateway } = (await import(join(root, "gateway", `index.${extension}`))) as typeof Gateways;
 
-const hub = await createHub({ servers: JSON.parse(servers) as Record<string, { command: string }> });
+// The others list every tool, however many there are.
+const hub = await createHub({
+  servers: JSON.parse(servers) as Record<string, { command: string }>,
+  toolSearch: false,
+});
 let events = 0;
 const count = () => void events++;
 for (const type of ["call-start", "call-end", "connection-changed"] as const) hub.on(type, count);

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Hub, View } from "../../index.ts";
+import type { Hub, ToolEntry, View } from "../../index.ts";
 import { findTool } from "../find.ts";
 import { prepareLists, reportLists } from "../known-lists.ts";
 import { showList, withServers } from "../list-verb.ts";
@@ -30,17 +30,25 @@ export function command(terminal: Terminal): Command {
       withServers({ options, server: name }, terminal, (hub) => {
         if (name !== undefined && !hub.config.servers.has(name))
           return showTool(hub, name, options, terminal);
-        const show = (view: View) => listTools(view, options, terminal);
+        const show = (view: View) => listTools(hub, view, options, terminal);
         return showList(hub, { server: name, options, kinds: ["tools"], show }, terminal);
       }),
     );
 }
 
-async function listTools(view: View, { all }: ToolsOptions, terminal: Terminal): Promise<Shown> {
+/** What is deferred is decided for all servers together, also if only those of one are listed. */
+async function listTools(hub: Hub, view: View, { all }: ToolsOptions, terminal: Terminal): Promise<Shown> {
   const every = await view.allTools({ wait: false });
   const shown = every.filter(({ status }) => all || status === "available");
-  const listed = shown.map(({ server, id: name, title, description, status, because }): Listed => {
-    if (status === "available") return { server, name, about: description ?? title ?? "" };
+  const { deferral, tools: loaded } = await hub.offer({ wait: false });
+  const whole = new Set(loaded.map(({ id }) => id));
+  const isDeferred = ({ id, status }: ToolEntry) =>
+    status === "available" && deferral.deferred && !whole.has(id);
+  const listed = shown.map((tool): Listed => {
+    const { server, id: name, title, description, status, because } = tool;
+    const about = description ?? title ?? "";
+    if (status === "available")
+      return { server, name, about: isDeferred(tool) ? `(deferred) ${about}` : about };
     return { server, name, about: `${status}: ${because ?? ""}`, style: "yellow" };
   });
   const hidden = every.length - shown.length;
@@ -48,8 +56,13 @@ async function listTools(view: View, { all }: ToolsOptions, terminal: Terminal):
     hidden === 0
       ? ""
       : `${count(hidden, "tool is", "tools are")} hidden or set aside. Use --all to see why.\n`;
-  const text = listedText(listed, "tool", terminal) + more;
-  return { value: { tools: shown }, text };
+  const found =
+    deferral.deferred && shown.some(isDeferred)
+      ? `Models search for deferred tools: ${deferral.because}.\n`
+      : "";
+  const text = listedText(listed, "tool", terminal) + more + found;
+  const tools = shown.map((tool) => (isDeferred(tool) ? { ...tool, deferred: true } : tool));
+  return { value: { tools }, text };
 }
 
 async function showTool(hub: Hub, query: string, options: ToolsOptions, terminal: Terminal): Promise<void> {

@@ -47,12 +47,14 @@ function unknownName(error: PlugboardError, name: string, { config }: Hub): Plug
 }
 
 function describe(explanation: ToolExplanation, terminal: Terminal): string {
-  const { id, server, name, status, because, decidedBy, renamedTo, approval, rules, pin } = explanation;
+  const { id, server, name, status, because, decidedBy, renamedTo, deferral, approval, rules, pin } =
+    explanation;
   const why = [because, decidedBy && ruleWords(decidedBy)].filter((part) => part !== undefined).join(", ");
   const lines: [string, string][] = [
     ["server", server],
     ["name", renamedTo === undefined ? name : `${name}, renamed to ${renamedTo}`],
     ["status", why === "" ? status : `${status}: ${why}`],
+    ...(deferral ? [["deferred", deferralWords(deferral)] as [string, string]] : []),
     ...(pin ? [["pinned", `${pinWords[pin.state]}, in ${pin.file}`] as [string, string]] : []),
     ["approval", approvalWords(approval)],
     ...approval.conditions.map(({ rule, mode, when, origin }): [string, string] => [
@@ -110,6 +112,13 @@ function approvalWords({ mode, origin, outcome, because, conditions }: ApprovalE
 function answerWords({ id, remembered, covers, at, stale }: ApprovalEntry): string {
   const counts = stale === undefined ? "" : `; does not count any more: ${stale}`;
   return `${remembered} (${id}, ${new Date(at).toISOString().slice(0, 10)}): ${covers}${counts}`;
+}
+
+/** For example `yes: the tools' definitions take …, toolSearch  /home/me/config.json:3`. */
+function deferralWords({ deferred, because, decidedBy }: NonNullable<ToolExplanation["deferral"]>): string {
+  const { rule, origin } = decidedBy;
+  const where = origin ? `, ${rule}  ${place(origin)}` : "";
+  return `${deferred ? "yes" : "no"}: ${because}${where}`;
 }
 
 /** For example `tools.deny[0] "delete_*"  /home/me/config.json:7`. */
