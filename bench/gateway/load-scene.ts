@@ -142,7 +142,9 @@ export async function openLoad(): Promise<LoadScene> {
     for (let left = 1 + Math.floor(Math.random() * 12); left > 0 && performance.now() < end; left--)
       await Promise.all(Array.from({ length: 1 + Math.floor(Math.random() * 3) }, () => anyDeed(client)));
     // A refusal that belongs to no request, such as that of a session which is over, has no id.
-    const answers = client.seen.flatMap(({ kind, id }) => (kind === "answer" && id != null ? [id] : []));
+    const answers = client.seen.flatMap(({ kind, id }) =>
+      kind === "answer" && id !== null && id !== undefined ? [id] : [],
+    );
     if (new Set(answers).size !== answers.length) problems.push("a request was answered twice");
     if (Math.random() < 0.5) await client.close();
     else client.disconnect();

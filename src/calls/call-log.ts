@@ -125,6 +125,7 @@ export class Call {
   readonly key: ConnectionKey;
   readonly at: number;
   readonly #log: CallLog;
+  #facts: Call["facts"] | undefined;
 
   constructor(
     number: number,
@@ -149,7 +150,7 @@ export class Call {
   }
 
   get facts(): Pick<CallRecord, "call" | "server" | "tool" | "caller" | "account"> {
-    return factsOf(this);
+    return (this.#facts ??= factsOf(this));
   }
 
   progress(step: Progress): void {

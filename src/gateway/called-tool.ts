@@ -108,10 +108,11 @@ function called(
         ...ways,
       });
     const onAnswer = (answer: Answer) => task && core.tasks.made.set(answer, task);
-    const go = async () => {
+    const go = () => {
       const forwarded = { server, params: sentParams(asked, state), send, failed: fail, onAnswer };
-      const answer = await forward(asked, core, forwarded);
-      return finish && !core.tasks.made.has(answer) ? finish(answer) : answer;
+      const answering = forward(asked, core, forwarded);
+      if (!finish) return answering;
+      return answering.then((answer) => (core.tasks.made.has(answer) ? answer : finish(answer)));
     };
     if (state?.approval === undefined) return go();
     return givenUp(state.approval, asked, core).then((refusal) => (refusal ? fail(refusal) : go()));

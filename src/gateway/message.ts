@@ -58,7 +58,9 @@ export function readMessage(bytes: Buffer): ClientMessage {
   };
   const id = readId(text("id"));
   const idText = id?.text ?? "null";
-  if (parsed(text("jsonrpc"), idText) !== "2.0") throw invalid('"jsonrpc" must be "2.0"', idText);
+  const version = text("jsonrpc");
+  if (version !== '"2.0"' && parsed(version, idText) !== "2.0")
+    throw invalid('"jsonrpc" must be "2.0"', idText);
   for (const { key } of members) if (!envelopeKeys.has(key)) parsed(text(key), idText);
   const said = text("method");
   if (said === undefined)

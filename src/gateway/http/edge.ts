@@ -51,8 +51,8 @@ export class Edge {
 
   /** The answer to a browser that asks before it sends a request; undefined if this is not such a question. */
   preflight(request: HttpRequest, methods: string): ReplyHeaders | undefined {
-    const cors = this.cors(request);
     if (request.method !== "OPTIONS" || request.header("access-control-request-method") === undefined) return;
+    const cors = this.cors(request);
     if (cors["vary"] === undefined) return undefined;
     const wanted = (request.header("access-control-request-headers") ?? "").split(",", 100);
     const names = wanted.map((name) => name.trim().toLowerCase()).filter((name) => usedHeader.test(name));
