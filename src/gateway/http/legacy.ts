@@ -32,7 +32,7 @@ export class LegacyRequests {
   }
 
   /** POST. Resolves when every request in it is answered. */
-  async serve(incoming: Incoming, messages: readonly ClientMessage[], isBatch: boolean): Promise<void> {
+  serve(incoming: Incoming, messages: readonly ClientMessage[], isBatch: boolean): Promise<void> | void {
     const [first] = messages;
     const hasSession = incoming.request.header("mcp-session-id") !== undefined;
     if (!isBatch && !hasSession && first?.kind === "request" && first.method === "initialize")
@@ -45,7 +45,7 @@ export class LegacyRequests {
         code: -32_600,
         message: `Invalid request: revision ${session.client.revision} has no batches.`,
       });
-    await this.#answer(incoming, session, messages, isBatch);
+    return this.#answer(incoming, session, messages, isBatch);
   }
 
   /** GET: opens a stream that listens, or resumes one. */
@@ -100,8 +100,10 @@ export class LegacyRequests {
     const beat = heartbeat.add(outlet);
     const [only, second] = messages;
     try {
-      if (only && !second) await receive(only, session, outlet);
-      else await Promise.all(messages.map((message) => receive(message, session, outlet)));
+      if (only && !second) {
+        const answer = await session.client.receive(only, outlet);
+        if (only.kind === "request") outlet.answer(only.idText, answer);
+      } else await Promise.all(messages.map((message) => receive(message, session, outlet)));
       if (requests === 0) reply.send(202, cors);
     } finally {
       heartbeat.remove(beat);
