@@ -64,7 +64,7 @@ try {
   judge("tools relative to node -e 0", tools, bare, 3);
   judge("call relative to the SDK script", known, sdk, 1.3);
 } finally {
-  rmSync(root, { recursive: true, force: true });
+  rmSync(root, { recursive: true, force: true, maxRetries: 20 });
 }
 
 function prepare(): void {
@@ -90,7 +90,8 @@ function prepare(): void {
 function run({ args, afresh = false }: Contender): number {
   const home = join(root, afresh ? "afresh" : "known");
   if (afresh)
-    for (const state of [".local", ".cache"]) rmSync(join(home, state), { recursive: true, force: true });
+    for (const state of [".local", ".cache"])
+      rmSync(join(home, state), { recursive: true, force: true, maxRetries: 20 });
   const env = { HOME: home, PATH: process.env["PATH"] ?? "" };
   const from = performance.now();
   const { status, stderr } = spawnSync(process.execPath, args, { env, cwd: root, encoding: "utf8" });

@@ -17,7 +17,7 @@ const lock = join(folder, "plugboard.lock");
 try {
   await measure();
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
 }
 
 async function measure(): Promise<void> {

@@ -39,7 +39,7 @@ try {
   }
   report();
 } finally {
-  rmSync(root, { recursive: true, force: true });
+  rmSync(root, { recursive: true, force: true, maxRetries: 20 });
 }
 
 function configureThreeServers(): void {

@@ -7,7 +7,7 @@ import { rolldown } from "rolldown";
 /** Builds the library and its test servers with tsc, file by file. Only the command line is bundled, to make it start fast. */
 const typescript = dirname(createRequire(import.meta.url).resolve("typescript/package.json"));
 
-await rm("dist", { recursive: true, force: true });
+await rm("dist", { recursive: true, force: true, maxRetries: 20 });
 for (const config of ["tsconfig.build.json", "tsconfig.testing.json"]) {
   execFileSync(process.execPath, [join(typescript, "bin", "tsc"), "-p", config], { stdio: "inherit" });
 }

@@ -51,7 +51,7 @@ try {
   const command = `plugboard status ${inTerminal}`;
   await writeSection("terminal", `\`\`\`text\n$ ${command}\n${await captureStatus()}\n\`\`\``);
 } finally {
-  if (kept === undefined) await rm(root, { recursive: true, force: true });
+  if (kept === undefined) await rm(root, { recursive: true, force: true, maxRetries: 20 });
 }
 
 async function prepareRoot(): Promise<string> {
@@ -62,7 +62,7 @@ async function prepareRoot(): Promise<string> {
 
 /** Creates an empty home and a git repository with one file for the servers to use. */
 async function prepareFolder(): Promise<void> {
-  await rm(home, { recursive: true, force: true });
+  await rm(home, { recursive: true, force: true, maxRetries: 20 });
   await mkdir(home);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "hello.js"), 'console.log("hello");\n');

@@ -25,5 +25,5 @@ try {
   failed = 1;
   console.log("0 passed, 1 failed");
 }
-rmSync(folder, { recursive: true, force: true });
+rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
 process.exitCode = status === 0 && failed === 0 ? 0 : 1;

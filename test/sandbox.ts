@@ -14,7 +14,7 @@ import type { Folders } from "../src/lib/folders.ts";
 /** An empty home, a project folder and a managed folder of their own, gone when the test is. */
 export function createSandbox(files: Record<string, string | object> = {}): Sandbox {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-")));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 20 }));
   return new Sandbox(root, files);
 }
 

@@ -54,7 +54,7 @@ export async function startServe(build: string): Promise<Contender> {
     targets: ourTargets(own.port),
     stop: async () => {
       await own.stop();
-      await rm(home, { recursive: true, force: true });
+      await rm(home, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }

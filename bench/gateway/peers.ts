@@ -17,7 +17,7 @@ export async function installPeers(): Promise<string> {
   const isThere = (await readFile(file, "utf8").catch(() => "")) === wanted;
   if (isThere) return join(folder, "node_modules");
   console.log(`installing ${Object.keys(versions).join(", ")} into ${folder}`);
-  await rm(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 20 });
   await mkdir(folder, { recursive: true });
   const all = Object.entries(versions).map(([name, version]) => `${name}@${version}`);
   const npm = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact", ...all];
@@ -105,7 +105,7 @@ async function startMcporter(modules: string, tools: number): Promise<Contender>
       await promisify(execFile)(process.execPath, [script, "--config", config, "daemon", "stop"], {
         env,
       }).catch(() => undefined);
-      await rm(home, { recursive: true, force: true });
+      await rm(home, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }
@@ -128,7 +128,7 @@ async function startMcpHub(modules: string, tools: number): Promise<Contender> {
     targets: { legacy: { ...target, transport: "sse" } },
     async stop() {
       await own.stop();
-      await rm(home, { recursive: true, force: true });
+      await rm(home, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }

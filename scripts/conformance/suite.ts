@@ -48,7 +48,7 @@ export async function runSuite(release: string, args: string[], subject: Subject
       scenarios.map((scenario) => readOutcome({ role: subject.role, folder }, scenario)),
     );
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 20 });
   }
 }
 

@@ -6,7 +6,7 @@ import { add, browser, openScene } from "./oauth-fixture.ts";
 
 function helper(body: string): { headersHelper: string[]; runs(): number; say(text: string): void } {
   const folder = mkdtempSync(join(tmpdir(), "plugboard-helper-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
   const program = join(folder, "headers.mjs");
   const says = join(folder, "says");
   const runs = join(folder, "runs");

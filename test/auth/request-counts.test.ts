@@ -100,7 +100,7 @@ describe("how many requests a call costs, with a configured bearer from a file",
       return (record as { tokens: { access_token: string } }).tokens.access_token;
     };
     const folder = mkdtempSync(join(tmpdir(), "plugboard-bearer-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
     const file = join(folder, "token");
     const { server } = scene;
     const rotate = async () => writeFileSync(file, await token());

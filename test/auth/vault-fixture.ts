@@ -38,7 +38,7 @@ export function openVault({ folder, env = {}, keychain, now }: VaultSetting): Op
 
 export function vaultFolder(): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-vault-")));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 20 }));
   return join(root, "state", "vault");
 }
 

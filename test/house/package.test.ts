@@ -63,7 +63,7 @@ describe("the package", () => {
 /** Installs the published files in an empty folder, with only the declared dependencies. */
 function unpack(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-package-")));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
   execFileSync("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], { stdio: "pipe" });
   const place = join(folder, "node_modules", "plugboard");
   mkdirSync(place, { recursive: true });

@@ -53,7 +53,7 @@ describe("the README", () => {
 /** A temporary home in place of /home/ada, with a clone in it whose `npx plugboard` runs the sources. */
 function createClone() {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-readme-")));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 20 }));
   const folder = join(home, "plugboard");
   mkdirSync(folder);
   installModules(join(folder, "node_modules"));

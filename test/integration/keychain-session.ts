@@ -24,7 +24,7 @@ const unlock =
 /** What to run, and with which variables, so that `words` run in a session of their own. */
 export function sessionCommand(box: Sandbox, session: Session, words: string[]) {
   const runtime = box.path("runtime");
-  rmSync(runtime, { recursive: true, force: true });
+  rmSync(runtime, { recursive: true, force: true, maxRetries: 20 });
   mkdirSync(runtime, { mode: 0o700 });
   const before = {
     unlocked: [bus, "--", "/bin/sh", "-c", unlock, "sh"],

@@ -14,7 +14,7 @@ import type { Sandbox } from "../sandbox.ts";
 const command = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 /** What one process compiled, the others need not. */
 const compiled = mkdtempSync(join(tmpdir(), "plugboard-compiled-"));
-afterAll(() => rmSync(compiled, { recursive: true, force: true }));
+afterAll(() => rmSync(compiled, { recursive: true, force: true, maxRetries: 20 }));
 
 const writers = Array.from({ length: 8 }, (_, index) => `W${index}`);
 

@@ -6,7 +6,7 @@ import { createHub } from "../../src/index.ts";
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "plugboard-npm-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 20 }));
   return path;
 }
 

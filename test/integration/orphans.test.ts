@@ -12,7 +12,7 @@ let stateFolder: string;
 beforeAll(async () => {
   stateFolder = await mkdtemp(join(tmpdir(), "plugboard-orphans-"));
 });
-afterAll(() => rm(stateFolder, { recursive: true, force: true }));
+afterAll(() => rm(stateFolder, { recursive: true, force: true, maxRetries: 20 }));
 
 /** Starts the program that holds ten servers and waits until it says that it is ready. */
 async function hold(mode: string) {

@@ -21,7 +21,7 @@ const pauseMs = 10_000;
 const lost = AbortSignal.abort(new PlugboardError("store-unavailable", "Another process has taken over"));
 const runs = Array.from({ length: 20 }, (_, index) => index + 1);
 
-afterAll(() => rmSync(compiled, { recursive: true, force: true }));
+afterAll(() => rmSync(compiled, { recursive: true, force: true, maxRetries: 20 }));
 
 test("M73 twelve processes at the moment of expiry: one refresh, twelve answers, no reuse; twenty times in a row", async () => {
   const scene = await openScene();

@@ -95,6 +95,6 @@ async function read(path: string, key: string): Promise<unknown> {
 
 function statePath(): string {
   const folder = mkdtempSync(join(tmpdir(), "plugboard-store-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
   return join(folder, "state.sqlite");
 }

@@ -87,7 +87,7 @@ beforeAll(() => {
   issue("client", { san: "DNS:client" });
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
 
 describe.skipIf(!hasOpenssl)("M20 TLS is always verified", () => {
   const serve = (name: string) =>

@@ -39,7 +39,7 @@ export async function openFake(
 
 export async function openFolder(): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), "plugboard-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 20 }) };
 }
 
 /** A stdio fake that logs its starts and the messages it received. */

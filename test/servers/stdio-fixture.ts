@@ -30,7 +30,7 @@ export function stdioFixture() {
     later: (close: () => Promise<unknown>) => void closers.push(close),
     async folder(): Promise<string> {
       const path = await mkdtemp(join(tmpdir(), "plugboard-"));
-      closers.push(() => rm(path, { recursive: true, force: true }));
+      closers.push(() => rm(path, { recursive: true, force: true, maxRetries: 20 }));
       return path;
     },
     tree(options: Partial<ProcessTreeOptions> = {}): ProcessTree {

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 /** A folder for one test, removed afterwards. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "plugboard-store-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
   return folder;
 }
 

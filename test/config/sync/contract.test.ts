@@ -11,7 +11,7 @@ import { cases } from "../formats/cases/index.ts";
 import { context } from "../formats/read-fixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "plugboard-sync-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
 
 const mergeable = formats.flatMap((format) =>
   format.merging ? [{ ...format, merging: format.merging }] : [],
