@@ -618,7 +618,7 @@ describe("M62 questions on the command line", () => {
     const yes = await box.cli(call, { forms: ["once"] });
     expect(yes.code).toBe(0);
     expect(yes.asked.join("\n")).toMatch(
-      /read_file of files \(Read a file\)\nEffects: read-only.*\nArguments:\n {2}path {2}\\u\{1b\}\[2J\nAsked because .*\nCall it\?/,
+      /read_file of files \(Read a file\)\nEffects: read-only.*\nArguments:\n {2}path {2}\\u\{1b\}\[2J\nAsked because .*\nRule: approval\.tools\["read_\*"\] in .*config\.json:14\nAlways would cover read_file of "files" with any arguments.*\nCall it\?/,
     );
     expect(await box.cli(call, { forms: ["deny"] })).toMatchObject({
       code: 7,
