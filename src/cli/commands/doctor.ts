@@ -98,7 +98,7 @@ async function examineLists(
   terminal: Terminal,
 ): Promise<KnownLists> {
   if (config.servers.size === 0) return { findings: [] };
-  return withHub(terminal, { config, isLooking: true }, workspace, async (hub) => {
+  const examined = withHub(terminal, { config, isLooking: true }, workspace, async (hub) => {
     const names = new Map<string, string[]>();
     for (const { server, at } of await hub.listStates("tools")) if (at !== undefined) names.set(server, []);
     const known = await hub.allTools({ wait: false });
@@ -116,6 +116,11 @@ async function examineLists(
     const offered = tools.filter(({ ok }) => ok).length;
     const provided = { tools, offered, setAside: tools.length - offered };
     return { findings: [...findings, ...aboutProvider], provided };
+  });
+  return examined.catch((error: unknown) => {
+    // The state has a finding of its own.
+    if (!isPlugboardError(error, "store-unavailable") || provider !== undefined) throw error;
+    return { findings: [] };
   });
 }
 
