@@ -49,6 +49,8 @@ describe("no verb, event or error shows a field that may be a secret", () => {
       "check <>.x --wait 1",
       "read <> x://y",
       "prompt <>.x",
+      "lock <> --yes",
+      "verify <> --json",
       "login <>",
       "logout <>",
     ];
