@@ -158,6 +158,14 @@ describe("M80 a client that breaks the rules of HTTP", () => {
     expect((await post(front.port, modern("tools/list"))).status).toBe(200);
   });
 
+  it("may send as many keys as fit into a body without keeping others waiting", async () => {
+    await using front = await openFront();
+    const keys = Array.from({ length: 300_000 }, (_, index) => `"k${index}":1,`).join("");
+    const { headers } = modern("tools/list");
+    const many = { headers: headers ?? {}, body: body(modern("tools/list")).replace("{", `{${keys}`) };
+    expect((await post(front.port, many)).status).toBe(200);
+  });
+
   it("may close its half of the connection and still read the answer", async () => {
     await using front = await openFront();
     const text = body(modern("tools/list"));
