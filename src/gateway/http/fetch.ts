@@ -55,7 +55,7 @@ class WebReply implements HttpReply {
 
   constructor(signal: AbortSignal, resolve: (response: Response) => void) {
     this.#resolve = resolve;
-    if (signal.aborted) this.#close(false);
+    if (signal.aborted) this.destroy();
     else signal.addEventListener("abort", () => this.destroy(), { once: true });
   }
 

@@ -159,7 +159,7 @@ export class HttpFront {
     };
     try {
       const body = await request.body(this.limits.bodyBytes);
-      if (body === "gone") return;
+      if (body === "gone") return reply.destroy();
       if (!body) return refuseIncoming(incoming, { status: 413, message: tooLarge(this.limits.bodyBytes) });
       await this.#dispatch(incoming, body, release);
     } finally {

@@ -91,6 +91,18 @@ describe("M80 the gateway as a web-standard fetch", () => {
     expect((await response).type).toBe("error");
   });
 
+  it("ends when the body breaks off, and for a request that was aborted before", async () => {
+    await using front = await openFront();
+    const fetch = createFetch(front.front.handle);
+    const broken = new ReadableStream({ pull: (controller) => controller.error(new Error("gone")) });
+    const request = new Request(web({ ...modern("x"), body: "{}" }), { body: broken, duplex: "half" });
+    expect((await fetch(request)).type).toBe("error");
+    const session = await initialize(front.port);
+    const late = web(legacy(session, { id: 1, method: "x" }), AbortSignal.abort());
+    expect((await fetch(late)).type).toBe("error");
+    await until(() => front.front.held.requests === 0);
+  });
+
   it("drops a reader that takes nothing", async () => {
     let sent = 0;
     const flood = async (exchange: Exchange): Promise<Answer> => {
