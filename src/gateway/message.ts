@@ -1,6 +1,6 @@
 import { ParsedParams } from "../index.ts";
 import { isDeeperThan } from "../lib/depth.ts";
-import { jsonItems, readMembers, skipSpace, valueEnd } from "../lib/json-members.ts";
+import { jsonItems, jsonMembers, readMembers, skipSpace, valueEnd } from "../lib/json-members.ts";
 import type { JsonMember } from "../lib/json-members.ts";
 import { isRecord } from "../lib/record.ts";
 import type { RpcFailure } from "./exchange.ts";
@@ -75,6 +75,14 @@ export function readMessage(bytes: Buffer): ClientMessage {
   if (!memberOf(members, "id")) return { kind: "notification", method, params };
   if (!id) throw invalid("`id` must be a string or a number");
   return { kind: "request", id: id.value, idText, method, params };
+}
+
+/** The `idText` of the request that a `notifications/cancelled` is about. */
+export function cancelledId({ params: { bytes, value } }: ClientNotification): string {
+  const { requestId } = value;
+  if (typeof requestId !== "number") return JSON.stringify(requestId) ?? "";
+  const member = memberOf(jsonMembers(bytes) ?? [], "requestId");
+  return member ? bytes.toString("utf8", member.start, member.end) : String(requestId);
 }
 
 /** Finds the members of the message and of its parameters in one pass. False if the bytes are not one object. */

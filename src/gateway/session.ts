@@ -17,6 +17,7 @@ import type {
 import { invalidParams } from "./failure.ts";
 import { isForClient } from "./notifications.ts";
 import type { LogLevels } from "./log-levels.ts";
+import { cancelledId } from "./message.ts";
 import type { ClientAnswer, ClientMessage, ClientNotification, ClientRequest } from "./message.ts";
 import { OpenExchange, notificationText } from "./open-exchange.ts";
 import { hasLegacyTasks, legacyTasks } from "./tasks/protocols.ts";
@@ -181,9 +182,8 @@ export class LegacySession implements Client, ClientSession {
     else question?.reject(new Refusal(answer.error.code, answer.error.message, answer.error.data));
   }
 
-  #cancel({ params }: ClientNotification): void {
-    const { requestId } = params.value;
-    this.#exchanges.get(JSON.stringify(requestId))?.cancel();
+  #cancel(message: ClientNotification): void {
+    this.#exchanges.get(cancelledId(message))?.cancel();
   }
 
   /** Changes that come together are told once. */

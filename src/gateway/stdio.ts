@@ -5,8 +5,8 @@ import { Failure, failed } from "./failure.ts";
 import type { LogLevels } from "./log-levels.ts";
 import { startDeadline } from "../lib/deadline.ts";
 import { TransientMap } from "../lib/transient.ts";
-import { BadMessage, readBatch, readMessage } from "./message.ts";
-import type { ClientMessage, ClientRequest } from "./message.ts";
+import { BadMessage, cancelledId, readBatch, readMessage } from "./message.ts";
+import type { ClientMessage, ClientNotification, ClientRequest } from "./message.ts";
 import { modernClient, revisionOf } from "./modern-client.ts";
 import { OpenExchange } from "./open-exchange.ts";
 import { LegacySession } from "./session.ts";
@@ -144,10 +144,11 @@ class StdioConnection implements Outlet {
       return this.#reply(message.idText, failed(new Failure(-32_000, "The gateway is shutting down.")));
     if (message.kind === "request" && message.method === "initialize") return this.#initialize(message);
     const isModern = message.kind !== "answer" && revisionOf(message.params) !== undefined;
+    if (message.kind === "notification" && message.method === "notifications/cancelled")
+      this.#exchanges.get(cancelledId(message))?.cancel();
+    else if (isModern && message.kind === "notification") return this.#hearModern(message);
     if (isModern || (message.kind === "request" && message.method === "server/discover"))
       return message.kind === "request" ? this.#answerModern(message) : undefined;
-    if (message.kind === "notification" && message.method === "notifications/cancelled")
-      this.#exchanges.get(JSON.stringify(message.params.value["requestId"]))?.cancel();
     if (this.#session) {
       const answer = await this.#session.receive(message, this);
       if (message.kind === "request" && answer) this.#reply(message.idText, answer);
@@ -168,6 +169,16 @@ class StdioConnection implements Outlet {
       this.#reply(message.idText, { result: await session.greeting() });
     } catch (error) {
       this.#reply(message.idText, failed(error));
+    }
+  }
+
+  /** Nobody can be told what is wrong with a notification. */
+  #hearModern({ method, params }: ClientNotification): void {
+    const { endpoint, dispatcher } = this.#settings;
+    try {
+      dispatcher.hear(modernClient(params, endpoint, stdioCaller), method, params);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
     }
   }
 

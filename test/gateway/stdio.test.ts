@@ -2,7 +2,9 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import type { Fields } from "./clients/client.ts";
+import { until } from "./http/open-front.ts";
 import { openPipe } from "./open-pipe.ts";
+import { openUpstream } from "./upstreams.ts";
 
 const eras = ["legacy", "modern"] as const;
 const pairs = eras.flatMap((client) => eras.map((server) => [client, server] as const));
@@ -72,5 +74,28 @@ describe("M80 a pipe", () => {
       { id: 3, error: { code: -32_600 } },
       { id: 4, result: {} },
     ]);
+  });
+
+  it("hears what a modern client says with the revision in it: cancellation and notifications", async () => {
+    await using upstream = await openUpstream("legacy-memory");
+    await using served = await openPipe({ one: upstream.entry });
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const done = served.gateway.serveStdio({ input, output });
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {},
+    };
+    const say = (message: Fields, params: Fields) =>
+      input.write(`${JSON.stringify({ jsonrpc: "2.0", ...message, params: { ...params, _meta } })}\n`);
+    const heard = (method: string) =>
+      until(() => upstream.heard().some(({ message }) => message.method === method));
+    say({ id: 1, method: "tools/call" }, { name: "one__sleep", arguments: { ms: 600_000 } });
+    await heard("tools/call");
+    say({ method: "notifications/acme" }, {});
+    await heard("notifications/acme");
+    say({ method: "notifications/cancelled" }, { requestId: 1 });
+    await heard("notifications/cancelled");
+    input.end();
+    await done;
   });
 });

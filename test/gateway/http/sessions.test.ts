@@ -124,6 +124,22 @@ describe("M80 a legacy session", () => {
     expect(await call).toMatchObject({ status: 202, text: "" });
   });
 
+  it.each(["12345678901234567890", "1.0"])("finds the request %s that its client cancelled", async (id) => {
+    const arrived = Promise.withResolvers<void>();
+    await using front = await openFront(async ({ signal }) => {
+      arrived.resolve();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      return { result: {} };
+    });
+    const headers = { "mcp-session-id": await initialize(front.port) };
+    const call = post(front.port, { headers, body: `{"jsonrpc":"2.0","id":${id},"method":"slow"}` });
+    await arrived.promise;
+    const params = `{"requestId":${id}}`;
+    const body = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`;
+    await post(front.port, { headers, body });
+    expect(await call).toMatchObject({ status: 202, text: "" });
+  });
+
   it("expires when nothing uses it, but not while a stream is open or a request under way", async () => {
     const finish = Promise.withResolvers<void>();
     const slow = async ({ method }: Exchange) => {
