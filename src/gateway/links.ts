@@ -43,7 +43,9 @@ async function rememberLinks(
 
 function mayHaveLinks(result: Record<string, unknown> | Buffer, method: string): boolean {
   if (method !== "tools/call" && method !== "prompts/get" && method !== "resources/read") return false;
-  return !Buffer.isBuffer(result) || result.includes('"resource') || result.includes('"uri"');
+  if (!Buffer.isBuffer(result)) return true;
+  // The last is for `ui/resourceUri`, the other spelling of an app's page.
+  return ['"resource', '"uri"', 'resourceUri"'].some((part) => result.includes(part));
 }
 
 interface Link {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fakeStdio } from "../fixtures/fake/index.ts";
 import type { Script } from "../fixtures/fake/index.ts";
 import { inProcessFake } from "../servers/hub-fixture.ts";
 import type { Fields } from "./clients/client.ts";
@@ -73,6 +74,18 @@ describe("M89 pages of apps", () => {
     };
     expect(contents).toMatchObject([{ uri }]);
   });
+
+  it.each([{ "ui/resourceUri": page }, { ui: { resourceUri: page } }])(
+    "are named by results as they are by tools: %j",
+    async (_meta) => {
+      const on = [{ when: { method: "tools/call" }, do: [{ answer: { content: [], _meta } }] }];
+      const entry = fakeStdio({ ...withApp(), on });
+      await using served = await openPipe({ one: entry, two: entry });
+      const host = await served.connect("modern", { capabilities: ui });
+      const { text } = await host.call("two__show").answer;
+      expect(text).toContain(`resourceUri":"${page}#plugboard=two"`);
+    },
+  );
 
   it("are announced only where a server has the extension", async () => {
     await using served = await openPipe({ one: inProcessFake(withApp()) });
