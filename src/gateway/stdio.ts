@@ -135,7 +135,12 @@ class StdioConnection implements Outlet {
   }
 
   #receive(message: ClientMessage): void {
-    const work = this.#handle(message).finally(() => this.#running.delete(work));
+    const work = this.#handle(message)
+      .catch((error: unknown) => {
+        // Such as a result of a server in this process that is not JSON. Nothing else may end because of it.
+        if (message.kind === "request") this.#reply(message.idText, failed(error));
+      })
+      .finally(() => this.#running.delete(work));
     this.#running.add(work);
   }
 

@@ -46,6 +46,22 @@ describe("M20 a server in the same process", () => {
     );
   });
 
+  it("fails the call whose result is not JSON, and hears of a notification that is not", async () => {
+    const server = addingServer();
+    const structuredContent = { count: 1n };
+    server.registerTool("big", {}, async () => ({ content: [], structuredContent }));
+    server.registerTool("tell", {}, async ({ mcpReq }) => {
+      const params = { level: "error", data: structuredContent } as const;
+      await mcpReq.notify({ method: "notifications/message", params });
+      return { content: [] };
+    });
+    const { call } = await connect(server);
+    const error = { code: -32_603, message: expect.stringContaining("not JSON") as string };
+    expect(await call("big", {})).toMatchObject({ error });
+    expect(await call("tell", {})).toMatchObject({ result: { isError: true } });
+    expect(await call("add", { a: 2, b: 3 })).toMatchObject({ result: { content: [{ text: "5" }] } });
+  });
+
   it("can be connected again after it was closed", async () => {
     const { server, transport } = await connect();
     await transport.close();

@@ -87,7 +87,7 @@ class FarEnd implements SdkTransport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#closed) throw new Error("The connection is closed.");
-    const copy = structuredClone(message) as Record<string, unknown>;
+    const copy = wireCopy(message);
     queueMicrotask(() => this.#toClient(copy));
   }
 
@@ -105,5 +105,22 @@ class FarEnd implements SdkTransport {
     } catch (error) {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)));
     }
+  }
+}
+
+/**
+ * The message as it would arrive over a wire: what is not JSON would fail where it is written to somebody else. An answer
+ * is replaced, because somebody waits for it; of anything else only its sender hears.
+ */
+function wireCopy(message: JSONRPCMessage): Record<string, unknown> {
+  try {
+    return JSON.parse(JSON.stringify(message)) as Record<string, unknown>;
+  } catch (error) {
+    // What is nested too deeply for that is told by the one who looks at it.
+    if (error instanceof RangeError) return structuredClone(message) as Record<string, unknown>;
+    if ("method" in message) throw error;
+    const [reason] = (error instanceof Error ? error.message : String(error)).split("\n");
+    const failure = { code: -32_603, message: `The server's answer is not JSON: ${reason}` };
+    return { jsonrpc: "2.0", id: message.id, error: failure };
   }
 }
