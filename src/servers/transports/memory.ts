@@ -117,7 +117,7 @@ function wireCopy(message: JSONRPCMessage): Record<string, unknown> {
     return JSON.parse(JSON.stringify(message)) as Record<string, unknown>;
   } catch (error) {
     // What is nested too deeply for that is told by the one who looks at it.
-    if (error instanceof RangeError) return structuredClone(message) as Record<string, unknown>;
+    if (error instanceof RangeError) return structuredClone(message);
     if ("method" in message) throw error;
     const [reason] = (error instanceof Error ? error.message : String(error)).split("\n");
     const failure = { code: -32_603, message: `The server's answer is not JSON: ${reason}` };

@@ -95,7 +95,8 @@ describe("M80 the gateway as a web-standard fetch", () => {
     await using front = await openFront();
     const fetch = createFetch(front.front.handle);
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error("gone")) });
-    const request = new Request(web({ ...modern("x"), body: "{}" }), { body: broken, duplex: "half" });
+    const whole = web({ ...modern("x"), body: "{}" });
+    const request = new Request(whole, { method: "POST", body: broken, duplex: "half" });
     expect((await fetch(request)).type).toBe("error");
     const session = await initialize(front.port);
     const late = web(legacy(session, { id: 1, method: "x" }), AbortSignal.abort());
