@@ -1,6 +1,7 @@
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import { isPlugboardError } from "../errors.ts";
 import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
+import { endQuestion } from "./approvals/ask.ts";
 import { answerError } from "./answer-error.ts";
 import { inputsOf } from "./call-inputs.ts";
 import type { InputContext } from "./call-inputs.ts";
@@ -58,8 +59,8 @@ export async function callTool(
     const given = options.resultArguments ? await withResults(args, context.readResult) : args;
     const prepared = prepare(tool, given, call, options, context);
     if (prepared.approval) await prepared.approval;
-    // Another answer may have allowed it: then nobody has to answer the question about it any more.
-    if (options.parking?.question !== undefined) await context.queue.withdraw(options.parking.question);
+    if (options.parking?.question !== undefined)
+      await endQuestion(tool, options.parking.question, context.queue);
     const sent = await sendRepeating(tool, prepared, context);
     const answer = "state" in sent ? await awaitTask(sent, tool, call, prepared, options, context) : sent;
     const presented = present(tool, answer, options, context, call.trace.resultBytes);

@@ -2,6 +2,7 @@ import type { ToolEntry } from "../catalog/tool-entry.ts";
 import { PlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
+import { endQuestion } from "./approvals/ask.ts";
 import type { Call } from "./call-log.ts";
 import { inputsOf } from "./call-inputs.ts";
 import type { InputContext } from "./call-inputs.ts";
@@ -59,8 +60,8 @@ export async function forwardCall(
     const asking = write ? { ...options, exact: () => parsed?.exactText("arguments") } : options;
     const prepared = prepare(tool, given, call, asking, context, parsed !== undefined);
     if (prepared.approval) await prepared.approval;
-    // Another answer may have allowed it: then nobody has to answer the question about it any more.
-    if (options.parking?.question !== undefined) await context.queue.withdraw(options.parking.question);
+    if (options.parking?.question !== undefined)
+      await endQuestion(tool, options.parking.question, context.queue);
     const sent = { ...whole, name: tool.name };
     if ("arguments" in whole || prepared.args !== args) Object.assign(sent, { arguments: prepared.args });
     const task = wantedTask(tool, options, context);

@@ -4,6 +4,7 @@ import { createGateway } from "../../src/gateway/index.ts";
 import type { GatewayOptions } from "../../src/gateway/index.ts";
 import type { Hub, HubOptions, WaitingQuestion } from "../../src/index.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import type { Script } from "../fixtures/fake/index.ts";
 import { openFolder, openHub, openLogged } from "../servers/hub-fixture.ts";
 import type { ClientOptions, Era, Fields } from "./clients/client.ts";
 import { HttpWire } from "./clients/http-wire.ts";
@@ -21,18 +22,28 @@ export interface WaitingOptions {
   approvals?: object;
   gateway?: GatewayOptions;
   hub?: HubOptions;
+  /** In place of the settings that make every call need approval. */
+  settings?: object;
+  script?: Script;
 }
 
 /** A gateway whose calls need approval. Each `start` is one more process, as far as it can tell. */
-export async function openWaiting({ approvals, gateway: own, hub: hubOptions }: WaitingOptions = {}) {
+export async function openWaiting({
+  approvals,
+  gateway: own,
+  hub: hubOptions,
+  settings: asked = { approval: "prompt" },
+  script,
+}: WaitingOptions = {}) {
   const folder = await openFolder();
-  const server = await openLogged();
+  const server = await openLogged(script);
   const path = join(folder.path, "state.sqlite");
-  const settings = { approval: "prompt", approvals: { queue: true, ...approvals } };
+  const settings = { ...asked, approvals: { queue: true, ...approvals } };
   const stops: (() => Promise<void>)[] = [];
-  const start = async () => {
+  /** `changes` are to the server's entry. */
+  const start = async (changes: object = {}) => {
     const store = await openSqliteStore({ path }, () => {});
-    const hub = await openHub({ it: server.entry }, { store, ...hubOptions }, settings);
+    const hub = await openHub({ it: { ...server.entry, ...changes } }, { store, ...hubOptions }, settings);
     await hub.tools();
     const gateway = createGateway(hub, { token, approvalKey, sealKey, ...own });
     const { url, port } = await gateway.listen();

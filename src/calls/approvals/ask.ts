@@ -3,6 +3,7 @@ import { formatPath } from "../../config/documents/document.ts";
 import type { Approval, ApproveQuestion } from "../../interact/interact.ts";
 import type { Outcome } from "../../interact/questions.ts";
 import type { ToolEntry } from "../../catalog/tool-entry.ts";
+import type { ApprovalQueue } from "../queue/queue.ts";
 import { asSent } from "../serializable.ts";
 import type { Approvable, ApproveContext, Verdict } from "../approve.ts";
 import type { Need } from "./need.ts";
@@ -54,9 +55,23 @@ export async function ask(asked: Approvable, need: Need, context: ApproveContext
       if (isPlugboardError(error, "question-declined")) throw refused(tool, "nobody answered in time");
       throw error;
     });
-  if (answer.decision === "cancel") throw turnCancelled(tool, answer.reason);
-  if (answer.decision === "deny") throw refused(tool, answer.reason ?? "it was denied");
+  assertAllowed(tool, answer);
   return { tool, by: "answer", isExact: later !== undefined };
+}
+
+/**
+ * Ends the question about a call that something else allows, for instance an answer about another call: nobody has to
+ * answer it any more. Throws if somebody has denied this very call.
+ */
+export async function endQuestion(tool: ToolEntry, id: string, queue: ApprovalQueue): Promise<void> {
+  await queue.withdraw(id);
+  const denial = await queue.denial(id);
+  if (denial) assertAllowed(tool, denial);
+}
+
+function assertAllowed(tool: ToolEntry, { decision, reason }: Approval): void {
+  if (decision === "cancel") throw turnCancelled(tool, reason);
+  if (decision === "deny") throw refused(tool, reason ?? "it was denied");
 }
 
 const outcomes = { allow: "accepted", deny: "declined", cancel: "cancelled" } as const;

@@ -92,6 +92,12 @@ export class ApprovalQueue {
     await this.#records.forget(id);
   }
 
+  /** The answer of somebody who did not allow the call. */
+  async denial(id: string): Promise<Approval | undefined> {
+    const { state, approval } = (await this.#records.verdict(id))?.verdict ?? {};
+    return state === "denied" ? approval : undefined;
+  }
+
   /** Resolves when a question does not wait any more. */
   async settled(id: string, signal: AbortSignal): Promise<void> {
     for (;;) {

@@ -1,0 +1,49 @@
+import { describe, expect, it, vi } from "vitest";
+import type { Fields, TestClient } from "./clients/client.ts";
+import { call, forms, openWaiting, sum, tasks } from "./waiting.ts";
+
+const done = (client: TestClient, taskId: unknown) =>
+  vi.waitFor(
+    async () => {
+      const task = await client.result(client.once("tasks/get", { taskId }));
+      expect(task).toMatchObject({ status: expect.not.stringMatching("working") });
+      return task;
+    },
+    { timeout: 10_000 },
+  );
+
+/** The same call, by a client that holds a state. */
+const again = ({ requestState }: Fields) => ({
+  ...call,
+  requestState,
+  inputResponses: { approval: { action: "accept" } },
+});
+
+describe("M61 a call that somebody has denied", () => {
+  it.each(["deny", "cancel"] as const)(
+    "is not made after %s because another answer allows its tool",
+    async (decision) => {
+      await using it = await openWaiting();
+      const gateway = await it.start();
+      const [form, task, plain] = [
+        await gateway.connect("modern", forms),
+        await gateway.connect("modern", tasks),
+        await gateway.connect("modern"),
+      ];
+      const state = await form.result(form.once("tools/call", call));
+      const { taskId } = await task.result(task.once("tools/call", call));
+      const held = plain.once("tools/call", call);
+      await vi.waitFor(async () => expect(await gateway.hub.approvals.waiting()).toHaveLength(3));
+      const [first, , last] = await gateway.hub.approvals.waiting();
+      const no = { decision, reason: "not this one" };
+      await gateway.hub.approvals.answer(String(first?.id), no);
+      await gateway.hub.approvals.answer(String(last?.id), { decision: "allow", remember: "session" });
+      expect(await plain.result(held)).toMatchObject(sum);
+      await gateway.hub.approvals.answer(String(taskId), no);
+      expect(JSON.stringify(await done(task, taskId))).toContain("not this one");
+      for (const _twice of [1, 2])
+        expect(JSON.stringify(await form.once("tools/call", again(state)).answer)).toContain("not this one");
+      expect(it.sent()).toHaveLength(1);
+    },
+  );
+});
