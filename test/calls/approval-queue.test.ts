@@ -25,8 +25,12 @@ const codeOf = (work: Promise<unknown>) =>
     (error: unknown) => (isPlugboardError(error) ? `${error.code}: ${error.message}` : String(error)),
   );
 
-async function open(options: HubOptions = {}, own: object = {}) {
-  const server = await openLogged();
+async function open(
+  options: HubOptions = {},
+  own: object = {},
+  of?: { server: Awaited<ReturnType<typeof openLogged>> },
+) {
+  const server = of?.server ?? (await openLogged());
   const hub = await openHub({ it: server.entry }, options, { ...settings, ...own });
   const sent = () => server.heard().filter(({ method }) => method === "tools/call");
   return {
@@ -208,7 +212,7 @@ describe("M61 a call that comes back for its answer", () => {
     const { id } = await left(before.hub);
     await before.hub.close();
     await one.close();
-    await using after = await open({ store: two });
+    await using after = await open({ store: two }, {}, before);
     expect(await codeOf(again(after.hub, id))).toMatch(/^approval-pending/);
     await after.hub.approvals.answer(id, { decision: "allow" });
     expect(await again(after.hub, id)).toMatchObject({ result: { content: [{ text: '{"sum":3}' }] } });

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Fields, TestClient } from "./clients/client.ts";
-import { call, forms, openWaiting, sum, tasks } from "./waiting.ts";
+import { call, forms, openWaiting, sum, tasks, waitingQuestion } from "./waiting.ts";
 
 const done = (client: TestClient, taskId: unknown) =>
   vi.waitFor(
@@ -46,4 +46,21 @@ describe("M61 a call that somebody has denied", () => {
       expect(it.sent()).toHaveLength(1);
     },
   );
+});
+
+describe("M61 an approved call whose server has another entry after a restart", () => {
+  it("is refused, and nothing is run", async () => {
+    await using it = await openWaiting();
+    const first = await it.start();
+    const before = await first.connect("modern", forms);
+    const state = await before.result(before.once("tools/call", call));
+    const { id } = await waitingQuestion(first.hub);
+    await first.hub.approvals.answer(id, { decision: "allow" });
+    await first.stop();
+    const second = await it.start({ env: { ACCOUNT: "another" } });
+    const client = await second.connect("modern", forms);
+    const result = await client.result(client.once("tools/call", again(state)));
+    expect(JSON.stringify(result)).toContain("the tool or its server has changed since");
+    expect(it.sent()).toEqual([]);
+  });
 });

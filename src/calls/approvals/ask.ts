@@ -23,6 +23,7 @@ export async function ask(asked: Approvable, need: Need, context: ApproveContext
     : queue.later({
         tool,
         args: asked.args,
+        entry: approvals.printOf(context.context.entryOf(tool.server)),
         exact,
         parking,
         onProgress,

@@ -151,6 +151,11 @@ export class RememberedApprovals {
     return tool && record.definition !== this.#prints.definition(tool) ? "tool" : undefined;
   }
 
+  /** What a server's entry says about what runs, as whom, and where it leads. */
+  printOf(entry: ApprovalSubject["entry"]): string {
+    return this.#prints.entry(entry);
+  }
+
   #judge(
     record: ApprovalRecord | undefined,
     subject: ApprovalSubject,

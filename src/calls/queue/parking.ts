@@ -27,7 +27,6 @@ export interface Parking {
 
 export interface Waiting extends Omit<AskedCall, "exact"> {
   exact: (() => string | undefined) | undefined;
-  account: string | undefined;
   parking: Parking | undefined;
   onProgress: ((progress: Progress) => void) | undefined;
   /** The error of a call that is not allowed. */

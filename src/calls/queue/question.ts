@@ -11,7 +11,7 @@ export interface WaitingQuestion extends Omit<ApproveQuestion, "kind"> {
   exact?: string;
   /** A hash over the tool's definition as its server sent it. */
   definition: string;
-  /** A hash over caller, tool, definition and arguments. An answer is good for exactly this. */
+  /** A hash over caller, account, server, tool, definition and arguments. An answer is good for exactly this. */
   digest: string;
   /** Milliseconds since the epoch. */
   createdAt: number;
@@ -44,16 +44,20 @@ export interface AskedCall {
   args: Record<string, unknown>;
   /** See `WaitingQuestion`. */
   exact: string | undefined;
+  /** A hash over the server's entry. Another one under its name is another server. */
+  entry: string;
   caller: string | undefined;
+  account: string | undefined;
 }
 
 export function definitionHash({ raw }: Pick<ToolEntry, "raw">): string {
   return sha256(canonicalJson(raw));
 }
 
-export function digestOf({ tool, args, exact, caller }: AskedCall): string {
+export function digestOf({ tool, args, exact, entry, caller, account }: AskedCall): string {
   const { server, name, id } = tool;
-  return sha256(canonicalJson([caller ?? null, server, name, id, definitionHash(tool), args, exact ?? null]));
+  const whose = [caller ?? null, account ?? null];
+  return sha256(canonicalJson([whose, server, entry, name, id, definitionHash(tool), args, exact ?? null]));
 }
 
 /** Undefined for a record of another version of the program. */

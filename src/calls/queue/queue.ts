@@ -162,7 +162,7 @@ export class ApprovalQueue {
       const known = await this.#records.get(parking.question);
       if (!known) throw refused(await this.#whyOver(parking.question));
       if (known.question.digest !== digest)
-        throw refused("the question was about another call, or the tool has changed since");
+        throw refused("the question was about another call, or the tool or its server has changed since");
       return known.question;
     }
     if (this.#settings.mustBeShared && !(await this.#records.isDurable()))
