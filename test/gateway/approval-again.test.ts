@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { Fields, TestClient } from "./clients/client.ts";
+import { throughCallTool } from "./through-call-tool.ts";
 import { call, forms, openWaiting, sum, tasks, waitingQuestion } from "./waiting.ts";
 
 const done = (client: TestClient, taskId: unknown) =>
@@ -62,5 +63,47 @@ describe("M61 an approved call whose server has another entry after a restart", 
     const result = await client.result(client.once("tools/call", again(state)));
     expect(JSON.stringify(result)).toContain("the tool or its server has changed since");
     expect(it.sent()).toEqual([]);
+  });
+});
+
+const silent = {
+  settings: { toolSearch: true },
+  script: { tools: [{ name: "add", inputSchema: { type: "object" } }] },
+};
+
+describe.each(["it__add", "it.add"])("M61 a call of %s through call_tool, where no rule asks", (name) => {
+  it("still needs its verdict as a task after a restart", async () => {
+    await using it = await openWaiting(silent);
+    const first = await it.start();
+    const before = throughCallTool(await first.connect("modern", tasks));
+    const { taskId } = await before.result(before.once("tools/call", { ...call, name }));
+    await first.stop();
+    const second = await it.start();
+    const client = await second.connect("modern", tasks);
+    const answer = await client.result(client.once("tasks/get", { taskId }));
+    expect(answer).toMatchObject({ status: "working" });
+    // Without a verdict it would have been sent before a call that was made after it.
+    await client.result(client.once("tools/call", { ...call, arguments: { a: 40, b: 2 } }));
+    expect(it.sent()).toMatchObject([{ params: { arguments: { a: 40 } } }]);
+    await second.hub.approvals.answer(String(taskId), { decision: "allow" });
+    expect(await done(client, taskId)).toMatchObject({ status: "completed", result: sum });
+    expect(it.sent()).toHaveLength(2);
+  });
+
+  it("still needs its verdict as an input_required state after a restart", async () => {
+    await using it = await openWaiting(silent);
+    const first = await it.start();
+    const before = throughCallTool(await first.connect("modern", forms));
+    const state = await before.result(before.once("tools/call", { ...call, name }));
+    await first.stop();
+    const second = await it.start();
+    const client = throughCallTool(await second.connect("modern", forms));
+    const { id } = await waitingQuestion(second.hub);
+    const sent = client.once("tools/call", { ...again(state), name }, { progressToken: "p" });
+    await client.sees("progress", ({ method }) => method === "notifications/progress");
+    expect(it.sent()).toEqual([]);
+    await second.hub.approvals.answer(id, { decision: "allow" });
+    expect(await client.result(sent)).toMatchObject(sum);
+    expect(it.sent()).toHaveLength(1);
   });
 });

@@ -27,8 +27,12 @@ export async function callMeta(exchange: Exchange, name: MetaName): Promise<Answ
       return answered(await meta.search(args, { signal, wait: false }), exchange);
     }
     const inner = innerParams(params);
-    tool = await meta.find(String(inner.value["name"]), signal);
-    return { exchange: withParams(exchange, inner), meta, tool };
+    const said = inner.value["name"];
+    tool = await meta.find(String(said), signal);
+    const own = endpoint.names.ofTool(tool);
+    // A task may go on in another process, which makes a direct call of it. Those know this name only.
+    const direct = own === said ? inner : innerParams(params, own);
+    return { exchange: withParams(exchange, direct), meta, tool };
   } catch (error) {
     return asAnswer(failedInner(error, meta, tool), exchange);
   }

@@ -41,11 +41,12 @@ function parsed(text: string): unknown {
 
 /**
  * The parameters of the call that a client's call of `call_tool` stands for. Everything else about the request stays, and
- * the inner arguments keep the bytes that came. Throws `arguments-invalid`.
+ * the inner arguments keep the bytes that came. `as` is another name for the tool. Throws `arguments-invalid`.
  */
-export function innerParams(params: ParsedParams): ParsedParams {
+export function innerParams(params: ParsedParams, as?: string): ParsedParams {
   const { arguments: outer } = params.value;
-  const { name } = innerCall(isRecord(outer) ? outer : {});
+  const { name: said } = innerCall(isRecord(outer) ? outer : {});
+  const name = as ?? said;
   const { bytes } = params;
   const members = jsonMembers(bytes) ?? [];
   const given = members.findLast(({ key }) => key === "arguments");
