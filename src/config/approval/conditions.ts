@@ -79,24 +79,37 @@ function textOf(value: unknown): string | undefined {
 /** A path with `..` has to match as it is written and as it is meant, or `docs/../../etc` would pass for `docs/*`. */
 function compare(text: string, globs: readonly string[]): Certainty {
   const isWritten = matchesAny(globs, text);
-  const meant = withoutDots(text);
+  const meant = withoutDots(withoutInvisible(text));
   const isMeant = meant === text ? isWritten : matchesAny(globs, meant);
   if (isWritten && isMeant) return "yes";
   return isWritten || isMeant ? "maybe" : "no";
+}
+
+/** Those who read a URL leave out line breaks and tabs everywhere, and spaces around it: `.\t.` is `..` for them. */
+function withoutInvisible(text: string): string {
+  return (/\p{Cc}/u.test(text) ? text.replaceAll(/\p{Cc}/gu, "") : text).trim();
 }
 
 /** A path or URL without `.` and `..`, also where they are escaped; any other text as it is. */
 function withoutDots(text: string): string {
   if (!/(?:^|[/\\]|%2f|%5c)(?:\.|%2e)/i.test(text)) return text;
   const plain = text.replaceAll(/%2e/gi, ".").replaceAll(/%2f|%5c/gi, "/");
-  const steps = plain.split(/[/\\]/);
-  if (!steps.includes(".") && !steps.includes("..")) return text;
+  const steps = plain.split(/[/\\]/).map(dotsIn);
+  if (!steps.some(({ dots }) => dots !== undefined)) return text;
   const kept: string[] = [];
-  for (const step of steps) {
-    if (step === "..") goUp(kept);
-    else if (step !== ".") kept.push(step);
+  for (const { dots, rest } of steps) {
+    if (dots === "..") goUp(kept);
+    if (dots === undefined || rest !== "") kept.push(rest);
   }
   return kept.join("/");
+}
+
+/** Dots mean the same before a query, a fragment or a parameter of a URL. */
+function dotsIn(step: string): { dots?: string; rest: string } {
+  const dots = /^\.{1,2}(?=[?#;]|$)/.exec(step)?.[0];
+  return dots === undefined
+    ? { rest: step }
+    : { dots, rest: step.slice(dots.length).replace(/^;[^?#]*/, "") };
 }
 
 /** Leaves the last folder. `docs//..` leaves `docs`, and nothing is above the root. */
