@@ -49,20 +49,24 @@ describe("M61 a call that somebody has denied", () => {
   );
 });
 
-describe("M61 an approved call whose server has another entry after a restart", () => {
-  it("is refused, and nothing is run", async () => {
+describe("M61 an approved call of what is another tool after a restart", () => {
+  it.each([
+    ["the server has another entry", { env: { ACCOUNT: "another" } }],
+    ["other effects are configured", { tools: { annotations: { add: { destructiveHint: true } } } }],
+  ])("is refused, and nothing is run or remembered: %s", async (_, changes) => {
     await using it = await openWaiting();
     const first = await it.start();
     const before = await first.connect("modern", forms);
     const state = await before.result(before.once("tools/call", call));
     const { id } = await waitingQuestion(first.hub);
-    await first.hub.approvals.answer(id, { decision: "allow" });
+    await first.hub.approvals.answer(id, { decision: "allow", remember: "always" });
     await first.stop();
-    const second = await it.start({ env: { ACCOUNT: "another" } });
+    const second = await it.start(changes);
     const client = await second.connect("modern", forms);
     const result = await client.result(client.once("tools/call", again(state)));
     expect(JSON.stringify(result)).toContain("the tool or its server has changed since");
     expect(it.sent()).toEqual([]);
+    expect(await second.hub.approvals.list()).toEqual([]);
   });
 });
 

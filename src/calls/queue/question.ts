@@ -55,9 +55,11 @@ export function definitionHash({ raw }: Pick<ToolEntry, "raw">): string {
 }
 
 export function digestOf({ tool, args, exact, entry, caller, account }: AskedCall): string {
-  const { server, name, id } = tool;
+  const { server, name, id, annotations } = tool;
   const whose = [caller ?? null, account ?? null];
-  return sha256(canonicalJson([whose, server, entry, name, id, definitionHash(tool), args, exact ?? null]));
+  // The configuration can correct annotations, so that people are shown others than those of the definition.
+  const defined = [definitionHash(tool), annotations];
+  return sha256(canonicalJson([whose, server, entry, name, id, defined, args, exact ?? null]));
 }
 
 /** Undefined for a record of another version of the program. */
