@@ -111,3 +111,30 @@ describe.each(["it__add", "it.add"])("M61 a call of %s through call_tool, where 
     expect(it.sent()).toHaveLength(1);
   });
 });
+
+describe("M61 a task whose server asks something in the middle of its call", () => {
+  it("leaves no question behind that nobody comes back for", async () => {
+    const hub = { capabilities: { elicitation: { form: {} } } };
+    await using it = await openWaiting({ hub, script: { versions: "modern" } });
+    const first = await it.start();
+    const client = await first.connect("modern", { ...tasks, ...forms });
+    const sent = client.once("tools/call", { name: "it__elicit", arguments: {} });
+    const { taskId } = await client.result(sent);
+    await first.hub.approvals.answer(String(taskId), { decision: "allow" });
+    const inputRequests = await vi.waitFor(async () => {
+      const task = await client.result(client.once("tasks/get", { taskId }));
+      expect(task).toMatchObject({ status: "input_required" });
+      return task["inputRequests"] as Fields;
+    });
+    const [key = ""] = Object.keys(inputRequests);
+    const inputResponses = { [key]: { action: "accept", content: { name: "Ada" } } };
+    await client.result(client.once("tasks/update", { taskId, inputResponses }));
+    const { id } = await waitingQuestion(first.hub);
+    expect(id).not.toBe(taskId);
+    await first.stop();
+    const second = await it.start();
+    expect(await second.hub.approvals.waiting()).toEqual([]);
+    const late = second.hub.approvals.answer(id, { decision: "allow" });
+    await expect(late).rejects.toMatchObject({ code: "question-over", data: { state: "gone" } });
+  });
+});

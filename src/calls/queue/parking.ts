@@ -15,6 +15,8 @@ export interface Parking {
   leaveAfterMs?: number | undefined;
   /** With `leaveAfterMs`: true if it has to leave at once. */
   isLeaving?: (() => boolean) | undefined;
+  /** With `leaveAfterMs`: only this process can come back for the answer, so the question ends with it. */
+  isOurs?: boolean | undefined;
   /** The question that was asked about this very call before. */
   question?: string | undefined;
   /** The id of a new question, for somebody who has one already: a letter, `_` and 20 of a-z and 2-7. */

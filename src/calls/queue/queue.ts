@@ -204,7 +204,7 @@ export class ApprovalQueue {
           });
         const passed = performance.now() - began;
         if (passed >= leaveAfterMs || parking?.isLeaving?.()) {
-          await this.#records.leave(id);
+          if (!parking?.isOurs) await this.#records.leave(id);
           throw pending(question);
         }
         if (passed >= told * progressMs) onProgress?.(progressOf(question, told++));

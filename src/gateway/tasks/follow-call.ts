@@ -29,7 +29,7 @@ export function followCall({ task, exchange, signal, first, begin }: FollowedCal
       const pending = core.tasks.pendingIn(answer);
       if (!pending) break;
       await untilAnswered(pending, task, signal, core);
-      answer = await begin(more, { question: pending.id, leaveAfterMs: 0 });
+      answer = await begin(more, { question: pending.id, leaveAfterMs: 0, isOurs: more !== undefined });
     }
     const its = core.tasks.made.get(answer);
     if (!its) return answer;
@@ -40,7 +40,7 @@ export function followCall({ task, exchange, signal, first, begin }: FollowedCal
     // What waits in a later round has inputs of its own, and ends with this process.
     isServers
       ? resumeServer(exchange, signal, more, core, server)
-      : followed(begin(more, { leaveAfterMs: 0 }), more),
+      : followed(begin(more, { leaveAfterMs: 0, isOurs: true }), more),
   );
 }
 
