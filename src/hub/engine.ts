@@ -28,6 +28,7 @@ import type { ConnectionKey, Use } from "../servers/connection-key.ts";
 import type { ProcessTree } from "../servers/process/process-tree.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import { ServerMemory } from "../servers/server-memory.ts";
+import type { Introduction } from "../servers/server-memory.ts";
 import { ServerSet } from "../servers/server-set.ts";
 import { StartGate } from "../servers/start-gate.ts";
 import type { InProcessServer } from "../servers/transports/memory.ts";
@@ -42,6 +43,7 @@ import type { ServerNotification } from "./server-notification.ts";
 import { ServerRequests } from "./server-requests.ts";
 import { SignIn } from "./sign-in.ts";
 import { ToolCalls } from "./tool-calls.ts";
+import { withheld } from "./withheld.ts";
 
 const idleMs = 600_000;
 const maxConnections = 256;
@@ -187,11 +189,18 @@ export class Engine {
           catalog,
           env,
           config: () => servers.config,
-          introductions: () => servers.introductions(),
+          introductions: () => this.introductions(),
           warn: (message) => this.events.emit({ ...about, message, at: this.now() }),
         }),
     );
     return this.#offers;
+  }
+
+  /** What servers say about themselves, without instructions that a lock file keeps back. */
+  async introductions(): Promise<Map<string, Introduction>> {
+    const said = await this.servers.introductions();
+    const { pins } = this.servers.config;
+    return new Map([...said].map(([name, one]) => [name, withheld(one, pins?.get(name))]));
   }
 
   /** Somebody else may answer from now on, so servers that connect later are told what that one can do. */

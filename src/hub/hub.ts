@@ -139,10 +139,7 @@ export class Hub extends View {
    * back. Does not connect.
    */
   async introductions(): Promise<Map<string, Introduction>> {
-    const { servers } = this.engine;
-    const said = await servers.introductions();
-    const { pins } = servers.config;
-    return new Map([...said].map(([name, one]) => [name, withheld(one, pins?.get(name))]));
+    return this.engine.introductions();
   }
 
   /**
