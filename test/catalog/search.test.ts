@@ -53,6 +53,20 @@ describe("M49 a search", () => {
     expect((await names(await twoServers(), query))[0]).toBe(expected);
   });
 
+  it("returns each tool once, also where all tools have every word that is asked for", async () => {
+    const inputSchema = { type: "object", properties: { path: { type: "string" } } };
+    const one = new ListServer({ tools: [tool("other", "Other.", { inputSchema })] });
+    const tools = ["read_file", "constructor", "__proto__"].map((name) => tool(name, "x", { inputSchema }));
+    const files = new ListServer({ tools });
+    const hub = await hubOf({ b: one.entry, files: files.entry });
+    const found = await names(hub, "read file");
+    expect(found[0]).toBe("read_file");
+    expect(found).toHaveLength(4);
+    expect(new Set(found).size).toBe(4);
+    // A search that counted a tool twice would also have pushed others out.
+    expect(await names(hub, "file")).toHaveLength(4);
+  });
+
   it("returns the tools as `tools` does, with falling scores, and 10 unless told otherwise", async () => {
     const many = new ListServer({
       tools: named(...Array.from({ length: 30 }, (_, at) => `send_mail_${at}`)),

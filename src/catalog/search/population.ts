@@ -59,9 +59,10 @@ export class Population {
     return this.count === this.#postings.size ? all : all.filter((one) => this.#isShown[slotOf(one)] === 1);
   }
 
-  /** How rare something is that `count` tools have. */
+  /** How rare something is that `count` tools have; above zero, also if terms that stand for each other are counted twice. */
   rarity(count: number): number {
-    return Math.log(1 + Math.max(0, this.count - count + 0.5) / (count + 0.5));
+    const all = Math.min(count, this.count);
+    return Math.log(1 + (this.count - all + 0.5) / (all + 0.5));
   }
 
   /** How rare a term is. Remembered, because the same few words are in most names. */
