@@ -27,6 +27,8 @@ export function command(terminal: Terminal): Command {
     .action(async (words: string[], options: SearchOptions) => {
       const { server, limit } = options;
       const query = words.join(" ");
+      // Where there is no server at all, nothing is found either.
+      terminal.exitCode = 1;
       await withServers({ options, server }, terminal, async (hub) => {
         // A query without words fails before any server is started.
         await hub.search(query, { wait: false });
@@ -48,7 +50,7 @@ async function found(
     name: id,
     about: description ?? title ?? "",
   }));
-  if (results.length === 0) terminal.exitCode = 1;
+  terminal.exitCode = results.length === 0 ? 1 : 0;
   const text = results.length === 0 ? nothingFound : rankedText(listed, terminal);
   return { value: { results }, text };
 }
