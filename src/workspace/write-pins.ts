@@ -68,17 +68,19 @@ export async function strayPins(
   folders: Pick<Folders, "config">,
 ): Promise<{ server: string; file: string }[]> {
   const configured = new Set<string>();
-  const files = new Set<string>();
+  const files = new Map<string, string | undefined>();
   for (const { name, origin, shadowed } of config.servers.values()) {
     for (const place of [origin, ...shadowed.map((other) => other.origin)]) {
       const file = lockFileOf(place, folders);
       configured.add(`${file}\n${name}`);
-      if (place.scope === "project" || place.scope === "explicit") files.add(file);
+      if (place.scope === "project") files.set(file, config.projectRoot);
+      // A file that was named may be anywhere.
+      else if (place.scope === "explicit" && !files.has(file)) files.set(file, undefined);
     }
   }
   const stray = await Promise.all(
-    [...files].map(async (file) => {
-      const { servers } = await readLockIn(file, config.projectRoot);
+    [...files].map(async ([file, projectRoot]) => {
+      const { servers } = await readLockIn(file, projectRoot);
       return [...servers.keys()]
         .filter((name) => !configured.has(`${file}\n${name}`))
         .map((server) => ({ server, file }));

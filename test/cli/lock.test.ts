@@ -150,6 +150,18 @@ describe("M52 plugboard lock and verify", () => {
   });
 });
 
+describe("M52 plugboard verify", () => {
+  it("says what to do about a lock that cannot be read, and where there is no server", async () => {
+    const empty = await createSandbox().cli(["verify"]);
+    expect(empty).toMatchObject({ code: 3, err: expect.stringContaining("plugboard add") as unknown });
+    const server = new PinnedServer({ tools: [readFile] });
+    server.box.write(server.lock, "{");
+    const { code, out } = await server.box.cli(["verify"]);
+    expect(code).toBe(3);
+    expect(out).toContain("Restore plugboard.lock from version control, or delete it");
+  });
+});
+
 describe("M52 plugboard serve", () => {
   it("follows the lock: what `lock` approves in another terminal is offered at once, and what is gone from it is not", async () => {
     const server = new PinnedServer({ tools: [readFile] });
@@ -253,6 +265,12 @@ describe("M52 a project's lock", () => {
     expect(out).toContain(
       `files  pinned in ${box.path("project/plugboard.lock")}, but not configured there any more`,
     );
+    // A lock is found beside the file that is named, wherever the command runs.
+    box.write("elsewhere/.mcp.json", box.read("project/.mcp.json"));
+    box.write("elsewhere/plugboard.lock", box.read("project/plugboard.lock"));
+    const away = await box.cli(["verify", "--config", box.path("elsewhere/.mcp.json")]);
+    expect(away.code).toBe(7);
+    expect(away.out).toContain(`files  pinned in ${box.path("elsewhere/plugboard.lock")}, but not`);
     await box.cli(["lock", "--yes", ...config]);
     expect(box.read("project/plugboard.lock")).not.toContain('"files"');
     expect(await box.cli(["verify", ...config])).toMatchObject({ code: 0 });

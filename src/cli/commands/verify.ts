@@ -70,7 +70,11 @@ function noLock({ lockFiles }: LoadedConfig): PlugboardError {
   const places = [...new Set(lockFiles?.values())];
   const message =
     places.length === 0 ? "There is no server to verify." : `There is no lock file: ${places.join(", ")}.`;
-  return new PlugboardError("lock-unreadable", message, { hint: "Write one with `plugboard lock`." });
+  const hint =
+    places.length === 0
+      ? "Add one with `plugboard add`, then pin what it offers with `plugboard lock`."
+      : "Write one with `plugboard lock`.";
+  return new PlugboardError("lock-unreadable", message, { hint });
 }
 
 function exitCodeOf(reports: readonly PinReport[], stray: readonly Stray[]): number {
@@ -95,4 +99,6 @@ function show(reports: readonly PinReport[], stray: readonly Stray[], terminal: 
   );
   if (names.length > 0 || stray.length > 0)
     terminal.out("Run `plugboard lock` to review the differences and approve them.\n");
+  if (reports.some(({ state }) => state === "unreadable"))
+    terminal.out(`${errorTable["lock-unreadable"].hint}\n`);
 }
