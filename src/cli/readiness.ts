@@ -64,11 +64,13 @@ async function checkTool(
 }
 
 function judge(tool: string, explanation: ToolExplanation): Readiness {
-  const { id, server, status, because, approval } = explanation;
+  const { id, server, status, because, approval, pin } = explanation;
   const about = { tool, id, server };
   const hint = `Run \`${joinArgv(["plugboard", "explain", id])}\` to see which rule decides it.`;
-  if (status !== "available")
-    return { ...about, state: "blocked", reason: `it is ${status}: ${because}`, hint, code: "tool-hidden" };
+  const reason = `it is ${status}: ${because}`;
+  if (status !== "available" && pin && pin.state !== "same")
+    return { ...about, state: "blocked", reason, hint: pinHint(server, pin.state), code: "lock-mismatch" };
+  if (status !== "available") return { ...about, state: "blocked", reason, hint, code: "tool-hidden" };
   if (approval.mode === "deny")
     return {
       ...about,
@@ -84,6 +86,11 @@ function judge(tool: string, explanation: ToolExplanation): Readiness {
     reason: isAsked ? `it can be called; approval is ${approval.mode}` : "it can be called",
     ...(approval.rule !== undefined && { approval: approval.mode }),
   };
+}
+
+function pinHint(server: string, state: NonNullable<ToolExplanation["pin"]>["state"]): string {
+  if (state === "unreadable") return errorTable["lock-unreadable"].hint;
+  return `Run \`${joinArgv(["plugboard", "lock", server])}\` to see what changed, and approve it if it is right.`;
 }
 
 /** What is remembered of a server does not say whether it is ready: it has to connect and list its tools now. */

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
+import { PinnedServer, poisoned, readFile } from "../hub/pinned-server.ts";
 import { createSandbox } from "../sandbox.ts";
 import { fakeStdio, startFakeHttp } from "../fixtures/fake/index.ts";
 
@@ -53,6 +54,25 @@ describe("M12 check", () => {
     expect({ code: run.code, ready, state: tools[0]?.state }).toEqual({ code, ready: code === 0, state });
     expect(tools[0]?.reason).toMatch(reason);
     if (code !== 0) expect(tools[0]?.hint).toBeTruthy();
+  });
+
+  it("a tool that a lock sets aside, with the reason and the command that shows the difference", async () => {
+    const server = new PinnedServer({ tools: [readFile] });
+    await server.pin();
+    server.offer({ tools: [poisoned] });
+    const check = async () => {
+      const { code: exit, json } = await server.box.cli(["check", "files.read_file", "--json"]);
+      return { exit, ...(json as unknown as Checked).tools[0] };
+    };
+    expect(await check()).toMatchObject({
+      exit: 7,
+      state: "blocked",
+      code: "lock-mismatch",
+      reason: "it is set-aside: its description changed since the lock file was written",
+      hint: expect.stringContaining("`plugboard lock files`") as unknown,
+    });
+    server.box.write(server.lock, "{");
+    expect((await check()).hint).toContain("Restore plugboard.lock");
   });
 
   it("a server that is starting has to be waited for", async () => {

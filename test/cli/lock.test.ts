@@ -151,10 +151,12 @@ describe("M52 plugboard lock and verify", () => {
 });
 
 describe("M52 plugboard verify", () => {
-  it("says what to do about a lock that cannot be read, and where there is no server", async () => {
+  it("says what to do about a lock that cannot be read and where there is no server, and counts a server once", async () => {
     const empty = await createSandbox().cli(["verify"]);
     expect(empty).toMatchObject({ code: 3, err: expect.stringContaining("plugboard add") as unknown });
     const server = new PinnedServer({ tools: [readFile] });
+    await server.pin();
+    expect((await server.box.cli(["verify", "files", "files"])).out).toContain("1 server offers exactly");
     server.box.write(server.lock, "{");
     const { code, out } = await server.box.cli(["verify"]);
     expect(code).toBe(3);

@@ -77,6 +77,6 @@ function readSeconds(text: string | undefined): number {
   if (text.trim() !== "" && seconds >= 0 && seconds <= longestWait) return seconds * 1_000;
   throw new PlugboardError(
     "usage-invalid",
-    `--wait must be a number of seconds, not ${JSON.stringify(text)}.`,
+    `--wait must be a number of seconds from 0 to ${longestWait.toLocaleString("en")}, not ${JSON.stringify(text)}.`,
   );
 }

@@ -28,7 +28,7 @@ export function command(terminal: Terminal): Command {
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
         for (const name of names) knownServer(config, name);
-        const checked = names.length > 0 ? names : lockedServers(config);
+        const checked = names.length > 0 ? [...new Set(names)] : lockedServers(config);
         const stray = names.length > 0 ? [] : await workspace.strayPins(config);
         if (checked.length + stray.length === 0) throw noLock(config);
         const reports = await check(workspace, config, checked, terminal);
