@@ -73,4 +73,22 @@ describe.skipIf(!hasTmux)("M52 a changed tool on a terminal", () => {
     expect(screen.capture()).toContain("Wrote ");
     expect(await server.box.cli(["verify"])).toMatchObject({ code: 0 });
   });
+
+  it("is not approved by Ctrl-C, nor is what was approved before it", async () => {
+    const server = new PinnedServer({ tools: [readFile] });
+    const file = "home/.config/plugboard/config.json";
+    const { mcpServers } = JSON.parse(server.box.read(file)) as { mcpServers: { files: object } };
+    server.box.write(file, { mcpServers: { files: mcpServers.files, others: mcpServers.files } });
+    await server.pin();
+    const before = server.box.read(server.lock);
+    server.offer({ tools: [{ ...readFile, title: "Read" }] });
+    const screen = onScreen(server.box, ["lock"]);
+    await expect.poll(() => screen.capture(), { timeout: 30_000 }).toContain("Approve 1 change of files?");
+    screen.type("y");
+    await expect.poll(() => screen.capture(), { timeout: 30_000 }).toContain("Approve 1 change of others?");
+    screen.type("C-c");
+    screen.end();
+    expect(screen.capture()).not.toContain("Wrote ");
+    expect(server.box.read(server.lock)).toBe(before);
+  });
 });

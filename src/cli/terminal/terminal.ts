@@ -7,7 +7,7 @@ import { printable } from "../../lib/printable.ts";
 import { clackAsk } from "./ask.ts";
 import type { Ask } from "./ask.ts";
 import { screenText } from "./print.ts";
-import { catchProcessSignals } from "./signals.ts";
+import { Interrupted, catchProcessSignals } from "./signals.ts";
 import type { CaughtSignals } from "./signals.ts";
 
 /** What a command reads from and writes to: the process, or a test. */
@@ -34,7 +34,7 @@ export interface Terminal {
   readInput(): Promise<string>;
   /** Reads the next line that is not empty; undefined at the end of the input, or when aborted. */
   readLine(signal: AbortSignal): Promise<string | undefined>;
-  /** Asks yes or no; only called when `isInteractive`. Cancelling means no. */
+  /** Asks yes or no; only called when `isInteractive`. Ctrl-C throws `Interrupted`. */
   confirm(question: string): Promise<boolean>;
   /** Asks questions; absent without a terminal. */
   ask?: Ask;
@@ -103,7 +103,10 @@ export function processTerminal(): Terminal {
     readLine: (signal) => readLine(stdin, signal),
     confirm: async (question) => {
       const { confirm } = await import("@clack/prompts");
-      return (await confirm({ message: printable(question), initialValue: false })) === true;
+      const answer = await confirm({ message: printable(question), initialValue: false });
+      // Whoever gives up means the whole command, not only this question.
+      if (typeof answer === "symbol") throw new Interrupted("SIGINT");
+      return answer;
     },
   };
 }
