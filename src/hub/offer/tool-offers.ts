@@ -51,7 +51,7 @@ export class ToolOffers {
   /** The hash of the configuration that each decision was made under. */
   readonly #decidedUnder = new WeakMap<Deferral, string>();
   /** By a server's first tool. */
-  readonly #words = new WeakMap<ToolEntry, { count: number; words: string }>();
+  readonly #words = new WeakMap<ToolEntry, { tools: readonly ToolEntry[]; words: string }>();
   readonly #contents = new WeakMap<LoadedConfig, string>();
 
   constructor(settings: ToolOffersSettings) {
@@ -118,17 +118,18 @@ export class ToolOffers {
     return new MetaTools({ view, naming: naming ?? byId, services: () => this.#services(view, scope) });
   }
 
-  /** Words of a server's tools. Most callers see the same tools, so they are counted once. */
+  /** Words of a server's tools. Most callers see the same tools, so they are counted once; others must not see them. */
   #wordsOf(tools: readonly ToolEntry[]): string {
     const [first] = tools;
     if (!first) return "";
     const known = this.#words.get(first);
-    if (known?.count === tools.length) return known.words;
+    if (known?.tools.length === tools.length && known.tools.every((one, at) => one === tools[at]))
+      return known.words;
     const words = typicalWords(
       tools.map(({ name }) => name),
       mostWords,
     ).join(" ");
-    this.#words.set(first, { count: tools.length, words });
+    this.#words.set(first, { tools, words });
     return words;
   }
 
