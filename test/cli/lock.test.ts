@@ -273,7 +273,8 @@ describe("M52 a project's lock", () => {
     const away = await box.cli(["verify", "--config", box.path("elsewhere/.mcp.json")]);
     expect(away.code).toBe(7);
     expect(away.out).toContain(`files  pinned in ${box.path("elsewhere/plugboard.lock")}, but not`);
-    await box.cli(["lock", "--yes", ...config]);
+    const { json } = await box.cli(["lock", "--yes", "--json", ...config]);
+    expect(json).toMatchObject({ removed: [{ server: "files", file: box.path("project/plugboard.lock") }] });
     expect(box.read("project/plugboard.lock")).not.toContain('"files"');
     expect(await box.cli(["verify", ...config])).toMatchObject({ code: 0 });
   });

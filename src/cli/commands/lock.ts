@@ -48,7 +48,8 @@ export function command(terminal: Terminal): Command {
         if (failed) terminal.exitCode = failed.exitCode;
         const written = new Set(approvals.map(({ server }) => server));
         const shown = narrowed.map((one) => ({ ...pinReportJson(one), written: written.has(one.server) }));
-        if (options.json) return terminal.out(json({ files, servers: shown }));
+        const removed = approvals.flatMap(({ server, file, surface }) => (surface ? [] : [{ server, file }]));
+        if (options.json) return terminal.out(json({ files, servers: shown, removed }));
         for (const file of files) terminal.out(`Wrote ${safe(file)}\n`);
         if (files.length === 0) terminal.out("Nothing was written.\n");
       }),
