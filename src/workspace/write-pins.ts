@@ -69,11 +69,13 @@ export async function strayPins(
 ): Promise<{ server: string; file: string }[]> {
   const configured = new Set<string>();
   const files = new Map<string, string | undefined>();
-  for (const { name, origin, shadowed } of config.servers.values()) {
+  for (const { name, origin, shadowed, status } of config.servers.values()) {
     for (const place of [origin, ...shadowed.map((other) => other.origin)]) {
       const file = lockFileOf(place, folders);
       configured.add(`${file}\n${name}`);
-      if (place.scope === "project") files.set(file, config.projectRoot);
+      // Neither read nor written before something in the project is trusted.
+      if (place.scope === "project" && place === origin && status.kind === "ready")
+        files.set(file, config.projectRoot);
       // A file that was named may be anywhere.
       else if (place.scope === "explicit" && !files.has(file)) files.set(file, undefined);
     }

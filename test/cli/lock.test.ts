@@ -237,6 +237,11 @@ describe("M52 a project's lock", () => {
     const { out, err } = await box.cli(["tools"]);
     expect(out).toContain("mcp__own__read_file");
     expect(err).not.toContain("plugboard.lock");
+    const gone = box.write("project/plugboard.lock", { lockVersion: 1, servers: { gone: {} } });
+    const locked = await box.cli(["lock", "--yes"]);
+    expect(locked).toMatchObject({ code: 0, out: expect.not.stringContaining(gone) as unknown });
+    expect(box.read("project/plugboard.lock")).toContain("gone");
+    box.write("project/plugboard.lock", "{".repeat(1_000_000));
     await box.cli(["trust", "files", "--yes"]);
     const { out: trusted } = await box.cli(["tools", "--all"]);
     expect(trusted).toMatch(/mcp__files__read_file +set-aside: its lock file is not valid JSON/);
