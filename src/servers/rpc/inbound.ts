@@ -170,6 +170,7 @@ export class Inbound {
     if (during === undefined) this.#untold++;
     this.#questions.set(id, question);
     const releases: (() => void)[] = [];
+    let hasEnded = false;
     let asked: Waiting[] = [];
     let turn: Turn | undefined;
     try {
@@ -183,7 +184,11 @@ export class Inbound {
       for (const waiting of asked) {
         releases.push(this.#settings.requests.hold(waiting));
         // A question without the request that it belongs to is nobody's any more.
-        (waiting.onEnd ??= []).push(() => void (open.delete(waiting) && open.size === 0 && abort.abort()));
+        (waiting.onEnd ??= []).push(() => {
+          if (!open.delete(waiting) || open.size > 0) return;
+          hasEnded = true;
+          abort.abort();
+        });
       }
       using deadline = startDeadline(questionMs);
       const signal = AbortSignal.any([abort.signal, deadline.signal]);
@@ -194,6 +199,9 @@ export class Inbound {
       await turn?.back();
       if (!abort.signal.aborted) await this.#respond({ jsonrpc: "2.0", id, result });
     } catch (error) {
+      // A server that was told of other roots asks by itself, and only once, whichever request is under way then.
+      if (hasEnded && during === undefined && method === "roots/list" && !question.isWithdrawn)
+        return await this.#askOtherwise(id, question, method, params);
       const failure = error instanceof Refusal ? error : abort.signal.aborted ? isOver : internal;
       // Whoever answered made a mistake, so that one's call fails; the server cannot mend it.
       const [own, ...others] = asked;
@@ -209,6 +217,27 @@ export class Inbound {
       this.#questions.delete(id);
       // The server goes on only when it has the other answers, too.
       for (const other of this.#questions.values()) if (turn && other.aside === turn) turn.stepAside();
+    }
+  }
+
+  /** Asks whoever answers while no request is under way. */
+  async #askOtherwise(
+    id: string | number,
+    question: OpenQuestion,
+    method: string,
+    params: Record<string, unknown>,
+  ): Promise<void> {
+    question.abort = new AbortController();
+    using deadline = startDeadline(questionMs);
+    const signal = AbortSignal.any([question.abort.signal, deadline.signal]);
+    try {
+      const { onQuestion } = this.#settings.otherwise;
+      if (!onQuestion) throw new Refusal(-32_601, "Method not found");
+      const result = await untilAborted(onQuestion({ method, params, signal }), signal);
+      await this.#respond({ jsonrpc: "2.0", id, result });
+    } catch (error) {
+      const failure = error instanceof Refusal ? error : signal.aborted ? isOver : internal;
+      if (!question.isWithdrawn) await this.#respond({ jsonrpc: "2.0", id, error: asRpcError(failure) });
     }
   }
 
