@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 /** Folders whose tests meet programs and servers of every kind, and take longer for it. */
-const system = ["test/{cli,gateway,servers}/**/*.test.ts"];
+const system = ["test/{auth,calls,cli,gateway,hub,servers,workspace}/**/*.test.ts"];
 const integration = ["test/integration/**/*.test.ts"];
 
 /** Long enough for a busy machine: a time-out is for what hangs. */
@@ -9,8 +9,8 @@ const patience = { testTimeout: 240_000, hookTimeout: 120_000 };
 const inProcess = { isolate: false, setupFiles: ["test/property-seed.ts"], ...patience };
 
 /**
- * `unit` is the inner loop and takes less than a minute. `system` tries connections, the gateway and the command line
- * against real programs. `integration` runs whole programs, browsers and many processes.
+ * `unit` is the inner loop and takes less than a minute. `system` tries hubs, logins, the gateway and the command
+ * line against real programs. `integration` runs whole programs, browsers and many processes.
  */
 export default defineConfig({
   test: {
@@ -21,6 +21,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [...system, ...integration],
           ...inProcess,
+          maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
       },
