@@ -137,7 +137,7 @@ function deferralOf(
 }
 
 const notConfigured =
-  "not configured; the caller decides (library and gateway: their caller; `call_tool` and chat: by the tool's annotations)";
+  "no rule; `plugboard call`, the library and the gateway run it without asking, `call_tool` and chat go by its annotations";
 
 function decidingRule(
   { name }: ToolEntry,

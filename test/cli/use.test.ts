@@ -291,6 +291,28 @@ describe("call", () => {
     });
   });
 
+  it("suggests the right name in place of a misspelt one, also where a tool takes any argument", async () => {
+    const inputSchema = {
+      type: "object",
+      properties: { message: { type: "string" }, times: { type: "integer" } },
+      required: ["message"],
+    };
+    const box = setUp({ tools: [{ name: "say", inputSchema }] });
+    const run = await box.cli(["call", "files.say", "mesage=hi", "times=2"]);
+    expect(run.err).toContain('message: is required (you wrote "mesage")');
+    expect(run.err).toContain("Try: plugboard call files.say times=2 message=hi\n");
+  });
+
+  it("says that a server offers no resources or prompts, instead of the protocol's error", async () => {
+    const missing = { error: { code: -32_601, message: "Method not found" } };
+    const box = setUp({
+      on: ["resources/read", "prompts/get"].map((method) => ({ when: { method }, do: [missing] })),
+      prompts: [{ name: "plan" }],
+    });
+    expect((await box.cli(["read", "files", "x://a"])).err).toContain('"files" offers no resources.');
+    expect((await box.cli(["prompt", "files.plan"])).err).toContain('"files" offers no prompts.');
+  });
+
   it("shows text, structured content and links without repeating anything", async () => {
     const box = setUp();
     const show = async (name: string) => (await box.cli(["call", name])).out;

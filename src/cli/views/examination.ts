@@ -145,11 +145,12 @@ function missingProgram({ name, config, baseDir }: ServerEntry, { env }: Workspa
   const folders = (env["PATH"] ?? "").split(delimiter).filter(Boolean);
   const candidates = isPath ? [resolve(baseDir, command)] : folders.map((folder) => join(folder, command));
   if (candidates.some(isExecutable)) return undefined;
-  const where = isPath ? shownWord(candidates.join("")) : `PATH (${folders.join(", ")})`;
   return {
     level: "problem",
     about: name,
-    message: `program "${shownWord(command)}" not found in ${where}`,
+    message: isPath
+      ? `${shownWord(candidates.join(""))} does not exist or cannot be run`
+      : `${shownWord(command)} is in no folder of PATH: ${folders.join(delimiter)}`,
     advice: "Install it, or set `command` to its full path.",
   };
 }
