@@ -14,30 +14,44 @@ import type { StdioTarget, Target } from "./target.ts";
  * the server itself, stay as they are.
  */
 export function explainLauncher(error: unknown, target: Target, env: Environment): unknown {
-  if (target.kind !== "stdio" || !target.launcher || !isPlugboardError(error)) return error;
-  if (error.code !== "server-exited" && error.code !== "start-timeout") return error;
-  const { stderr } = error.data ?? {};
-  const report = launcherReport(typeof stderr === "string" ? stderr : "");
-  const cause = causes.find(({ sign }) => sign.test(report));
-  if (!cause) return error;
-  const { program, ecosystem } = target.launcher;
+  const found = installFailure(error, target);
+  if (!found) return error;
+  const { cause, report, launched, failure } = found;
+  const { program, ecosystem } = launched.launcher;
   const [, host = "the package registry"] = /\bhttps?:\/\/(?:[^@/\s]*@)?([\w.:[\]-]+)/.exec(report) ?? [];
   const [, reason = cause.sign.exec(report)?.[0] ?? ""] = /\breason: (.+)$/m.exec(report) ?? [];
   const why = printable(reason.trim(), { oneLine: true }).slice(0, maxReason);
-  const message = `"${error.server ?? ""}" could not be installed: ${cause.says(program, printable(host))} (${why}).`;
-  return error.with({ message, hint: cause.advises(ecosystem, target, env), executed: "no" });
+  const message = `"${failure.server ?? ""}" could not be installed: ${cause.says(program, printable(host))} (${why}).`;
+  return failure.with({ message, hint: cause.advises(ecosystem, launched, env), executed: "no" });
+}
+
+/** True if a launcher could not download the server, so that the server itself never ran. */
+export function failedToInstall(error: unknown, target: Target): boolean {
+  return installFailure(error, target) !== undefined;
+}
+
+function installFailure(failure: unknown, target: Target) {
+  if (target.kind !== "stdio" || !target.launcher || !isPlugboardError(failure)) return undefined;
+  if (failure.code !== "server-exited" && failure.code !== "start-timeout") return undefined;
+  const { stderr } = failure.data ?? {};
+  const report = launcherReport(typeof stderr === "string" ? stderr : "");
+  // Some launchers break their lines anywhere.
+  const flat = report.replaceAll(/\s+/g, " ");
+  const cause = causes.find(({ sign }) => sign.test(flat));
+  return cause && { cause, report, failure, launched: { ...target, launcher: target.launcher } };
 }
 
 const maxReason = 200;
 
-/** What the launcher itself printed, without the lines of the server that it may have started. */
+/** What the launcher itself printed before it gave up. A server that it started prints none of these beginnings. */
 function launcherReport(stderr: string): string {
-  const lines = stripVTControlCharacters(stderr).split("\n");
-  return lines.filter((line) => ofLauncher.test(line)).join("\n");
+  const text = stripVTControlCharacters(stderr);
+  const start = text.search(ofLauncher);
+  return start === -1 ? "" : text.slice(start);
 }
 
 const ofLauncher =
-  /^npm (?:error|ERR!) |\bERR_PNPM_|\bYN0\d{3}\b|^error: (?:GET https?:|Failed |Request failed|\w+ downloading)|\bFailed to (?:fetch|download)|^\s*(?:├─▶|╰─▶|Caused by:)|Could not fetch URL|\bRetrying \(Retry/;
+  /^npm (?:error|ERR!) |\bERR_PNPM_|\bYN0\d{3}\b|^error: (?:GET https?:|Failed loading https?:|\w+ downloading )|\bFailed to (?:fetch|download)\b|\bCould not fetch URL\b|\bRetrying \(Retry/m;
 
 interface Cause {
   sign: RegExp;
@@ -67,7 +81,7 @@ const causes: readonly Cause[] = [
       ["Check the name and the version.", withheldAdvice(ecosystem, target, env)].filter(Boolean).join(" "),
   },
   {
-    sign: /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ConnectionRefused|ERR_SOCKET_TIMEOUT|E\w+TIMEOUT)\b|dns error|tcp connect error|[Cc]onnection refused|Name or service not known|network is unreachable/,
+    sign: /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ConnectionRefused|ERR_SOCKET_\w+|E\w+TIMEOUT)\b|dns error|error sending request|tcp connect error|[Cc]onnection refused|Name or service not known|network is unreachable/,
     says: (program, host) => `${program} cannot reach ${host}`,
     advises: adviseProxy,
   },
