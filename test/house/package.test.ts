@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -12,6 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { bundleCommandLine } from "../../scripts/bundle.ts";
+import { packageFolders, packageName } from "../../scripts/licences.ts";
 import { errorTable } from "../../src/index.ts";
 import { runNode } from "../run-command.ts";
 
@@ -48,6 +51,33 @@ describe("the package", () => {
     expect(run).toEqual({ code: 0, out: "", err: "" });
     expect(program).toContain("hub.login");
   }, 120_000);
+
+  it("contains no source map that leads nowhere", () => {
+    const files = globSync("dist/**/*", { withFileTypes: true }).filter((entry) => entry.isFile());
+    const maps = files.filter(({ name }) => name.endsWith(".map")).map(({ name }) => name);
+    const linked = files.filter(({ name, parentPath }) => {
+      const text = name.endsWith(".js") ? readFileSync(join(parentPath, name), "utf8") : "";
+      return text.includes("\n//# sourceMappingURL=");
+    });
+    expect({ maps, linked }).toEqual({ maps: [], linked: [] });
+    expect(files.length).toBeGreaterThan(100);
+  });
+
+  it("contains the licence of every package that is bundled into the command line", async () => {
+    const bundle = await bundleCommandLine();
+    const { output } = await bundle.generate({ format: "cjs" });
+    await bundle.close();
+    const modules = output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : []));
+    const notices = readFileSync("dist/cli/THIRD_PARTY_LICENSES.txt", "utf8");
+    const bundled = packageFolders(modules).map(packageName);
+    expect(bundled).toEqual(expect.arrayContaining(["commander", "undici", "yaml", "zod"]));
+    const named = [...notices.matchAll(/^-{80}\n\n(\S+) \d\S* \(\S+\)$/gm)].map(([, name]) => name);
+    expect(named).toEqual(bundled);
+    const grants = notices.match(
+      /Permission is hereby granted|Permission to use, copy, modify|Apache License/g,
+    );
+    expect(grants?.length).toBeGreaterThanOrEqual(bundled.length);
+  });
 
   it("has no registry URL in the lock file", () => {
     expect(readFileSync("package-lock.json", "utf8")).not.toMatch(/"resolved": "https?:/);

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createHub, isPlugboardError } from "../../src/index.ts";
-import type { ConfigLiteral, PlugboardError } from "../../src/index.ts";
+import type { ConfigLiteral } from "../../src/index.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 
@@ -44,7 +44,7 @@ async function launch(line: string, { stderr, env = {}, entry, settings, prepare
   if (!isPlugboardError(error)) throw new Error("expected an error");
   const lines = existsSync(seen) ? readFileSync(seen, "utf8").split("\n") : [];
   const got = Object.fromEntries(lines.map((one) => one.split(/=(.*)/s).slice(0, 2) as [string, string]));
-  return { got, error: error as PlugboardError };
+  return { got, error };
 }
 
 const network = {
