@@ -4,7 +4,7 @@ import { createSandbox } from "../sandbox.ts";
 
 const user = "home/.config/plugboard/config.json";
 
-describe("M20 variables for all servers", () => {
+describe("M05 variables for all servers", () => {
   it("are named once in the user's configuration, and reach every program besides its own", async () => {
     const box = createSandbox({
       [user]: {

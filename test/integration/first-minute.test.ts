@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
@@ -7,6 +6,7 @@ import { issueCertificate } from "../fixtures/registry/authority.ts";
 import { startProxy, type TunnelProxy } from "../fixtures/registry/proxy.ts";
 import { startRegistry, type PackageRegistry } from "../fixtures/registry/registry.ts";
 import { runShell, type CommandRun } from "../run-command.ts";
+import { unpackPackage } from "../unpacked-package.ts";
 
 const host = "registry.npmjs.org";
 const login = "ada:correct-horse-battery";
@@ -19,7 +19,7 @@ function firstMinute(): string[] {
   return commands.slice(0, commands.findIndex((command) => / call /.test(command)) + 1);
 }
 
-describe("M03 the first minute, on a machine where the network has a proxy and a private authority", () => {
+describe("M20 the first minute, on a machine where the network has a proxy and a private authority", () => {
   let root: string;
   let caFile: string;
   let registry: PackageRegistry;
@@ -29,7 +29,11 @@ describe("M03 the first minute, on a machine where the network has a proxy and a
     root = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-first-minute-")));
     const certificate = issueCertificate(root, host);
     ({ caFile } = certificate);
-    registry = await startRegistry([resolve("node_modules"), packed(root)], host, certificate);
+    registry = await startRegistry(
+      [resolve("node_modules"), unpackPackage(join(root, "published"))],
+      host,
+      certificate,
+    );
     proxy = await startProxy({ [`${host}:443`]: registry.port }, login);
   });
 
@@ -107,13 +111,3 @@ describe("M03 the first minute, on a machine where the network has a proxy and a
     expect(seconds).toBeLessThan(10);
   });
 });
-
-/** A `node_modules` folder with Plugboard as it would be published. */
-function packed(root: string): string {
-  const folder = join(root, "published", "node_modules", "plugboard");
-  mkdirSync(folder, { recursive: true });
-  execFileSync("npm", ["pack", "--ignore-scripts", "--pack-destination", root], { stdio: "pipe" });
-  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-  execFileSync("tar", ["-xzf", join(root, `plugboard-${version}.tgz`), "-C", folder, "--strip-components=1"]);
-  return dirname(folder);
-}

@@ -128,7 +128,7 @@ npm error A complete log of this run can be found in: /home/me/.npm/_logs/debug-
 const offline = `npm error code ENOTFOUND
 npm error network request to https://registry.npmjs.org/some-server failed, reason: getaddrinfo ENOTFOUND registry.npmjs.org`;
 
-describe("M45 a launcher that cannot download the server says why, and which variable helps", () => {
+describe("M44 a launcher that cannot download the server says why, and which variable helps", () => {
   it.each<[string, string, Record<string, string>, string, RegExp]>([
     [
       "npx -y some-server",
