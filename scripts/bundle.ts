@@ -10,6 +10,8 @@ export function bundleCommandLine(): Promise<RolldownBuild> {
     external: [/^@modelcontextprotocol\//],
     resolve: { mainFields: ["module", "main"] },
     plugins: [withoutChildProcess()],
+    // `using` is newer than the oldest Node.js that we support.
+    transform: { target: "es2024" },
     treeshake: { moduleSideEffects: false },
     onLog: (level, log, handle) => {
       if (level === "warn" && log.code === "EVAL") return;

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 interface Manifest {
   name: string;
@@ -9,9 +9,13 @@ interface Manifest {
   repository?: string | { url?: string };
 }
 
-/** The folders of the packages that these modules belong to. */
+/** The folders of the packages that these modules belong to. The bundler's own helpers come from the bundler. */
 export function packageFolders(modules: readonly string[]): string[] {
-  const folders = modules.map((path) => /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? "");
+  const folders = modules.map((path) =>
+    /^\0(?:rolldown|@oxc-project)\b/.test(path)
+      ? resolve("node_modules/rolldown")
+      : (/^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? ""),
+  );
   return [...new Set(folders.filter(Boolean))].toSorted((a, b) => (packageName(a) < packageName(b) ? -1 : 1));
 }
 

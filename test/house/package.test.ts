@@ -52,6 +52,16 @@ describe("the package", () => {
     expect(program).toContain("hub.login");
   }, 120_000);
 
+  it("is written in a language that the oldest supported Node.js understands", () => {
+    const files = globSync("dist/**/*.js");
+    // The only syntax of ours that Node.js 22 lacks.
+    const newer = files.filter((file) =>
+      /[;{}]\s*(?:await )?using [\w$]+\s*=/.test(readFileSync(file, "utf8")),
+    );
+    expect(newer).toEqual([]);
+    expect(files.length).toBeGreaterThan(100);
+  });
+
   it("contains no source map that leads nowhere", () => {
     const files = globSync("dist/**/*", { withFileTypes: true }).filter((entry) => entry.isFile());
     const maps = files.filter(({ name }) => name.endsWith(".map")).map(({ name }) => name);
