@@ -1,3 +1,5 @@
+import "./lib/require-runtime.ts";
+
 // Start here: a configuration, and all of its servers as one object.
 export { loadConfig, Workspace } from "./workspace/workspace.ts";
 export type { WorkspaceOptions } from "./workspace/workspace.ts";

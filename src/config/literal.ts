@@ -4,6 +4,7 @@ import { isRecord } from "../lib/record.ts";
 import { bareObject } from "./documents/document.ts";
 import { checkBundles, mergeServers, refuseUntrustedWithoutAllowList } from "./merge.ts";
 import type { LoadedConfig, ServerEntry } from "./model.ts";
+import { withInheritedEnv } from "./own-settings.ts";
 import { checkConfig } from "./parse.ts";
 import { noPolicy } from "./policy/policy.ts";
 import type { ManagedPolicy } from "./policy/policy.ts";
@@ -59,7 +60,7 @@ export function fromLiteral<T extends { connect(transport: never): Promise<void>
   const known = nothingKnown();
   const entries = merged.map((entry): [string, ServerEntry] => [
     entry.name,
-    judgeServer(entry, {
+    judgeServer(withInheritedEnv(entry, parsed.settings), {
       policy,
       env,
       trust: { isTrusted: true, scripts: {} },

@@ -152,6 +152,21 @@ describe("M05 add, list, get, remove", () => {
     expect((await box.cli(["get", "it"])).out).toContain("the local scope");
   });
 
+  it("passes on variables that --inherit-env names, and never takes a value there", async () => {
+    const box = createSandbox();
+    const names = ["--inherit-env", "AWS_*,NPM_TOKEN", "--inherit-env", "REGION"];
+    expect((await box.cli(["add", ...names, "cloud", "--", "npx", "cloud-server"])).code).toBe(0);
+    const { json } = await box.cli(["get", "cloud", "--json"]);
+    expect(json).toMatchObject({ config: { inheritEnv: ["AWS_*", "NPM_TOKEN", "REGION"] } });
+    const value = await box.cli(["add", "--inherit-env", "TOKEN=abc", "other", "--", "npx", "other-server"]);
+    expect(value.code).toBe(2);
+    expect(value.err).toContain("--inherit-env takes names of variables");
+    expect(value.err).not.toContain("abc");
+    const remote = await box.cli(["add", ...names, "remote", "https://a.example/mcp"]);
+    expect(remote.code).toBe(2);
+    expect(remote.err).toContain("--inherit-env works only with a command");
+  });
+
   it("does not replace a server unless forced", async () => {
     const box = createSandbox();
     await box.cli(["add", "it", "--", "one"]);

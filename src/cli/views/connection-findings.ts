@@ -2,6 +2,7 @@ import { describeOrigin, errorTable, shownUrl } from "../../index.ts";
 import type { ServerEntry } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { lastLines } from "../../lib/last-words.ts";
+import { wrappedLauncher } from "../../lib/package-launcher.ts";
 import type { Finding } from "./finding.ts";
 import { count } from "../terminal/print.ts";
 import { targetOf } from "./server.ts";
@@ -64,7 +65,8 @@ function anomalies(row: StatusRow, entry: ServerEntry | undefined): Finding[] {
     });
   }
   if (startMs > slowStartMs) {
-    const isFetched = /(^|\/)(npx|bunx|uvx|pipx)$/.test(entry?.config?.command ?? "");
+    const { command = "", args = [] } = entry?.config ?? {};
+    const isFetched = wrappedLauncher([command, ...args])?.namesPackage;
     found.push({
       level: "note",
       about,

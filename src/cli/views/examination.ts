@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { isPlugboardError, literalSecrets, shownWord, unpinnedPackage } from "../../index.ts";
 import type { Diagnostic, LoadedConfig, ServerEntry, Workspace } from "../../index.ts";
+import { runtimeOf } from "../../lib/runtime.ts";
 import { moveCommand } from "../plain-secrets.ts";
 import type { Finding } from "./finding.ts";
 import { count } from "../terminal/print.ts";
@@ -16,8 +17,9 @@ export async function examine(
   willConnect: boolean,
 ): Promise<Finding[]> {
   const servers = [...config.servers.values()];
+  const runtime = runtimeOf(process.versions);
   return [
-    { level: "ok", about: "node", message: process.versions.node },
+    { level: "ok", about: "runtime", message: `${runtime.name} ${runtime.version}` },
     await examineState(workspace),
     ...(config.policy.broken === undefined
       ? []
