@@ -14,6 +14,8 @@ export type { ListState, View, ViewOptions } from "./hub/view.ts";
 export type { Use } from "./servers/connection-key.ts";
 export type { Introduction } from "./servers/server-memory.ts";
 export type { ServerReport } from "./servers/server-report.ts";
+export { serverState, serverStates } from "./lib/server-state.ts";
+export type { ServerStateName } from "./lib/server-state.ts";
 export type { Store } from "./store/store.ts";
 export type { Environment, Folders } from "./lib/folders.ts";
 export { version } from "./lib/version.ts";
@@ -36,6 +38,7 @@ export type { ListedEntry, ListOptions, ToolListOptions } from "./catalog/settin
 export type { FoundTool, SearchOptions } from "./catalog/search.ts";
 export type { ToolEntry } from "./catalog/tool-entry.ts";
 export type { ApprovalEntry, Approvals, RevokedApprovals } from "./hub/approvals.ts";
+export { hidingRule } from "./hub/explain-tool.ts";
 export type { ApprovalExplanation, ToolExplanation, ToolRule } from "./hub/explain-tool.ts";
 export { conditionWords } from "./calls/approvals/words.ts";
 export { innerCall, innerParams } from "./hub/offer/inner-call.ts";

@@ -87,9 +87,12 @@ function issuerWords({ server, issuer, endpoints, sends }: IssuerChosen): string
   return `note: ${what}, which the server named; it is not configured. From now on it is sent nowhere else. To choose it yourself, set \`oauth.issuer\`.`;
 }
 
-/** The configuration for a verb that uses servers. Refuses if rules of the user are missing in it. */
-export async function loadForUse(workspace: Workspace): Promise<LoadedConfig> {
-  const config = await workspace.load();
+/** The configuration for a verb that uses servers. Refuses if rules of the user are missing in it. For `secrets`, see `Workspace.load`. */
+export async function loadForUse(
+  workspace: Workspace,
+  options: { secrets?: boolean } = {},
+): Promise<LoadedConfig> {
+  const config = await workspace.load(options);
   assertNoLostRule(config);
   return config;
 }

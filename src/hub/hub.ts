@@ -103,7 +103,7 @@ export class Hub extends View {
         config?.required &&
         status.kind === "disabled" &&
         status.reason !== "untrusted" &&
-        status.reason !== "config",
+        status.reason !== "off",
     );
     if (impossible) await this.#connectWithoutLogin(impossible.name);
     const starts = names.map((name) =>

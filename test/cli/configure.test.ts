@@ -434,6 +434,6 @@ describe("the command line as a whole", () => {
     const run = await box.cli(["doctor"]);
     expect(run.code).toBe(3);
     expect(run.out).toContain('program "no-such-program" not found in PATH (');
-    expect(run.out).toContain("headers.Authorization");
+    expect(run.out).toContain("the header Authorization is a plain-text secret");
   });
 });

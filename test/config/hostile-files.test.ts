@@ -109,7 +109,7 @@ describe("M11 one hostile part of a file", () => {
     expect(states).toEqual([
       ["circle", "disabled"],
       ["deep", "disabled"],
-      ["good", "idle"],
+      ["good", "ready"],
     ]);
     const messages = hub.config.diagnostics.map(({ path, message }) => `${path}: ${message}`);
     expect(messages.sort()).toEqual(
@@ -136,7 +136,9 @@ describe("M11 one hostile part of a file", () => {
     expect(settings.profiles).toEqual({ toString: "work" });
     const literal = JSON.parse(text) as { mcpServers: object };
     await using hub = await createHub({ servers: literal.mcpServers } as never);
-    expect(hub.status().map(({ name, state }) => [name, state])).toEqual(names.map((name) => [name, "idle"]));
+    expect(hub.status().map(({ name, state }) => [name, state])).toEqual(
+      names.map((name) => [name, "ready"]),
+    );
   });
 
   it("with a duplicate key is set aside in every notation", async () => {

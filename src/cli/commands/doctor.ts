@@ -4,7 +4,7 @@ import { argumentMistakes, isPlugboardError, lostRule, unmatchedPatterns } from 
 import type { LoadedConfig, Workspace } from "../../index.ts";
 import { connectionFindings } from "../views/connection-findings.ts";
 import { examine, fromDiagnostic } from "../views/examination.ts";
-import { findingLines } from "../views/finding.ts";
+import { findingLines, worstFirst } from "../views/finding.ts";
 import type { Finding } from "../views/finding.ts";
 import { unreadableFindings, unusedFindings } from "../views/kept.ts";
 import { flagFinding, pinFindings } from "../views/pin-findings.ts";
@@ -39,7 +39,7 @@ export function command(terminal: Terminal): Command {
     )
     .action(async (names: string[], options: DoctorOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const whole = await workspace.load();
+        const whole = await workspace.load({ secrets: true });
         for (const name of names) workspace.require(whole, name);
         const config = onlyServers(whole, names);
         const findings = await examine(workspace, config, options.connect ?? false);
@@ -49,19 +49,20 @@ export function command(terminal: Terminal): Command {
         if (options.connect) findings.push(...(await connectAll(workspace, config, options, terminal)));
         const { provided, findings: ofLists } = await examineLists(
           workspace,
-          config,
+          onlyServers(await workspace.load(), names),
           options.provider,
           terminal,
         );
         findings.push(...ofLists);
         const problems = findings.filter(isProblem).length;
+        const sorted = worstFirst(findings);
         if (options.json) {
-          return terminal.out(json({ healthy: problems === 0, findings, ...provided }));
+          return terminal.out(json({ healthy: problems === 0, findings: sorted, ...provided }));
         }
         const width = terminal.isLive ? terminal.columns - 1 : Infinity;
         terminal.out(
           printLines(
-            findings.flatMap((finding) => findingLines(finding, width)),
+            sorted.flatMap((finding) => findingLines(finding, width)),
             terminal,
           ),
         );

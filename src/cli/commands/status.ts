@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { serverStates } from "../../index.ts";
 import type { LoadedConfig, Workspace } from "../../index.ts";
 import { drawWhile, printLines } from "../terminal/live-area.ts";
 import { noServersText } from "../views/server.ts";
@@ -13,6 +14,10 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import { loadForUse, onlyServers, withHub } from "../with-hub.ts";
 
+const statesHelp = `\nStates:\n${Object.entries(serverStates)
+  .map(([name, meaning]) => `  ${name.padEnd(20)} ${meaning}`)
+  .join("\n")}`;
+
 interface StatusOptions extends ProfileOptions {
   watch?: boolean;
 }
@@ -26,9 +31,11 @@ export function command(terminal: Terminal): Command {
     .argument("[names...]", "the servers to show (default: all)")
     .option("-w, --watch", "stay connected and show every change until Ctrl-C")
     .addOption(profileOption())
+    .addHelpText("after", statesHelp)
     .action(async (names: string[], options: StatusOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = await loadForUse(workspace);
+        // A watch goes on when a secret is set, so it finds out by connecting.
+        const config = await loadForUse(workspace, { secrets: !options.watch });
         for (const name of names) workspace.require(config, name);
         if (!options.json) reportDiagnostics(config.diagnostics, terminal);
         if (options.watch) return watchStatus(workspace, config, names, options, terminal);
