@@ -187,7 +187,7 @@ describe("M10 a hostile file of another client", () => {
       "home/.config/goose/config.yaml": `extensions: ${inside("[", "]")}\n`,
       "home/.gemini/settings.json": { mcpServers: { good: { command: "true" } } },
     });
-    const { out, code } = await box.cli(["import", "cursor", "codex", "goose", "gemini"]);
+    const { out, code } = await box.cli(["import", "cursor", "codex", "goose", "gemini", "--yes"]);
     expect(out.match(/nested deeper than 64 levels/g)).toHaveLength(3);
     expect([...(await loadConfig(box.options)).servers.keys()]).toEqual(["good"]);
     expect(code).toBe(3);
