@@ -1,7 +1,7 @@
 import { assertNoLostRule, createHub, lostRule } from "../index.ts";
 import type { Hub, Interact, IssuerChosen, LoadedConfig, ServerEntry, Workspace } from "../index.ts";
 import { painter, safe } from "./terminal/print.ts";
-import { diagnosticLine } from "./terminal/report.ts";
+import { diagnosticLine, exitCodeOfMistakes } from "./terminal/report.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 export interface HubUse {
@@ -97,10 +97,12 @@ export async function loadForUse(
   return config;
 }
 
-/** Shows a verb that only looks what it looks past. */
+/** Shows a verb that only looks what it looks past. What it shows is then not the whole, so it fails. */
 export function reportLostRule(config: LoadedConfig, terminal: Terminal): void {
   const mistake = lostRule(config);
-  if (mistake) terminal.err(diagnosticLine(mistake, terminal));
+  if (!mistake) return;
+  terminal.err(diagnosticLine(mistake, terminal));
+  terminal.exitCode = exitCodeOfMistakes([mistake]);
 }
 
 /** Limits a configuration to the named servers, or to all if none is named, with connections that can be observed. */

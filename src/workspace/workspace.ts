@@ -179,7 +179,8 @@ export class Workspace {
     });
     const entry = (await this.load()).servers.get(name);
     if (entry?.needsTrust && entry.origin.file === file && options.trust !== false) await this.trust(entry);
-    return entry?.origin.file === file ? entry.origin : origin;
+    const places = entry ? [entry.origin, ...entry.shadowed.map((other) => other.origin)] : [];
+    return places.find((place) => place.file === file) ?? origin;
   }
 
   /**

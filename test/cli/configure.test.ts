@@ -239,7 +239,7 @@ describe("M04 config validate, path, show, schema", () => {
       "config.json:3:12 mcpServers.a.comand: unknown field `comand` — did you mean `command`?",
     );
     const list = await box.cli(["list"]);
-    expect(list.code).toBe(0);
+    expect(list.code).toBe(3);
     expect(list.out).toMatch(/a +invalid/);
     expect(list.out).toMatch(/b +ready/);
   });

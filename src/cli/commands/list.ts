@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { describeServer, noServersText } from "../views/server.ts";
 import { hanging, json, painter, safe, table } from "../terminal/print.ts";
-import { reportDiagnostics } from "../terminal/report.ts";
+import { exitCodeOfMistakes, reportDiagnostics } from "../terminal/report.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { cutText } from "../terminal/text-width.ts";
 import { verb, withWorkspace } from "../verb.ts";
@@ -19,6 +19,7 @@ export function command(terminal: Terminal): Command {
 
 function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal): void {
   const servers = [...config.servers.values()];
+  terminal.exitCode = exitCodeOfMistakes(config.diagnostics);
   if (options.json) {
     terminal.out(json({ servers: servers.map(describeServer), diagnostics: config.diagnostics }));
     return;

@@ -6,7 +6,7 @@ import { noServersText } from "../views/server.ts";
 import { json } from "../terminal/print.ts";
 import { profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
-import { reportDiagnostics } from "../terminal/report.ts";
+import { exitCodeOfMistakes, reportDiagnostics } from "../terminal/report.ts";
 import { StatusBoard, exitCodeOf } from "../views/status/board.ts";
 import { statusLines, summaryLine, tableLines } from "../views/status/lines.ts";
 import { watchStatus } from "../views/status/watch.ts";
@@ -50,6 +50,11 @@ async function showStatus(
   options: StatusOptions,
   terminal: Terminal,
 ): Promise<void> {
+  // Those of servers are in their rows.
+  const mistakes = config.diagnostics.filter(
+    ({ server, severity }) => server === undefined && severity === "error",
+  );
+  terminal.exitCode = exitCodeOfMistakes(mistakes);
   if (config.servers.size === 0 && !options.json) return terminal.out(noServersText);
   const { profile } = options;
   await withHub(terminal, { config, tolerant: true, profile }, workspace, async (hub, signal) => {
@@ -68,8 +73,11 @@ async function showStatus(
       });
     signal.throwIfAborted();
     const rows = board.rows();
-    terminal.exitCode = exitCodeOf(rows);
-    if (options.json) return terminal.out(json({ healthy: terminal.exitCode === 0, servers: rows }));
+    terminal.exitCode = exitCodeOf(rows) || terminal.exitCode;
+    if (options.json) {
+      const why = mistakes.length > 0 && { diagnostics: mistakes };
+      return terminal.out(json({ healthy: terminal.exitCode === 0, servers: rows, ...why }));
+    }
     terminal.out(`${printLines(statusLines(view()), terminal)}\n${summaryLine(rows)}\n`);
   });
 }

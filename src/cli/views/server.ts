@@ -22,7 +22,7 @@ export function describeServer(entry: ServerEntry) {
   };
 }
 
-export function transportOf({ config }: ServerEntry): string {
+export function transportOf({ config }: Pick<ServerEntry, "config">): string {
   if (!config) return "?";
   return config.type ?? (config.url === undefined ? "stdio" : "http");
 }
@@ -35,7 +35,7 @@ function hostOf({ config, written }: Pick<ServerEntry, "config" | "written">): {
 
 /** The command line or URL. Hides credentials unless `isExact`. */
 export function targetOf(
-  { config, written }: Pick<ServerEntry, "config" | "written">,
+  { config, written }: Pick<ServerEntry, "written"> & Partial<Pick<ServerEntry, "config">>,
   isExact = false,
 ): string {
   const { command, args, url } = config ?? (isRecord(written) ? written : {});
