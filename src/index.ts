@@ -111,7 +111,7 @@ export type { SecretSource } from "./config/expand.ts";
 
 // Configuration: reading, comparing, following, explaining and showing it.
 export type * from "./config/model.ts";
-export type { ConfigLiteral } from "./config/literal.ts";
+export type { ConfigLiteral, FileLiteral, LiteralServer } from "./config/literal.ts";
 export type { ManagedPolicy } from "./config/policy/policy.ts";
 export { configJsonSchema } from "./config/schema.ts";
 export type { BundleConfig, Settings } from "./config/schema.ts";

@@ -104,14 +104,17 @@ describe("M11 one hostile part of a file", () => {
     const deep = { url: "https://a.example/mcp", oauth: nested(20_000) };
     const bundles = { deep: nested(20_000) };
     const settings = { chat: nested(20_000) };
-    await using hub = await createHub({ servers: { circle, deep, good }, bundles, ...settings } as never);
+    const overrides = { mcpServers: { circle, deep, good }, bundles, ...settings };
+    const config = await loadConfig({ ...createSandbox().options, overrides });
+    await using hub = await createHub(config, { lostRules: "ignore" });
     const states = hub.status().map(({ name, state }) => [name, state]);
     expect(states).toEqual([
       ["circle", "disabled"],
       ["deep", "disabled"],
       ["good", "ready"],
     ]);
-    const messages = hub.config.diagnostics.map(({ path, message }) => `${path}: ${message}`);
+    const messages = config.diagnostics.map(({ path, message }) => `${path}: ${message}`);
+    await expect(createHub(overrides as never)).rejects.toThrow("mcpServers.circle: nested deeper");
     expect(messages.sort()).toEqual(
       ["bundles.deep", "chat", "mcpServers.circle", "mcpServers.deep"].map(
         (path) => `${path}: nested deeper than 64 levels`,
