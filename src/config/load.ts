@@ -111,11 +111,11 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
 /** A project's file is shared with everybody who has the project. */
 function plainSecretWarnings({ name, origin, written, fields }: ServerEntry): Diagnostic[] {
   if (origin.scope !== "project") return [];
-  return literalSecrets(name, written).map(({ field }) => ({
+  return literalSecrets(name, written).map(({ field, label }) => ({
     severity: "warning",
     server: name,
     path: `mcpServers.${name}.${field}`,
-    message: "seems to be a secret in plain text, in a file that others may read",
+    message: `${label} seems to be a secret in plain text, in a file that others may read`,
     suggestion: `run \`${joinArgv(["plugboard", "secret", "move", name])}\``,
     ...positionOf(fields[field.split(/[.[]/)[0] ?? ""] ?? origin),
   }));

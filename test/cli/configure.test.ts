@@ -254,7 +254,7 @@ describe("M04 config validate, path, show, schema", () => {
       "config.json:3:12 mcpServers.a.comand: unknown field `comand` — did you mean `command`?",
     );
     const list = await box.cli(["list"]);
-    expect(list.code).toBe(0);
+    expect(list.code).toBe(3);
     expect(list.out).toMatch(/a +invalid/);
     expect(list.out).toMatch(/b +ready/);
   });
@@ -449,6 +449,6 @@ describe("the command line as a whole", () => {
     const run = await box.cli(["doctor"]);
     expect(run.code).toBe(3);
     expect(run.out).toContain("no-such-program is in no folder of PATH: ");
-    expect(run.out).toContain("headers.Authorization");
+    expect(run.out).toContain("the header Authorization is a plain-text secret");
   });
 });

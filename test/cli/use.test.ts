@@ -160,12 +160,12 @@ describe("tools", () => {
     expect(some.out).toContain("2 tools are hidden or set aside. Use --all to see why.");
     expect(some.out).not.toContain("mcp__files__secret");
     const { out } = await box.cli(["tools", "--all"]);
-    expect(out).toMatch(/mcp__files__secret +hidden: it is on the server's deny list/);
+    expect(out).toMatch(/mcp__files__secret +hidden by tools\.deny \(.*config\.json:\d+\)/);
     expect(out).toMatch(/mcp__files__hostile +set-aside: its input schema/);
-    expect((await box.cli(["tools", "secret"])).out).toMatch(/hidden +it is on the server's deny list/);
+    expect((await box.cli(["tools", "secret"])).out).toMatch(/status +hidden by tools\.deny \(/);
     expect(await box.cli(["call", "secret"])).toMatchObject({
       code: 7,
-      err: expect.stringContaining("deny list") as string,
+      err: expect.stringContaining("`tools.deny` hides it") as string,
     });
   });
 
@@ -747,8 +747,7 @@ describe("M12 and M51 on the command line", () => {
     expect(existsSync(log)).toBe(false);
     await box.cli(["tools"]);
     const hidden = await box.cli(["explain", "files.plain"]);
-    expect(hidden.out).toMatch(/status +hidden: it is on the server's deny list/);
-    expect(hidden.out).toMatch(/deny list, tools\.deny\[0\] "plain" {2}.*config\.json:\d+\n/);
+    expect(hidden.out).toMatch(/status +hidden by tools\.deny \(.*config\.json:\d+\)/);
     expect(hidden.out).toMatch(/rule +tools\.deny\[0\] "plain" +.*config\.json:\d+/);
     expect((await box.cli(["explain", "read_file"])).out).toMatch(/approval prompt, from .*config\.json:\d+/);
     expect((await box.cli(["explain", "files.url"])).out).toContain("link, renamed to url");

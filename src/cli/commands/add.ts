@@ -4,6 +4,7 @@ import { PlugboardError, secretOwner } from "../../index.ts";
 import type { WritableScope } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { addServer } from "../add-server.ts";
+import { assertNoAddress } from "../arguments/address-mistake.ts";
 import type { KeptSecret } from "../add-server.ts";
 import { safe } from "../terminal/print.ts";
 import { readSecretValue } from "../terminal/secret-value.ts";
@@ -65,7 +66,10 @@ export function command(terminal: Terminal): Command {
           hint: "Example: plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .",
         });
       }
-      if (!isRemote(target, options)) return addServer(name, local(target, args, options), options, terminal);
+      if (!isRemote(target, options)) {
+        if (options.transport === undefined) assertNoAddress(name, target, args, terminal);
+        return addServer(name, local(target, args, options), options, terminal);
+      }
       const written = remote(target, args, options);
       const kept = options.clientSecret ? await readClientSecret(name, options, terminal) : undefined;
       if (kept) written.oauth = { ...written.oauth, clientSecret: `\${secret:${kept.name}}` };
