@@ -1,24 +1,14 @@
 import { execFileSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { errorTable } from "../../src/index.ts";
+import { codeBlocks } from "../code-blocks.ts";
+import { compile, installPackage } from "../packed-package.ts";
 import { runNode } from "../run-command.ts";
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
-  version: string;
   bin: Record<string, string>;
-  dependencies: Record<string, string>;
   exports: Record<string, string | { default: string; types: string }>;
 };
 
@@ -35,15 +25,14 @@ describe("the package", () => {
   });
 
   it("includes test servers with types, without our development tools", async () => {
-    const folder = unpack();
-    const [, program = ""] = /^```ts\n(.*?)^```/ms.exec(readFileSync("docs/testing.md", "utf8")) ?? [];
+    const { folder, remove } = installPackage();
+    onTestFinished(remove);
+    const [block] = codeBlocks(readFileSync("docs/testing.md", "utf8")).filter(
+      ({ language }) => language === "ts",
+    );
+    const program = block?.text ?? "";
     writeFileSync(join(folder, "log-in.ts"), program);
-    link(folder, "@types/node");
-    const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
-    const lib = ["--lib", "es2024,esnext.disposable"];
-    const tsc = resolve("node_modules/typescript/bin/tsc");
-    const checked = await runNode([tsc, ...flags, ...lib, "log-in.ts"], { cwd: folder });
-    expect(checked).toEqual({ code: 0, out: "", err: "" });
+    expect(await compile(folder, ["log-in.ts"])).toEqual({ code: 0, out: "", err: "" });
     const run = await runNode(["log-in.ts"], { cwd: folder, env: { HOME: folder } });
     expect(run).toEqual({ code: 0, out: "", err: "" });
     expect(program).toContain("hub.login");
@@ -59,28 +48,3 @@ describe("the package", () => {
     }
   });
 });
-
-/** Installs the published files in an empty folder, with only the declared dependencies. */
-function unpack(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-package-")));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
-  execFileSync("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], { stdio: "pipe" });
-  const place = join(folder, "node_modules", "plugboard");
-  mkdirSync(place, { recursive: true });
-  execFileSync("tar", [
-    "-xzf",
-    join(folder, `plugboard-${manifest.version}.tgz`),
-    "-C",
-    place,
-    "--strip-components=1",
-  ]);
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  for (const name of Object.keys(manifest.dependencies)) link(folder, name);
-  return folder;
-}
-
-function link(folder: string, name: string): void {
-  const place = join(folder, "node_modules", name);
-  mkdirSync(dirname(place), { recursive: true });
-  symlinkSync(resolve("node_modules", name), place);
-}
