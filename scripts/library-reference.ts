@@ -29,7 +29,18 @@ export function libraryReference(current: string): string {
   ];
   const linkTo = links(chapters, sections);
   const texts = sections.map((entry) => entryText(entry, signatures, linkTo));
-  return `${chapters}${mark}\n\n# Reference\n\n${texts.join("\n\n")}\n`;
+  return `${chapters}${mark}\n\n## Reference\n\n${indexOf(here, linkTo)}\n\n${texts.join("\n\n")}\n`;
+}
+
+/** All names that can be imported, by group. */
+function indexOf(entries: Entry[], linkTo: LinkTo): string {
+  const lines = entries.flatMap(({ specifier, groups }) =>
+    groups.map(({ title, names }) => {
+      const all = names.map(({ name, declaration }) => `[${name}](${linkTo(declaration)})`);
+      return `- **${title || `\`${specifier}\``}**: ${all.join(", ")}`;
+    }),
+  );
+  return lines.join("\n");
 }
 
 function entryText(entry: Entry, signatures: Signatures, linkTo: LinkTo): string {
@@ -87,8 +98,10 @@ function links(chapters: string, entries: Entry[]): LinkTo {
     const href = anchorOf(headingOf(entry));
     for (const { title, names } of entry.groups) {
       if (title !== "") anchorOf(title);
-      for (const { name, declaration } of names)
-        hrefs.set(declaration.nodes[0], pageOf(entry) === undefined ? anchorOf(name) : href);
+      for (const { name, declaration } of names) {
+        const own = pageOf(entry) === undefined ? anchorOf(name) : href;
+        if (!hrefs.has(declaration.nodes[0])) hrefs.set(declaration.nodes[0], own);
+      }
     }
   }
   return ({ nodes }) => hrefs.get(nodes[0]);

@@ -5,7 +5,7 @@ import { anchorsOf } from "../../scripts/library/anchors.ts";
 import * as library from "../../src/index.ts";
 
 const page = readFileSync("docs/library.md", "utf8");
-const [chapters = "", reference = ""] = page.split(/^# Reference$/m);
+const [chapters = "", reference = ""] = page.split(/^## Reference$/m);
 const prose = page.replaceAll(/^```.*?^```$/gms, "");
 
 describe("docs/library.md", () => {
@@ -18,6 +18,8 @@ describe("docs/library.md", () => {
   it("says about every name what it is for", () => {
     const silent = /^#### (.*)\n\n(?:- |```|(?:An object|A class) with|`(?:const|type|\w+(?:<.*>)?\())/gm;
     expect([...reference.matchAll(silent)].map(([, name]) => name)).toEqual([]);
+    const [, testing = ""] = /^## From "plugboard\/testing"\n(.*?)^## /ms.exec(reference) ?? [];
+    expect(testing.match(/^- .*$/gm)?.filter((line) => !/^- `[^`]+`: ./.test(line))).toEqual([]);
   });
 
   it("writes out types that nobody can import, and leaves out what nobody can call", () => {
