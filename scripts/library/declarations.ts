@@ -63,14 +63,19 @@ export class Declarations implements Disposable {
   /** Compiles as the build does, so that `dist/…` of package.json is found under `folder`. */
   constructor() {
     const typescript = dirname(createRequire(import.meta.url).resolve("typescript/package.json"));
-    for (const [config, place] of [
-      ["tsconfig.build.json", "."],
-      ["tsconfig.testing.json", "testing"],
-    ] as const) {
-      // Whether the types are right is for `npm run check` to say.
-      const output = ["--emitDeclarationOnly", "--noCheck", "--outDir", join(this.folder, place)];
-      const tsc = [join(typescript, "bin", "tsc"), "-p", config, ...output];
-      execFileSync(process.execPath, tsc, { stdio: ["ignore", "inherit", "inherit"] });
+    try {
+      for (const [config, place] of [
+        ["tsconfig.build.json", "."],
+        ["tsconfig.testing.json", "testing"],
+      ] as const) {
+        // Whether the types are right is for `npm run check` to say.
+        const output = ["--emitDeclarationOnly", "--noCheck", "--outDir", join(this.folder, place)];
+        const tsc = [join(typescript, "bin", "tsc"), "-p", config, ...output];
+        execFileSync(process.execPath, tsc, { stdio: ["ignore", "inherit", "inherit"] });
+      }
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
     }
   }
 
