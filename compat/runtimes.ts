@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { createHub } from "../src/index.ts";
@@ -9,7 +8,7 @@ import { startFakeHttp, type FakeHttp, type Script } from "../test/fixtures/fake
 import { issueCertificate } from "../test/fixtures/registry/authority.ts";
 import { startProxy } from "../test/fixtures/registry/proxy.ts";
 import { runProgram } from "../test/run-command.ts";
-import { installPackage } from "../test/unpacked-package.ts";
+import { installPackage } from "../test/packed-package.ts";
 
 /**
  * Tries the package, as it would be published, under other runtimes than the one it is developed with:
@@ -115,8 +114,7 @@ function expectIn(text: string, wanted: string): void {
 }
 
 for (const line of positionals) {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-runtime-")));
-  installPackage(folder);
+  const { folder, remove } = installPackage();
   const words = line.split(" ") as [string, ...string[]];
   const home = join(folder, "home");
   mkdirSync(home);
@@ -137,5 +135,5 @@ for (const line of positionals) {
       `${problem === undefined ? "ok  " : "FAIL"}  ${words[0]}  ${name}${problem ? `: ${problem}` : ""}`,
     );
   }
-  rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
+  remove();
 }

@@ -1,10 +1,10 @@
 /**
  * Adds and removes servers while the hub runs, without affecting a call to another server.
- * In your own program, import from "plugboard". Run: node examples/change-servers.ts
+ * Run: node examples/change-servers.ts
  */
 import assert from "node:assert/strict";
-import { createHub } from "../src/index.ts";
-import { fakeStdio, startFakeHttp } from "../test/fixtures/fake/index.ts";
+import { createHub } from "plugboard";
+import { fakeStdio, startFakeHttp } from "plugboard/testing";
 
 const remote = await startFakeHttp();
 const hub = await createHub({ servers: { local: fakeStdio() } });

@@ -1,11 +1,11 @@
 /**
  * Offers all servers of a hub as one MCP server over HTTP, and calls a tool through it.
- * In your own program, import from "plugboard" and "plugboard/gateway". Run: node examples/gateway.ts
+ * Run: node examples/gateway.ts
  */
 import assert from "node:assert/strict";
-import { createGateway, servingOptions } from "../src/gateway/index.ts";
-import { createHub } from "../src/index.ts";
-import { fakeStdio, startFakeHttp } from "../test/fixtures/fake/index.ts";
+import { createHub } from "plugboard";
+import { createGateway, servingOptions } from "plugboard/gateway";
+import { fakeStdio, startFakeHttp } from "plugboard/testing";
 
 const remote = await startFakeHttp();
 const servers = { local: fakeStdio(), remote: { url: remote.url } };

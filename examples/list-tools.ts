@@ -1,12 +1,12 @@
 /**
  * Lists the tools of two servers, a separate program and one in this process, and calls one of each.
- * In your own program, import from "plugboard". Run: node examples/list-tools.ts
+ * Run: node examples/list-tools.ts
  */
 import assert from "node:assert/strict";
 import { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { createHub } from "../src/index.ts";
-import { fakeStdio } from "../test/fixtures/fake/index.ts";
+import { createHub } from "plugboard";
+import { fakeStdio } from "plugboard/testing";
 
 const greeter = new McpServer({ name: "greeter", version: "1.0.0" });
 greeter.registerTool("greet", { inputSchema: z.object({ name: z.string() }) }, async ({ name }) => ({

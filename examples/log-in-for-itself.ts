@@ -1,11 +1,11 @@
 /**
  * Logs in without a person: as a client with a key, as a workload with a token of its platform, and as a user of the
- * company's identity provider. In your own program, import from "plugboard" and "plugboard/testing".
+ * company's identity provider.
  * Run: node examples/log-in-for-itself.ts
  */
 import assert from "node:assert/strict";
-import { createHub } from "../src/index.ts";
-import * as testing from "../test/fixtures/auth/testing.ts";
+import { createHub } from "plugboard";
+import * as testing from "plugboard/testing";
 
 const [robotKey, platformKey] = [testing.createKey(), testing.createKey()];
 const platform = "https://platform.example";

@@ -1,11 +1,10 @@
 /**
  * One hub for several people: each view has its own caller and its own answers, and calls can be passed on untouched.
- * In a program of your own, import from "plugboard". Run: node examples/many-callers.ts
+ * Run: node examples/many-callers.ts
  */
 import assert from "node:assert/strict";
-import { createHub } from "../src/index.ts";
-import type { Interact } from "../src/index.ts";
-import { fakeStdio } from "../test/fixtures/fake/index.ts";
+import { createHub, type Interact } from "plugboard";
+import { fakeStdio } from "plugboard/testing";
 
 await using hub = await createHub({ servers: { forms: fakeStdio({ versions: "legacy" }) } });
 

@@ -1,10 +1,10 @@
 /**
  * Prints a hub's events while a server starts, crashes during a call and is started again.
- * In your own program, import from "plugboard". Run: node examples/watch-events.ts
+ * Run: node examples/watch-events.ts
  */
 import assert from "node:assert/strict";
-import { createHub, isPlugboardError } from "../src/index.ts";
-import { fakeStdio } from "../test/fixtures/fake/index.ts";
+import { createHub, isPlugboardError } from "plugboard";
+import { fakeStdio } from "plugboard/testing";
 
 await using hub = await createHub({ servers: { fragile: fakeStdio() } });
 const seen: string[] = [];

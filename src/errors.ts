@@ -398,6 +398,7 @@ interface ErrorInfo {
   hint: string;
 }
 
+/** The codes of docs/errors.md. */
 export type ErrorCode = keyof typeof errorTable;
 
 /** The exact cause, for codes with several cases that programs need to distinguish. */
@@ -452,6 +453,7 @@ export interface ErrorData {
   [key: string]: unknown;
 }
 
+/** What an error carries besides its code and its message. */
 export interface ErrorDetails {
   server?: string | undefined;
   tool?: string | undefined;
@@ -469,16 +471,24 @@ export interface ErrorDetails {
   missingScopes?: readonly string[] | undefined;
 }
 
+/** Every error that Plugboard throws. `code` says what happened, for programs; `message` and `hint` are for people. */
 export class PlugboardError extends Error {
   override readonly name = "PlugboardError";
   readonly code: ErrorCode;
+  /** The server that it is about. */
   readonly server: string | undefined;
+  /** The id of the tool that was called. */
   readonly tool: string | undefined;
   readonly data: ErrorData | undefined;
+  /** What to do next, for a person. */
   readonly hint: string;
+  /** Whether the server executed the request, as far as that is known. */
   readonly executed: Executed;
+  /** True if repeating an executed request is harmless: the tool is read-only or idempotent. */
   readonly repeatable: boolean;
+  /** How long to wait before the next attempt. */
   readonly retryAfterMs: number | undefined;
+  /** The scopes that the login lacks. */
   readonly missingScopes: readonly string[] | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -500,6 +510,7 @@ export class PlugboardError extends Error {
     return new PlugboardError(this.code, message, Object.assign({}, this, changed, { cause: this.cause }));
   }
 
+  /** The exact cause, for codes with several. */
   get reason(): ErrorReason | undefined {
     return this.data?.reason;
   }
@@ -515,18 +526,22 @@ export class PlugboardError extends Error {
     return this.reason === "turn-cancelled";
   }
 
+  /** The code of the corresponding JSON-RPC error. */
   get rpcCode(): number {
     return errorTable[this.code].rpcCode;
   }
 
+  /** The exit code of the command line. */
   get exitCode(): number {
     return errorTable[this.code].exitCode;
   }
 
+  /** The HTTP status of the gateway. */
   get httpStatus(): number {
     return errorTable[this.code].httpStatus;
   }
 
+  /** Everything but the cause and the stack. */
   toJSON(): Record<string, unknown> {
     const { code, message, server, tool, data, hint, executed, retryable, retryAfterMs, missingScopes } =
       this;

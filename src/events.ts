@@ -16,10 +16,17 @@ export type PlugboardEvent =
   | UrlOpenFailed
   | ServerLog;
 
+/** The name of an event, for `view.on`. */
 export type EventType = PlugboardEvent["type"];
+/** The event of one type. */
 export type EventOf<T extends EventType> = Extract<PlugboardEvent, { type: T }>;
+/** Receives events. */
 export type Emit = (event: PlugboardEvent) => void;
 
+/**
+ * The states of a connection. In `waiting` there will be another attempt; in `degraded` it works, but a list cannot be
+ * read.
+ */
 export type ConnectionStateName =
   | "disabled"
   | "ready"
@@ -32,6 +39,7 @@ export type ConnectionStateName =
   | "needs-registration"
   | "closed";
 
+/** Why a server is disabled. */
 export type DisabledReason = "off" | "policy" | "untrusted" | "invalid" | "missing-value" | "loop";
 
 /** An error in events, status and JSON output. */
@@ -56,6 +64,7 @@ interface Whose {
   account?: string;
 }
 
+/** The hub uses another configuration, or refused to. Names servers. */
 export interface ConfigChanged extends At {
   type: "config-changed";
   added: string[];
@@ -65,6 +74,7 @@ export interface ConfigChanged extends At {
   problem?: string;
 }
 
+/** A connection went from one state to another. */
 export interface ConnectionChanged extends At, Whose {
   type: "connection-changed";
   server: string;
@@ -80,12 +90,14 @@ export interface ConnectionChanged extends At, Whose {
   error?: ErrorSummary;
 }
 
+/** A server offers something else than before. Read the list again. */
 export interface CatalogChanged extends At, Whose {
   type: "catalog-changed";
   server: string;
   kind: "tools" | "resources" | "prompts";
 }
 
+/** A tool call begins. `call` is its id until `call-end`. */
 export interface CallStart extends At, Whose {
   type: "call-start";
   call: string;
@@ -93,6 +105,7 @@ export interface CallStart extends At, Whose {
   tool: string;
 }
 
+/** A server reports how far a call is. */
 export interface CallProgress extends At, Whose {
   type: "call-progress";
   call: string;
@@ -103,6 +116,7 @@ export interface CallProgress extends At, Whose {
   message?: string;
 }
 
+/** A tool call is over. `tool-error` is a result with `isError`; `failed` is an exception. */
 export interface CallEnd extends At, Whose {
   type: "call-end";
   call: string;
@@ -117,6 +131,7 @@ export interface CallEnd extends At, Whose {
   error?: ErrorSummary;
 }
 
+/** All servers that start with the hub have done so, failed, or are not used. */
 export interface StartupComplete extends At {
   type: "startup-complete";
   ready: string[];
@@ -124,8 +139,10 @@ export interface StartupComplete extends At {
   skipped: string[];
 }
 
+/** What is asked: to approve a call, fill in a form or open a page, run a model, name folders, or log in. */
 export type QuestionKind = "approve" | "elicit" | "sample" | "roots" | "log-in";
 
+/** Somebody is asked something. `hub.questions()` has the question itself. */
 export interface QuestionAsked extends At, Whose {
   type: "question-asked";
   question: string;
@@ -135,6 +152,7 @@ export interface QuestionAsked extends At, Whose {
   call?: string;
 }
 
+/** A question is answered, or nobody waits for the answer any more. */
 export interface QuestionAnswered extends At, Whose {
   type: "question-answered";
   question: string;
@@ -150,6 +168,7 @@ export interface QuestionAnswered extends At, Whose {
   notKept?: string;
 }
 
+/** A login was made, ended, renewed, or has to be made again. */
 export interface AuthChanged extends At, Whose {
   type: "auth-changed";
   server: string;
@@ -173,6 +192,7 @@ export interface IssuerChosen extends At, Whose {
 /** The events of a login. */
 export type AuthEvent = AuthChanged | IssuerChosen;
 
+/** No browser could be opened for a login. Show the person the URL. */
 export interface UrlOpenFailed extends At, Whose {
   type: "url-open-failed";
   server: string;
@@ -190,6 +210,7 @@ export const logLevels = [
   "alert",
   "emergency",
 ] as const;
+/** One of `logLevels`. */
 export type LogLevel = (typeof logLevels)[number];
 
 /** What a server logged or wrote to stderr, without what is secret; at most fifty lines of stderr a second. */

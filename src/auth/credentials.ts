@@ -3,6 +3,7 @@ import type { Vault } from "./vault/vault.ts";
 
 /** Where logins are stored, with a lock so that only one of the processes that share them changes a login at a time. */
 export interface Credentials {
+  /** What stores the logins. */
   vault(): Promise<Pick<Vault, "get" | "set" | "delete">>;
   /** Without a lock that all of them respect, `work` gets one with `onlyHere`, and must not renew a shared login. */
   lock<T>(name: string, work: (held: Held) => Promise<T>): Promise<T>;

@@ -20,7 +20,7 @@ import { taskEntry } from "./tasks/records.ts";
 import type { CallContext, Prepared, SendOptions } from "./send.ts";
 import { checkOutput } from "./validate.ts";
 
-/** The server's own answer, nothing wrapped around it. */
+/** The server's own result. Limits may have cut it; `_meta["plugboard/output"]` then has the handle of the whole. */
 export interface CallResult {
   content: Record<string, unknown>[];
   structuredContent?: Record<string, unknown>;
@@ -29,6 +29,7 @@ export interface CallResult {
   [key: string]: unknown;
 }
 
+/** How a tool is called. */
 export interface CallOptions extends SendOptions {
   /** Pass the result on whole, whatever its size. */
   whole?: boolean | undefined;

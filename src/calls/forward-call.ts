@@ -15,6 +15,7 @@ import type { CallContext, SendOptions, ServerRequestOptions } from "./send.ts";
 import { keepTask, newTask, runTask, taskIn, taskOf, taskSupport } from "./tasks/run-task.ts";
 import { taskEntry } from "./tasks/records.ts";
 
+/** How a call is passed on. */
 export interface ForwardOptions extends SendOptions {
   /** As which account, instead of the configured one. */
   profile?: string | undefined;

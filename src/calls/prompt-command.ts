@@ -53,7 +53,7 @@ export function parsePromptCommand(line: string, declared: readonly PromptArgume
   return { command, args: Object.fromEntries(given) };
 }
 
-/** `/mcp__weather__forecast <city> [days]` */
+/** How a prompt is used, for example `/mcp__weather__forecast <city> [days]`. */
 export function promptUsage(command: string, declared: readonly PromptArgument[]): string {
   const words = declared.map(({ name, required }) => (required ? `<${name}>` : `[${name}]`));
   return [`/${command.replace(/^\//, "")}`, ...words].join(" ");

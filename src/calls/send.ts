@@ -7,6 +7,7 @@ import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { Validators } from "../catalog/validators.ts";
 import { looksAtArguments, rulingOf } from "../config/approval/rules.ts";
 import type { ApprovalFields, ApprovalRule } from "../config/approval/rules.ts";
+import type { Mode } from "../config/approval/schema.ts";
 import type { Origin, ServerEntry } from "../config/model.ts";
 import type { Settings } from "../config/schema.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
@@ -17,7 +18,6 @@ import type { RequestOptions } from "../servers/rpc/requests.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import type { SessionCheck, SessionRequest } from "../servers/session.ts";
 import type { RememberedApprovals } from "./approvals/remembered.ts";
-import type { ApproveContext } from "./approve.ts";
 import type { Call, CallLog } from "./call-log.ts";
 import { Clearance, assertAvailable } from "./clearance.ts";
 import type { Parking } from "./queue/parking.ts";
@@ -33,7 +33,7 @@ export interface SendOptions extends Pick<
   "signal" | "onProgress" | "onQuestion" | "onNotification" | "exclusive"
 > {
   /** What happens where config says nothing about approval: `auto` asks by annotations, `approve` does not ask. */
-  approval?: ApproveContext["otherwise"] | undefined;
+  approval?: Mode | undefined;
   /** `app` if the user interface of an MCP App calls, which may use tools that are not for models. */
   for?: Audience | undefined;
   /** Replaces `{ "$result": "r_…" }` in the arguments by the kept result of this caller. Default: false. */

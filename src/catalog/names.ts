@@ -1,5 +1,6 @@
 import { sha256 } from "../lib/canonical.ts";
 
+/** How tool ids are built: `mcp__server__tool` or `server__tool`, and how long they may be. */
 export interface Naming {
   style: "mcp" | "server";
   maxLength: number;

@@ -13,6 +13,7 @@ import { SearchIndex } from "./search/search-index.ts";
 import type { SearchedList } from "./search/search-index.ts";
 import type { ToolEntry } from "./tool-entry.ts";
 
+/** What a search returns. */
 export interface SearchOptions extends ListOptions {
   /** How many tools are returned at most. Default: 10. */
   limit?: number | undefined;

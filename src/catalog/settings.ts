@@ -7,11 +7,13 @@ import type { RawEntry } from "./known-list.ts";
 import type { ToolFilter } from "./scope-view.ts";
 import type { Snapshots } from "./snapshot.ts";
 
+/** A resource, resource template or prompt as its server listed it. */
 export interface ListedEntry {
   server: string;
   raw: RawEntry;
 }
 
+/** How long a list may take. */
 export interface ListOptions {
   /** `false` returns what is known immediately and starts no server. */
   wait?: boolean | undefined;
@@ -19,6 +21,7 @@ export interface ListOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** How long a list of tools may take, and for whom it is. */
 export interface ToolListOptions extends ListOptions {
   /** `app` lists what the user interface of an MCP App may call, instead of what a model may. */
   for?: Audience | undefined;

@@ -1,6 +1,7 @@
 import { canonicalJson } from "../lib/canonical.ts";
 import type { LoadedConfig, ServerEntry } from "./model.ts";
 
+/** What differs between two configurations, by the names of servers. */
 export interface ConfigDiff {
   added: string[];
   removed: string[];

@@ -12,6 +12,7 @@ import { maxConfigBytes } from "./sources.ts";
 /** Runs `work` while holding an exclusive lock for `key`. */
 export type Lock = <T>(key: string, work: (held: Held) => Promise<T>) => Promise<T>;
 
+/** One change of a document. */
 export type Change = { path: Path; value: unknown } | { path: Path; remove: true };
 
 export interface Editing {

@@ -17,6 +17,7 @@ export interface ServerExplanation {
   diagnostics: Diagnostic[];
 }
 
+/** Explains a server's configuration. Undefined if there is no such server. Does not connect. */
 export function explainServer(config: LoadedConfig, name: string): ServerExplanation | undefined {
   const entry = config.servers.get(name);
   if (!entry) return undefined;

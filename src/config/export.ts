@@ -4,6 +4,7 @@ import { notation } from "./documents/document.ts";
 import { formats } from "./formats/index.ts";
 import type { Format, NamedServer, WrittenFile } from "./formats/format.ts";
 
+/** A client's file as text, and what it cannot express. */
 export interface Exported {
   text: string;
   notes: WrittenFile["notes"];
@@ -41,6 +42,7 @@ export async function exportServers(format: Format, servers: readonly NamedServe
   return { text: stringify(value), notes: [...notes, ...leftOut] };
 }
 
+/** Finds a client's format. Throws `usage-invalid` for an unknown id. */
 export function formatById(id: string): Format {
   const format = formats.find((one) => one.id === id);
   if (format) return format;

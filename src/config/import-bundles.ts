@@ -5,6 +5,7 @@ import type { LoadedConfig } from "./model.ts";
 import type { WritableScope } from "./places.ts";
 import type { BundleConfig } from "./schema.ts";
 
+/** A bundle that an import would add, or why it would not. */
 export interface PlannedBundle {
   name: string;
   /** Names the servers as they are called here. */

@@ -72,6 +72,7 @@ export async function readForeignFile(
   }
 }
 
+/** A server that an import would add, or why it would not. */
 export interface PlannedServer {
   /** The name it gets here: valid, and unique within the import. */
   name: string;

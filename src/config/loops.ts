@@ -17,6 +17,7 @@ export const chainVariable = "PLUGBOARD_CHAIN";
 /** Deeper than anybody nests on purpose. It ends a loop in which every turn has a configuration of its own. */
 const maxDepth = 8;
 
+/** What is needed to notice that an entry leads back to Plugboard itself. */
 export interface LoopContext {
   env: Environment;
   folders: Folders;

@@ -8,6 +8,7 @@ import type { ManagedPolicy } from "./policy/policy.ts";
 /** Where a value was configured, from the highest precedence to the lowest. */
 export type Scope = "managed" | "override" | "inline" | "explicit" | "local" | "project" | "user" | "plugin";
 
+/** Where something is written. */
 export interface Origin {
   scope: Scope;
   file?: string;
@@ -20,6 +21,7 @@ export function positionOf({ file, line, column }: Origin): Omit<Origin, "scope"
   return defined({ file, line, column });
 }
 
+/** A mistake or a warning, and where it is. */
 export interface Diagnostic {
   severity: "error" | "warning";
   /** What is wrong. Never contains a configured value that might be secret. */
@@ -35,6 +37,7 @@ export interface Diagnostic {
   column?: number;
 }
 
+/** Whether a server may be used, and if not, why and what to do. */
 export type ServerStatus =
   | { kind: "ready" }
   | { kind: "disabled"; reason: DisabledReason; message: string; hint: string };
@@ -65,11 +68,13 @@ export interface ServerEntry {
   shadowed: ShadowedEntry[];
 }
 
+/** An entry that another one of the same name takes precedence over. */
 export interface ShadowedEntry {
   origin: Origin;
   written: unknown;
 }
 
+/** One configured bundle: a named choice of servers and tools. */
 export interface BundleEntry {
   name: string;
   /** `serverId` is merged into `servers`; absent when the bundle has mistakes. */
@@ -95,6 +100,7 @@ export interface Source {
   settingsMark?: string;
 }
 
+/** Everything that is configured for a folder and this user. Pass it to `createHub`. */
 export interface LoadedConfig {
   servers: ReadonlyMap<string, ServerEntry>;
   bundles: ReadonlyMap<string, BundleEntry>;

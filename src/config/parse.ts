@@ -24,6 +24,7 @@ export interface ParsedConfig {
   readable: boolean;
 }
 
+/** One server of a parsed configuration. */
 export interface ParsedServer {
   name: string;
   config?: ServerConfig;
@@ -34,6 +35,7 @@ export interface ParsedServer {
   diagnostics: Diagnostic[];
 }
 
+/** What is known about a text that is parsed. */
 export interface ParseOptions {
   scope?: Scope;
   /** Named in origins and diagnostics. */

@@ -5,6 +5,9 @@ import type { Folders } from "../lib/folders.ts";
 import { extensions, leavesProject, localFile, projectFiles } from "./discover.ts";
 import type { Origin, Scope, ServerEntry } from "./model.ts";
 
+/**
+ * The scopes that Plugboard writes to: this user in this project, everybody in this project, or this user everywhere.
+ */
 export type WritableScope = "local" | "project" | "user";
 
 /** The file that a scope's servers are written to: the first that exists, or else the default one. */

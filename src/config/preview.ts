@@ -38,7 +38,10 @@ export interface Preview {
   warnings: string[];
 }
 
-/** `exact` shows every value as it is written, otherwise those that may be your secrets are hidden. */
+/**
+ * Shows what an entry would do. `exact` shows every value as it is written; otherwise those that may be secrets are
+ * hidden.
+ */
 export function previewServer(config: ServerConfig, { exact }: { exact: boolean }): Preview {
   const shown = exact ? config : (shownEntry({ written: config }) as ServerConfig);
   const { command, args, cwd, url, headers = {}, env = {}, headersHelper: _, ...more } = shown;

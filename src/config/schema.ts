@@ -38,6 +38,7 @@ export const bundleSchema = z.strictObject({
   description: field(z.string(), "What the bundle is for.", "Reading the notes", "text"),
 });
 
+/** A bundle: a named choice of servers and tools. */
 export type BundleConfig = z.output<typeof bundleSchema>;
 
 /** Top-level keys other than servers and bundles. */
@@ -120,6 +121,7 @@ export const settingsSchema = z.strictObject({
   ),
 });
 
+/** The settings beside servers and bundles. */
 export type Settings = z.output<typeof settingsSchema>;
 
 /** The whole file, for editors and the reference. Loading checks servers, bundles and settings one by one. */

@@ -34,6 +34,7 @@ export interface NamedSecrets {
   problem?: string;
 }
 
+/** The user's own files with secrets (`secrets.envFiles`), and the names in them. */
 export async function secretFiles({ settings }: LoadedConfig): Promise<NamedSecrets[]> {
   return Promise.all(
     (settings.secrets?.envFiles ?? []).map(async (file) => {

@@ -49,6 +49,7 @@ const capabilities = {
 /** Options for a hub that a gateway serves: servers start at once and keep running, and their lists are kept fresh. */
 export const servingOptions = { eager: true, keepFresh: true, capabilities } as const;
 
+/** Offers all servers of a hub as one MCP server. Close it before the hub. */
 export function createGateway(hub: Hub, options: GatewayOptions = {}): Gateway {
   const served = new Served(hub, options);
   const { dispatcher, core } = served;

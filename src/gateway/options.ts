@@ -8,6 +8,7 @@ export interface GatewayNames {
   maxLength?: number | undefined;
 }
 
+/** Who may use a gateway, and how it names and limits things. Everything is optional. */
 export interface GatewayOptions {
   /** Who makes a request: the caller's id, or undefined for a 401. Default: whoever sends the token. */
   authenticate?:

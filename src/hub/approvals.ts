@@ -88,6 +88,7 @@ export class Approvals {
     return revoked.map((one) => this.entry(one));
   }
 
+  /** @internal */
   entry({ record, remembered }: Recalled, tool?: ToolEntry): ApprovalEntry {
     const { place: _place, entry: _entry, definition: _definition, ...rest } = record;
     const stale = this.#stale(record, tool);

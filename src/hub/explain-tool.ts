@@ -62,6 +62,7 @@ export interface ConditionExplanation {
   origin: Origin;
 }
 
+/** A rule of the configuration about a tool. */
 export interface ToolRule {
   /** Its path in the server's entry, for example `tools.deny[0]`; a bundle's rule begins with `bundles.<name>.` */
   rule: string;

@@ -58,6 +58,7 @@ interface AccountChoice {
   profile?: string | undefined;
 }
 
+/** For whom something is done. */
 interface UseChoice extends AccountChoice {
   caller?: string | undefined;
   project?: string | undefined;
@@ -163,10 +164,12 @@ export class Hub extends View {
     return knownFlags(engine);
   }
 
+  /** The configuration in use. */
   get config(): LoadedConfig {
     return this.engine.servers.config;
   }
 
+  /** Connects to a server now instead of at its first use. Throws why it failed. */
   async connect(name: string, { profile, caller, project, signal }: UseChoice = {}): Promise<void> {
     const { servers, onDemand, root } = this.engine;
     const use = { ...root.use, caller, account: profile, project };
@@ -175,6 +178,7 @@ export class Hub extends View {
     );
   }
 
+  /** Ends a server's connections; its next use connects again. */
   async disconnect(name: string): Promise<void> {
     await this.engine.servers.disconnect(name);
   }
@@ -274,7 +278,7 @@ export class Hub extends View {
     return this.#take(config, new Map(kept));
   }
 
-  /** Adds a server, which is configured as in a literal. Throws if the configuration has a mistake. */
+  /** Adds a server, or replaces the one of that name. It is not written to any file. Throws `config-invalid`. */
   async add(name: string, config: LiteralServer): Promise<void> {
     // The policy may have changed since the configuration was loaded. Without one, the server is there at once.
     const reading = policyIn(this.#managed);
@@ -294,6 +298,7 @@ export class Hub extends View {
     await this.#take({ ...this.config, servers }, new Map([...others, ...inProcess]));
   }
 
+  /** Removes a server and ends its connections. It stays in the files that configure it. */
   async remove(name: string): Promise<void> {
     this.engine.servers.entry(name);
     const rest = [...this.config.servers].filter(([other]) => other !== name);

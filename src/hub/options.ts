@@ -11,6 +11,7 @@ import type { Capabilities } from "../servers/rpc/envelope.ts";
 import type { RequestOptions as RpcOptions } from "../servers/rpc/requests.ts";
 import type { Store } from "../store/store.ts";
 
+/** What a hub gets from the program that creates it. Everything is optional. */
 export interface HubOptions {
   env?: Environment;
   /** The source for `${secret:NAME}`. Default: the environment variable NAME. */
@@ -76,6 +77,7 @@ export function managedFolderOf({ folders }: HubOptions): string {
   return folders?.managed ?? managedFolder();
 }
 
+/** How a raw request is sent. */
 export interface RequestOptions extends Pick<
   RpcOptions,
   "signal" | "onProgress" | "onQuestion" | "onNotification" | "exclusive"

@@ -12,6 +12,7 @@ import { homeFolder } from "../lib/folders.ts";
 import type { Engine } from "./engine.ts";
 import { knownFlags } from "./known-flags.ts";
 
+/** How definitions are compared with lock files. */
 export interface PinCheckOptions {
   signal?: AbortSignal | undefined;
 }
@@ -33,6 +34,7 @@ export interface PinReport {
   surface?: Surface;
 }
 
+/** One definition that differs from the lock file. */
 export interface PinChange {
   kind: PinnedKind | "instructions" | "package";
   /** The name of the tool or prompt, or the URI template. */

@@ -235,22 +235,27 @@ export class View {
     );
   }
 
+  /** The resources of all servers. Waits for servers whose list is not known yet. */
   async resources(options: ListOptions = {}): Promise<ListedEntry[]> {
     return this.#whileOpen(this.engine.catalog.entries("resources", this.#scope, options));
   }
 
+  /** The resource templates of all servers. */
   async resourceTemplates(options: ListOptions = {}): Promise<ListedEntry[]> {
     return this.#whileOpen(this.engine.catalog.entries("resourceTemplates", this.#scope, options));
   }
 
+  /** The prompts of all servers, as these listed them. */
   async prompts(options: ListOptions = {}): Promise<ListedEntry[]> {
     return this.#whileOpen(this.engine.catalog.entries("prompts", this.#scope, options));
   }
 
+  /** The prompts of all servers as slash commands. */
   async commands(options: ListOptions = {}): Promise<PromptCommand[]> {
     return this.#whileOpen(this.engine.catalog.commands(this.#scope, options));
   }
 
+  /** Reads a resource. Its contents are as the server sent them. */
   async readResource(
     server: string,
     uri: string,

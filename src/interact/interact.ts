@@ -19,6 +19,7 @@ interface Asked {
   server: string;
 }
 
+/** May this call be made? */
 export interface ApproveQuestion extends Asked {
   kind: "approve";
   tool: string;
@@ -44,10 +45,13 @@ export type Approval =
   | { decision: "allow"; remember?: Remembering | undefined; reason?: string }
   | { decision: "deny" | "cancel"; reason?: string };
 
+/** How long an answer is remembered: until the hub closes, or always. */
 export type Remembering = "session" | "always";
 
+/** A server wants a person to fill in a form or to open a page. */
 export type ElicitQuestion = ElicitForm | ElicitUrl;
 
+/** A server wants a person to fill in a form. */
 export interface ElicitForm extends Asked {
   kind: "elicit";
   mode: "form";
@@ -58,6 +62,7 @@ export interface ElicitForm extends Asked {
   params: Record<string, unknown>;
 }
 
+/** A server wants a person to open a page. */
 export interface ElicitUrl extends Asked {
   kind: "elicit";
   mode: "url";
@@ -77,16 +82,19 @@ export type ElicitAnswer =
   | { action: "accept"; content?: Record<string, unknown> }
   | { action: "decline" | "cancel" };
 
+/** A server wants a model to write something. Answer with the result of `sampling/createMessage`. */
 export interface SampleQuestion extends Asked {
   kind: "sample";
   /** The server's `sampling/createMessage` parameters, untouched. */
   params: Record<string, unknown>;
 }
 
+/** A server wants to know which folders it may work in. */
 export interface RootsQuestion extends Asked {
   kind: "roots";
 }
 
+/** A server requires a login, or one with more scopes. */
 export interface LogInQuestion extends Asked {
   kind: "log-in";
   /** The account to log in with. */
@@ -137,6 +145,7 @@ export interface DevicePrompt {
   warning?: string | undefined;
 }
 
+/** A folder, as a `file:` URI. */
 export interface Root {
   uri: string;
   name?: string;

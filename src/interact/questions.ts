@@ -10,6 +10,7 @@ import type {
   SampleQuestion,
 } from "./interact.ts";
 
+/** Everything that may be asked. */
 export type Question = ApproveQuestion | ElicitQuestion | SampleQuestion | RootsQuestion | LogInQuestion;
 
 /** What a question is about. */
@@ -23,6 +24,7 @@ export interface Asking {
   deadlineMs?: number | undefined;
 }
 
+/** A question that nobody has answered yet. */
 export interface OpenQuestion extends Asking {
   id: string;
   kind: Question["kind"];

@@ -3,8 +3,10 @@ import { homedir, userInfo } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { PlugboardError } from "../errors.ts";
 
+/** Environment variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Where configuration and state are kept. */
 export interface Folders {
   home: string;
   /** The user's own configuration. */

@@ -12,6 +12,7 @@ import type { Rpc } from "./rpc/rpc.ts";
 import { takesSandboxMeta, withoutSandboxMeta } from "./sandbox-state.ts";
 import type { Transport, TransportFacts, TransportKind } from "./transports/transport.ts";
 
+/** What is known about a connection that is open. */
 export interface SessionFacts extends TransportFacts {
   transport: TransportKind;
 }

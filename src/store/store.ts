@@ -5,6 +5,7 @@
 export interface Store {
   /** False if everything is lost when this process ends. */
   readonly durable: boolean;
+  /** A value and its version; undefined if there is none or it has expired. */
   get(key: string): Promise<StoredValue | undefined>;
   /** Overwrites any existing value; without `ttlMs` the entry never expires. Returns the new version. */
   set(key: string, value: unknown, options?: SetOptions): Promise<number>;
@@ -38,6 +39,7 @@ export interface StoredValue {
   version: number;
 }
 
+/** A value in the store. */
 export interface StoredEntry extends StoredValue {
   key: string;
 }
@@ -59,6 +61,7 @@ export interface LeaseOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** The right to do something that only one process may do at a time. */
 export interface Lease {
   readonly name: string;
   /** Larger than that of every earlier holder: a holder with a smaller fence has lost the lease. */

@@ -2,6 +2,7 @@ import { PlugboardError } from "../errors.ts";
 import type { GatewayTokenOptions } from "./gateway-token.ts";
 import { keptKey, usableKey } from "./kept-key.ts";
 
+/** What lets a person or a program answer questions about calls over HTTP. */
 export interface ApprovalKey {
   key: string;
   /** Where it is stored; absent if it comes from PLUGBOARD_APPROVAL_KEY. */

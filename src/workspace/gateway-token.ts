@@ -3,6 +3,7 @@ import type { Environment } from "../lib/folders.ts";
 import type { Held } from "../lib/held.ts";
 import { keptKey, usableKey } from "./kept-key.ts";
 
+/** What lets clients use this user's gateway. */
 export interface GatewayToken {
   token: string;
   /** Where it is stored; absent if it comes from PLUGBOARD_TOKEN. */

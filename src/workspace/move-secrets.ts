@@ -5,6 +5,7 @@ import type { SecretReplacement } from "../config/literal-secrets.ts";
 import { PlugboardError } from "../errors.ts";
 import type { CredentialUse } from "./kept-credentials.ts";
 
+/** A secret that was moved from a file to the vault. */
 export interface MovedSecret {
   field: string;
   /** The name of the secret, as in `${secret:NAME}`. */

@@ -19,6 +19,7 @@ export interface Review extends Scripts {
   since?: string;
 }
 
+/** A trusted content, and whether it is still the one in use. */
 export interface KnownContent extends TrustedContent {
   /** True if the configuration as it is now has exactly this content. */
   inUse: boolean;
@@ -92,6 +93,7 @@ export class ProjectTrust {
     );
   }
 
+  /** Trusts an entry and its scripts, as they were reviewed. */
   async trust(entry: ServerEntry, reviewed?: Scripts): Promise<void> {
     const { files, problem } = reviewed ?? (await findScripts(entry, this.#context));
     if (problem !== undefined) {
@@ -103,6 +105,7 @@ export class ProjectTrust {
     await this.#keep(entry, hashesOf(files));
   }
 
+  /** Trusts the settings of a project file. */
   async trustSettings(settings: Record<string, unknown>, file: string): Promise<void> {
     const mark = settingsFingerprint(settings, file, this.#projectRoot);
     const about = { settings: Object.keys(settings), file, project: this.#projectRoot };
@@ -131,6 +134,7 @@ export class ProjectTrust {
       .map((content) => ({ ...content, inUse: inUse.has(contentKey(content.fingerprint, content.scripts)) }));
   }
 
+  /** Revokes every content of a server's name in this project. False if there was none. */
   async distrust(entry: Pick<ServerEntry, "name">): Promise<boolean> {
     return (await this.#state.distrust((content) => this.#isOf(entry, content))).length > 0;
   }

@@ -6,7 +6,7 @@ import type { Store } from "../store/store.ts";
 
 /** One content that this user has trusted: of a server, or of a project file's settings. */
 export interface TrustedContent {
-  /** Identifies the content; see `fingerprint`. */
+  /** Identifies the content. */
   fingerprint: string;
   server?: string;
   /** The keys of the settings. */

@@ -8,6 +8,7 @@ import type { LoadedConfig } from "../config/model.ts";
 import { brokenFiles, filesOf, locksOf, scriptsOf, stamps, waitForReplacements } from "./watched-files.ts";
 import type { Workspace } from "./workspace.ts";
 
+/** Who is told about changes. */
 export interface ConfigWatchOptions {
   /** The configuration in use; loaded if absent. */
   current?: LoadedConfig | undefined;
@@ -27,6 +28,7 @@ export async function watchConfig(workspace: Workspace, options: ConfigWatchOpti
 /** Editors write in several steps; the files are read this long after the last one. */
 const quietMs = 100;
 
+/** Watches the files of a configuration until it is closed. */
 export class ConfigWatch {
   readonly #workspace: Workspace;
   readonly #options: ConfigWatchOptions;

@@ -42,6 +42,7 @@ import { StoredCredentials } from "./stored-credentials.ts";
 import { strayPins, writePins } from "./write-pins.ts";
 import type { PinApproval } from "./write-pins.ts";
 
+/** Which configuration is loaded. Everything is optional: by default that of the current folder and this user. */
 export interface WorkspaceOptions extends Omit<LoadOptions, "trust"> {
   /** Receives warnings, for example that state cannot be saved. */
   onWarning?: ((message: string) => void) | undefined;
@@ -98,6 +99,7 @@ export class Workspace {
     });
   }
 
+  /** Finds the project and its folders. Reads no configuration yet. */
   static async open(options: WorkspaceOptions = {}): Promise<Workspace> {
     const cwd = resolve(options.cwd ?? process.cwd());
     return new Workspace(options, cwd, findProjectRoot(cwd));
@@ -284,6 +286,7 @@ export class Workspace {
     return entry.origin;
   }
 
+  /** Finds a server. Throws `server-unknown`, with a similar name in the hint. */
   require(config: LoadedConfig, name: string): ServerEntry {
     const entry = config.servers.get(name);
     if (entry) return entry;
@@ -346,6 +349,7 @@ export class Workspace {
     return { env, secrets, trust, credentials, stateFolder, store, approvals, chain, folders };
   }
 
+  /** Closes what was opened of the state on disk. */
   close(): Promise<void> {
     return this.#state.close();
   }

@@ -1,25 +1,16 @@
 import { execFileSync } from "node:child_process";
-import {
-  existsSync,
-  globSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { bundleCommandLine } from "../../scripts/bundle.ts";
 import { packageFolders, packageName } from "../../scripts/licences.ts";
 import { errorTable } from "../../src/index.ts";
 import { oldestNode, runtimeProblem } from "../../src/lib/runtime.ts";
+import { codeBlocks } from "../code-blocks.ts";
+import { compile, installPackage } from "../packed-package.ts";
 import { runNode, runProgram } from "../run-command.ts";
-import { installPackage, linkPackage } from "../unpacked-package.ts";
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
-  version: string;
   bin: Record<string, string>;
   engines: { node: string };
   exports: Record<string, string | { default: string; types: string }>;
@@ -39,14 +30,12 @@ describe("the package", () => {
 
   it("includes test servers with types, without our development tools", async () => {
     const folder = install();
-    const [, program = ""] = /^```ts\n(.*?)^```/ms.exec(readFileSync("docs/testing.md", "utf8")) ?? [];
+    const [block] = codeBlocks(readFileSync("docs/testing.md", "utf8")).filter(
+      ({ language }) => language === "ts",
+    );
+    const program = block?.text ?? "";
     writeFileSync(join(folder, "log-in.ts"), program);
-    linkPackage(folder, "@types/node");
-    const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
-    const lib = ["--lib", "es2024,esnext.disposable"];
-    const tsc = resolve("node_modules/typescript/bin/tsc");
-    const checked = await runNode([tsc, ...flags, ...lib, "log-in.ts"], { cwd: folder });
-    expect(checked).toEqual({ code: 0, out: "", err: "" });
+    expect(await compile(folder, ["log-in.ts"])).toEqual({ code: 0, out: "", err: "" });
     const run = await runNode(["log-in.ts"], { cwd: folder, env: { HOME: folder } });
     expect(run).toEqual({ code: 0, out: "", err: "" });
     expect(program).toContain("hub.login");
@@ -141,8 +130,7 @@ function oldNodes(): [string, string][] {
 
 /** Plugboard in an empty folder that is gone when the test is. */
 function install(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-package-")));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
-  installPackage(folder);
+  const { folder, remove } = installPackage();
+  onTestFinished(remove);
   return folder;
 }

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { codeBlocks } from "../code-blocks.ts";
 import { runNode } from "../run-command.ts";
 
 describe("the examples", () => {
@@ -93,11 +94,8 @@ function installModules(folder: string): void {
   cpSync(realpathSync(join("node_modules", copied)), join(folder, copied), { recursive: true });
 }
 
-function blocks(text: string, language: string): string[] {
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "gms"))].map(
-    ([, body = ""]) => body,
-  );
-}
+const blocks = (page: string, language: string) =>
+  codeBlocks(page).flatMap((block) => (block.language === language ? [block.text] : []));
 
 function stepsOf(block: string): { command: string; output: string }[] {
   return block

@@ -6,7 +6,7 @@ import { issueCertificate } from "../fixtures/registry/authority.ts";
 import { startProxy, type TunnelProxy } from "../fixtures/registry/proxy.ts";
 import { startRegistry, type PackageRegistry } from "../fixtures/registry/registry.ts";
 import { runShell, type CommandRun } from "../run-command.ts";
-import { unpackPackage } from "../unpacked-package.ts";
+import { unpackPackage } from "../packed-package.ts";
 
 const host = "registry.npmjs.org";
 const login = "ada:correct-horse-battery";

@@ -29,6 +29,7 @@ export interface IssuerChange {
   sends: string[];
 }
 
+/** Asks whether to log in at another authorization server than before. */
 export type AcceptIssuer = (change: IssuerChange, signal: AbortSignal) => boolean | Promise<boolean>;
 
 export interface IssuerSettings {

@@ -7,6 +7,7 @@ import type { Login } from "./record.ts";
 import { readLogin } from "./token-refresh.ts";
 import type { RefreshSettings } from "./token-refresh.ts";
 
+/** What became of a login that was ended. */
 export interface LogoutResult {
   wasLoggedIn: boolean;
   /** True if the authorization server confirmed that the tokens are revoked. */

@@ -5,6 +5,7 @@ import type { Vault } from "./vault.ts";
 
 const prefix = "secret/";
 
+/** The vault's name of a secret: `secret/NAME`. */
 export function secretName(name: string): string {
   return prefix + name;
 }

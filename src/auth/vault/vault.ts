@@ -34,9 +34,11 @@ export interface Vault {
   assertReplaceable(name: string): Promise<"vault" | "memory">;
   /** True if there was a record. Works without the key. */
   delete(name: string): Promise<boolean>;
+  /** The records whose names begin with `prefix`. */
   list(prefix: string): Promise<VaultList>;
 }
 
+/** What a vault stores, without the values. */
 export interface VaultList {
   /** Sorted by name. */
   entries: { name: string; setAt: number; place: VaultPlace }[];

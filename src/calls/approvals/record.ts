@@ -10,7 +10,7 @@ import type { CallContext } from "../send.ts";
 /** An answer that allows calls of one tool, as it is kept. */
 export interface ApprovalRecord {
   id: string;
-  /** See `placeOf`. */
+  /** The server, account, folder, tool, caller and conditions that it is about, as one text. */
   place: string;
   server: string;
   /** The folder of the configuration that has the server: another project can have another one of this name. */

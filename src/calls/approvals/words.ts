@@ -32,7 +32,7 @@ export function subjectCovers({ tool, when, caller, key: { account, project } }:
   });
 }
 
-/** `/path matches docs/* or notes/*` */
+/** Conditions in words, for example `/path matches docs/* or notes/*`. */
 export function conditionWords(when: Conditions): string {
   return Object.entries(when)
     .map(([pointer, globs]) => `${pointer} matches ${typeof globs === "string" ? globs : globs.join(" or ")}`)

@@ -2,6 +2,7 @@ import { formatBytes } from "../../lib/format-bytes.ts";
 import { printable } from "../../lib/printable.ts";
 import { contentParts, isMedia, type MediaPart, type ToolResult } from "./parts.ts";
 
+/** An image, audio or binary resource, to save as a file. */
 export interface MediaFile {
   kind: MediaPart["kind"];
   mimeType: string;

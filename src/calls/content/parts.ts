@@ -24,10 +24,12 @@ export interface MediaPart {
   uri?: string | undefined;
 }
 
+/** The parts of a result, parsed. */
 export function contentParts(result: ToolResult): ContentPart[] {
   return Array.isArray(result.content) ? result.content.map(parseContentPart) : [];
 }
 
+/** True for images, audio and binary resources. */
 export function isMedia(part: ContentPart): part is MediaPart {
   return part.kind === "image" || part.kind === "audio" || part.kind === "blob";
 }

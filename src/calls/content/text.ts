@@ -4,7 +4,7 @@ import { type ContentPart, contentParts, jsonText, type ToolResult } from "./par
 
 /**
  * The text of a result for a terminal or a log. If the text parts only repeat the structured content as JSON, it is
- * shown once, indented. The output is not escaped for terminals: see `printable`.
+ * shown once, indented. The output is not escaped: before you print it to a terminal, replace its control characters.
  */
 export function contentToText(result: ToolResult): string {
   const parts = contentParts(result);
@@ -18,6 +18,7 @@ export function contentToText(result: ToolResult): string {
   return shown.join("\n");
 }
 
+/** One part as text; media become a placeholder. */
 export function partToText(part: ContentPart): string {
   switch (part.kind) {
     case "text":

@@ -56,11 +56,13 @@ export interface LaterAnswer {
   ask(question: ApproveQuestion, signal: AbortSignal): Promise<Approval>;
 }
 
+/** A question about a call, and what became of it. */
 export interface AnsweredQuestion {
   question: WaitingQuestion;
   state: QuestionState;
 }
 
+/** A question about a call, with what was kept for whoever goes on with the call. */
 export interface FoundQuestion extends AnsweredQuestion {
   /** What was kept with it. */
   kept?: unknown;

@@ -3,6 +3,7 @@ import { mirroredValue } from "../content/mirror.ts";
 import { partToText } from "../content/text.ts";
 import { type ContentPart, contentParts, isMedia, jsonText, type ToolResult } from "../content/parts.ts";
 
+/** One part of a kept result, and where it is in the text. */
 export interface ResultPart {
   /** The part's index in `content`, or `structured`. */
   part: string;

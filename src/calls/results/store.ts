@@ -39,6 +39,7 @@ export interface ReadOptions extends ReadingOptions, Selection {
   caller?: string | undefined;
 }
 
+/** A page of a result that was too large, or the matches in it. */
 export interface KeptResult extends ResultReading {
   server: string;
   tool: string;

@@ -11,6 +11,7 @@ import type { TaskEntry, TaskRecord } from "./records.ts";
 import { runTask, taskRequest } from "./run-task.ts";
 import type { TaskState } from "./task.ts";
 
+/** How to go on with a task. */
 export interface TaskOptions extends Pick<
   SendOptions,
   "signal" | "onProgress" | "onQuestion" | "timeoutMs" | "maxTimeoutMs" | "capabilities"

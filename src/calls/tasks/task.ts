@@ -5,6 +5,7 @@ import type { JsonRpcAnswer } from "../../servers/rpc/messages.ts";
 export type TaskProtocol = "extension" | "2025-11-25";
 
 const statuses = ["working", "input_required", "completed", "failed", "cancelled"] as const;
+/** How far a task is, in the words of the protocol. */
 export type TaskStatus = (typeof statuses)[number];
 
 /** What a server says about a task, in the words of the extension. */

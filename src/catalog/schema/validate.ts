@@ -7,8 +7,8 @@ export type { Mistake } from "./run.ts";
 export type Validator = (value: unknown) => Mistake[];
 
 /**
- * Cheap to call: the schema is compiled with the first value, and each part of it when a value first reaches it. Pass
- * only schemas that `guardSchema` accepted; others are checked as far as possible.
+ * Checks values against a JSON Schema. Cheap to call: the schema is compiled with the first value, and each part of it
+ * when a value first reaches it. Schemas that are too large or too deep are checked as far as possible.
  */
 export function createValidator(schema: unknown): Validator {
   const find = createFinder(schema);

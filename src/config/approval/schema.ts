@@ -2,10 +2,11 @@ import * as z from "zod/mini";
 import { field, shownAs } from "../field.ts";
 import { globMistake, pointerMistake } from "./conditions.ts";
 
-const mode = z.enum(["approve", "auto", "prompt", "deny"]);
+const modes = ["approve", "auto", "prompt", "deny"] as const;
+const mode = z.enum(modes);
 
 /** What happens to a call: `auto` asks depending on annotations. */
-export type Mode = z.output<typeof mode>;
+export type Mode = (typeof modes)[number];
 
 const checked = (mistakeIn: (text: string) => string | undefined) =>
   z
@@ -91,4 +92,5 @@ export const managedApproval = z.union(
   { error: "expected `approve`, `auto`, `prompt`, `deny`, or `{ default, tools, rules, remember }`" },
 );
 
+/** The rules about approval in the managed policy. */
 export type ManagedApproval = z.output<typeof managedApproval>;

@@ -21,6 +21,7 @@ export interface Format {
   merging?: Merging;
 }
 
+/** How servers are put into a client's existing file. */
 export interface Merging {
   /** Where this document has its servers, by name. */
   container(document: Readonly<Record<string, unknown>>): Path;
@@ -47,6 +48,7 @@ export interface FormatFile {
   extensions?: readonly string[];
 }
 
+/** What tells where clients keep their files. */
 export interface Machine {
   home: string;
   platform: NodeJS.Platform;
@@ -74,6 +76,7 @@ export interface NamedServer {
   config: ServerConfig;
 }
 
+/** One server of another client's file, in our words. */
 export interface ImportedServer extends NamedServer {
   notes: Note[];
   /** Set if the user's own file has this server for this project only; it takes precedence over the project's files. */
@@ -87,6 +90,7 @@ export interface Skipped {
   reason: string;
 }
 
+/** The servers and bundles of another client's file, in our words. */
 export interface ImportedFile {
   servers: ImportedServer[];
   bundles?: Record<string, BundleConfig>;

@@ -17,6 +17,7 @@ export const rule = z.union(
   { error: "expected `{ serverName }`, `{ serverCommand: [command, …args] }` or `{ serverUrl }`" },
 );
 
+/** A rule of the managed policy about servers. */
 export type Rule = z.output<typeof rule>;
 
 /**

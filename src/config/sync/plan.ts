@@ -7,6 +7,7 @@ import { differences } from "./compare.ts";
 import { changesBetween, mergeEntry } from "./merge-entry.ts";
 import { isOtherHost, withoutSent } from "./moved-host.ts";
 
+/** One server of ours, compared with the client's. */
 export interface ComparedServer {
   name: string;
   /**
@@ -25,6 +26,7 @@ export interface ComparedServer {
   notes: Note[];
 }
 
+/** Our servers compared with those in a client's document. */
 export interface ComparedDocument {
   servers: ComparedServer[];
   /** Servers that only the client has. */

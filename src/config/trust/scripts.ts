@@ -27,6 +27,7 @@ export interface ScriptFile {
   linksTo?: string;
 }
 
+/** The files of a project that an entry runs. */
 export interface Scripts {
   files: ScriptFile[];
   /** The project's own program that `command` means, although it has the name of a usual one. */

@@ -7,6 +7,7 @@ import type { AuthenticationOptions } from "./authentication.ts";
 import { isLoopback } from "./edge.ts";
 import type { GatewayLimits } from "./limits.ts";
 
+/** Where a gateway listens: by default on 127.0.0.1, at any free port. */
 export interface ListenOptions {
   host?: string | undefined;
   /** 0, the default, is any free one. */

@@ -6,11 +6,16 @@ export interface MetaTool {
   annotations?: Record<string, unknown>;
 }
 
-/** They never change, because clients and models remember them. Servers' own names always have a separator. */
+/**
+ * The names of the tools that search, describe and call others. They never change, because clients and models remember
+ * them.
+ */
 export const metaNames = { search: "search_tools", describe: "describe_tools", call: "call_tool" } as const;
 
+/** One of `metaNames`. */
 export type MetaName = (typeof metaNames)[keyof typeof metaNames];
 
+/** True for the name of one of the three tools in `metaNames`. */
 export function isMetaName(name: string): name is MetaName {
   return name === metaNames.search || name === metaNames.describe || name === metaNames.call;
 }

@@ -14,6 +14,7 @@ import { failureText, mistake, schemaText, textResult } from "./texts.ts";
 
 /** What models call tools by. The default is their ids. */
 export interface MetaNaming {
+  /** The name that a model is shown. */
   nameOf(tool: ToolEntry): string;
   /** The tool that a model means. Throws `tool-unknown`, with the names of similar ones in `data.near`. */
   find(name: string, signal?: AbortSignal): Promise<ToolEntry>;
@@ -44,6 +45,7 @@ export class MetaTools {
     this.#context = context;
   }
 
+  /** The three tools as a model is shown them. */
   async definitions(): Promise<MetaTool[]> {
     return metaTools(listServices(await this.#context.services()));
   }
@@ -67,6 +69,7 @@ export class MetaTools {
     }
   }
 
+  /** Finds tools: the answer to `search_tools`. */
   async search(
     args: Record<string, unknown>,
     { signal, wait = true }: MetaCallOptions = {},
@@ -96,6 +99,7 @@ export class MetaTools {
     }
   }
 
+  /** Describes tools: the answer to `describe_tools`. */
   async describe(args: Record<string, unknown>, { signal }: MetaCallOptions = {}): Promise<CallResult> {
     const { names: given } = args;
     const names = typeof given === "string" ? [given] : Array.isArray(given) ? given : [];

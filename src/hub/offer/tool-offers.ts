@@ -25,6 +25,7 @@ export interface ToolOffer {
   meta: MetaTool[];
 }
 
+/** How an offer is decided. */
 export interface OfferOptions extends ListOptions {
   /**
    * An earlier decision to keep, because clients may not look again: what was deferred stays so while the configuration is

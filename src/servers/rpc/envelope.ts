@@ -2,6 +2,7 @@ import { isRecord } from "../../lib/record.ts";
 import { version } from "../../lib/version.ts";
 import { modernRevision } from "./revisions.ts";
 
+/** The capabilities of a client, as the protocol declares them. */
 export type Capabilities = Readonly<Record<string, unknown>>;
 
 /** How Plugboard identifies itself to servers. */

@@ -38,6 +38,7 @@ export interface Listener {
   turn?: Turn | undefined;
   /** Answers a question. Throw a `Refusal` for a JSON-RPC error of your choice. */
   onQuestion?: ((question: Question) => Promise<Record<string, unknown>>) | undefined;
+  /** Called for each notification that the server sends during the request. */
   onNotification?: ((method: string, params: Record<string, unknown>) => void) | undefined;
 }
 

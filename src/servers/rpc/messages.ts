@@ -1,6 +1,7 @@
 import { PlugboardError } from "../../errors.ts";
 import { isRecord } from "../../lib/record.ts";
 
+/** What a server reports about a request that takes long. */
 export interface Progress {
   progress: number;
   total?: number;

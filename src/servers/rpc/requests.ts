@@ -16,7 +16,9 @@ export interface RequestOptions extends Listener {
   timeoutMs: number;
   /** How long the request may take at all, whatever progress says. */
   maxTimeoutMs: number;
+  /** Cancels the request, and tells the server. */
   signal?: AbortSignal | undefined;
+  /** Called for each progress report of the server. */
   onProgress?: ((progress: Progress) => void) | undefined;
   /** Hand out a result as its bytes (`RawAnswer`), without parsing it. */
   raw?: boolean | undefined;

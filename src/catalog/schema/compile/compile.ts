@@ -6,8 +6,10 @@ import { Inexpressible, Work, type CompileNote } from "./work.ts";
 import { guardSchema } from "../guard.ts";
 import { tidy, type Schema } from "./tidy.ts";
 
+/** The API that a schema is for. */
 export type SchemaTarget = "openai-strict" | "openai" | "anthropic" | "gemini" | "json-schema";
 
+/** A schema that the API accepts, with what was lost; or why there is none. */
 export type CompiledSchema =
   | { ok: true; schema: Schema; notes: CompileNote[] }
   | { ok: false; path: string; reason: string };
