@@ -10,7 +10,7 @@ import type {
   View,
 } from "../../index.ts";
 import { parseArguments } from "./arguments.ts";
-import { Definitions, isSetAside } from "./definition.ts";
+import { Definitions } from "./definition.ts";
 import type { Definition, SetAside } from "./definition.ts";
 import { failureText } from "./failure.ts";
 import type { AgentOptions, CallContext } from "./options.ts";
@@ -62,14 +62,8 @@ export class AgentTools {
 
   static async offer(view: View, options: AgentOptions, shape: Shape): Promise<AgentTools> {
     const { tools, meta, deferral } = await view.offer({ signal: options.signal });
-    const made = new Definitions(view, shape.target);
-    const definitions: Definition[] = [];
-    const setAside: SetAside[] = [];
-    for (const tool of tools) {
-      const one = made.of(tool);
-      if (isSetAside(one)) setAside.push(one);
-      else definitions.push(one);
-    }
+    const made = new Definitions(view, shape.target, options.approval);
+    const { definitions, setAside } = await made.all(tools);
     return new AgentTools(view, options, shape, made, {
       definitions: [...meta.map((tool) => made.ofMeta(tool)), ...definitions],
       setAside,
@@ -128,7 +122,7 @@ export class AgentTools {
     const result = await meta.call(name, args, { signal: context.signal });
     const parts = modelParts(result);
     if (name === metaNames.search && this.#canGrow && found.length > 0) {
-      found.forEach((tool) => this.#addFound(tool));
+      await this.#addFound(found);
       parts.push({ type: "text", text: `Call them by these names, or with ${metaNames.call}.` });
     }
     const strangers = new Set(
@@ -161,14 +155,14 @@ export class AgentTools {
     });
   }
 
-  #addFound(tool: ToolEntry): void {
-    if (tool.status !== "available" || this.#known.has(tool.id)) return;
-    // More would crowd the model's context again; the others can be called through `call_tool`.
-    if (this.#foundCount === mostFound) return;
-    const made = this.#made.of(tool);
-    if (isSetAside(made)) return;
-    this.#foundCount += 1;
-    this.#add(made);
+  /** More than some would crowd the model's context again; the others can be called through `call_tool`. */
+  async #addFound(found: readonly ToolEntry[]): Promise<void> {
+    const { definitions } = await this.#made.all(found);
+    for (const definition of definitions) {
+      if (this.#known.has(definition.name) || this.#foundCount === mostFound) continue;
+      this.#foundCount += 1;
+      this.#add(definition);
+    }
   }
 
   #add(definition: Definition): void {
