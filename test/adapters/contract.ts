@@ -208,6 +208,18 @@ export function adapterContract(adapter: AdapterUnderTest): void {
       expect(resultTexts(received[2])[1]).toMatch(/^Page 2 of \d+\nx{1000}/);
     });
 
+    it("throws our failures if exceptions are wished for", async () => {
+      const turns = [{ calls: [{ tool: "mcp__it__crash" }] }, { text: "Sorry." }];
+      const run = agent(turns, { options: { errors: "throw" } });
+      const outcome = await run.then(
+        ({ received }) => resultTexts(received[1])[0],
+        (error: unknown) => String(error instanceof Error ? (error.cause ?? error) : error),
+      );
+      // Some SDKs make a result of an exception, in their own words.
+      expect(outcome).toContain("exited");
+      expect(outcome).not.toContain("find out before you call it again");
+    });
+
     it("reports progress", async () => {
       const heard: Progress[] = [];
       const onProgress = (progress: Progress) => heard.push(progress);
