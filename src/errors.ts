@@ -368,6 +368,16 @@ export const errorTable = {
     meaning: "Plugboard's own state cannot be read or written.",
     hint: "Check the state folder shown by `plugboard config path`.",
   },
+  "sdk-unsupported": {
+    httpStatus: 500,
+    exitCode: 2,
+    rpcCode: -31_040,
+    shownAs: "error",
+    passes: false,
+    executed: "no",
+    meaning: "The SDK that an adapter is made for is not installed, or is another major version.",
+    hint: "Install the version that the message names.",
+  },
   internal: {
     httpStatus: 500,
     exitCode: 1,

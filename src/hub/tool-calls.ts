@@ -1,3 +1,4 @@
+import type { CallCheck } from "../calls/approve.ts";
 import type { RememberedApprovals } from "../calls/approvals/remembered.ts";
 import type { CallLog } from "../calls/call-log.ts";
 import type { CallOptions, CallResult, PresentContext } from "../calls/call-tool.ts";
@@ -11,6 +12,7 @@ import type { TaskEntry } from "../calls/tasks/records.ts";
 import type { TaskHandle } from "../calls/tasks/task-handle.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Scope } from "../catalog/filter.ts";
+import type { ToolEntry } from "../catalog/tool-entry.ts";
 import { Validators } from "../catalog/validators.ts";
 import { approvalFields, ruleOrigin } from "../config/approval/origin.ts";
 import type { Questions } from "../interact/questions.ts";
@@ -63,6 +65,26 @@ export class ToolCalls {
     // Most calls need not wait for a promise here.
     if (known && this.#calling) return this.#calling.callTool(id, args, options, known);
     return this.#load().then((calling) => calling.callTool(id, args, options, this.#context(scope, calling)));
+  }
+
+  async checkCall(
+    id: string,
+    args: Record<string, unknown>,
+    options: Pick<CallOptions, "approval" | "signal">,
+    scope: Scope,
+  ): Promise<CallCheck> {
+    const calling = this.#calling ?? (await this.#load());
+    return calling.checkCall(id, args, options, this.#context(scope, calling));
+  }
+
+  async mayAsk(
+    tools: readonly ToolEntry[],
+    { approval = "approve" }: Pick<CallOptions, "approval">,
+    scope: Scope,
+  ): Promise<ToolEntry[]> {
+    const calling = this.#calling ?? (await this.#load());
+    const context = this.#context(scope, calling);
+    return tools.filter((tool) => calling.mayAsk(tool, approval, context));
   }
 
   forwardCall(
