@@ -1,0 +1,126 @@
+import type Anthropic from "@anthropic-ai/sdk";
+import type { View } from "../index.ts";
+import { AgentTools } from "./core/agent-tools.ts";
+import type { Definition, SetAside } from "./core/definition.ts";
+import { mentionParts, promptMessages } from "./core/messages.ts";
+import type { MessageOptions } from "./core/messages.ts";
+import type { AgentOptions } from "./core/options.ts";
+import { textOf } from "./core/parts.ts";
+import type { ModelPart, ModelResult } from "./core/parts.ts";
+import { assertSupported } from "./core/sdk.ts";
+
+export type { AgentOptions, MessageOptions, SetAside };
+
+type Tool = Anthropic.Messages.Tool;
+type ToolUse = Pick<Anthropic.Messages.ToolUseBlock, "id" | "name" | "input">;
+type ToolResult = Anthropic.Messages.ToolResultBlockParam;
+type ContentPart =
+  | Anthropic.Messages.TextBlockParam
+  | Anthropic.Messages.ImageBlockParam
+  | Anthropic.Messages.DocumentBlockParam;
+
+/** A tool that the SDK's tool runner can run by itself. */
+export interface RunnableTool extends Tool {
+  run(input: unknown, context?: RunContext): Promise<string | ContentPart[]>;
+  parse(input: unknown): unknown;
+}
+
+interface RunContext {
+  toolUse?: { id: string };
+  signal?: AbortSignal | null | undefined;
+}
+
+export interface AnthropicTools {
+  /**
+   * For `tools` of each request, or of `client.beta.messages.toolRunner`. The list grows: a tool that the model finds by a
+   * search is added under its own id, and `read_result` once a result was cut.
+   */
+  tools: RunnableTool[];
+  /** Answers one call with a block for the next message of the user. */
+  call(use: ToolUse, options?: { signal?: AbortSignal | undefined }): Promise<ToolResult>;
+  /** Answers all calls of a message at once, in their order; empty if it has none. */
+  answer(
+    message: { content: readonly Anthropic.Messages.ContentBlock[] },
+    options?: { signal?: AbortSignal | undefined },
+  ): Promise<ToolResult[]>;
+  /** Tools that the model is not shown, and why. */
+  setAside: SetAside[];
+  /** For `system`: which servers there are, and how their tools are found. */
+  instructions: string;
+}
+
+/** Only its types are used: the adapter makes plain objects. */
+const sdk = { name: "@anthropic-ai/sdk", supported: /^1\./, install: "@anthropic-ai/sdk@1" };
+
+/** A view's tools for Anthropic Messages. Where the rules want a call approved, the view's `interact.approve` is asked. */
+export async function anthropicTools(view: View, options: AgentOptions = {}): Promise<AnthropicTools> {
+  assertSupported(sdk);
+  const agent = await AgentTools.offer(view, options, { target: "anthropic", canGrow: true });
+  const toolOf = ({ name, description, schema }: Definition): RunnableTool => ({
+    name,
+    description,
+    input_schema: schema as Tool["input_schema"],
+    parse: (input) => input,
+    async run(input, { toolUse, signal } = {}) {
+      const result = await agent.call(name, input, { callId: toolUse?.id, signal: signal ?? undefined });
+      // The runner has no other way to mark a failure than to say so in words.
+      return result.isError ? `Error: ${textOf(result.parts)}` : contentOf(result);
+    },
+  });
+  const tools = agent.definitions.map(toolOf);
+  agent.onAdded = (definition) => tools.push(toolOf(definition));
+  const { setAside, instructions } = agent;
+  const call: AnthropicTools["call"] = async ({ id, name, input }, { signal } = {}) => {
+    const result = await agent.call(name, input, { callId: id, signal });
+    const content = contentOf(result);
+    return { type: "tool_result", tool_use_id: id, content, ...(result.isError && { is_error: true }) };
+  };
+  return {
+    tools,
+    setAside,
+    instructions,
+    call,
+    answer: ({ content }, given) =>
+      Promise.all(content.flatMap((block) => (block.type === "tool_use" ? [call(block, given)] : []))),
+  };
+}
+
+/** The messages of a prompt of a server, by its id or `server.prompt`. */
+export async function anthropicPrompt(
+  view: View,
+  id: string,
+  args: Record<string, string> = {},
+  options: MessageOptions = {},
+): Promise<Anthropic.Messages.MessageParam[]> {
+  const messages = await promptMessages(view, id, args, options);
+  return messages.map(({ role, parts }) =>
+    role === "user" ? { role, content: parts.map(contentPart) } : { role, content: textOf(parts) },
+  );
+}
+
+/** A user's text with what its `@server:uri` mentions stand for, as the content of a message. */
+export async function anthropicMentions(
+  view: View,
+  text: string,
+  options: MessageOptions = {},
+): Promise<ContentPart[]> {
+  const attached = await mentionParts(view, text, options);
+  return [{ type: "text", text }, ...attached.map(contentPart)];
+}
+
+function contentOf({ parts }: ModelResult): string | ContentPart[] {
+  return parts.every(({ type }) => type === "text") ? textOf(parts) : parts.map(contentPart);
+}
+
+/** The images that the models read. Others would fail the whole request. */
+const images = ["image/png", "image/jpeg", "image/webp", "image/gif"] as const;
+
+function contentPart(part: ModelPart): ContentPart {
+  if (part.type === "text") return part;
+  const { data, mimeType } = part;
+  const image = part.type === "image" ? images.find((type) => type === mimeType) : undefined;
+  if (image) return { type: "image", source: { type: "base64", media_type: image, data } };
+  if (mimeType === "application/pdf")
+    return { type: "document", source: { type: "base64", media_type: mimeType, data } };
+  return { type: "text", text: textOf([part]) };
+}
