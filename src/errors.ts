@@ -368,6 +368,16 @@ export const errorTable = {
     meaning: "Plugboard's own state cannot be read or written.",
     hint: "Check the state folder shown by `plugboard config path`.",
   },
+  "telemetry-unavailable": {
+    httpStatus: 424,
+    exitCode: 3,
+    rpcCode: -31_050,
+    shownAs: "error",
+    passes: false,
+    executed: "no",
+    meaning: "Telemetry was asked for, but nothing can be recorded.",
+    hint: "Install `@opentelemetry/api` and register a provider before Plugboard starts. See docs/telemetry.md.",
+  },
   internal: {
     httpStatus: 500,
     exitCode: 1,

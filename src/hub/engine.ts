@@ -107,6 +107,7 @@ export class Engine {
       home,
       secrets,
       trust: options.trust,
+      telemetry: options.telemetry,
       policyOnDisk: () => policyIn(managedFolderOf(options)),
       processes: () => (this.#processes ??= this.#openProcesses(options)),
       gate: new StartGate(config.settings.startConcurrency ?? 8),
