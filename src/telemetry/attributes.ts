@@ -3,49 +3,49 @@ import type { ServedRequest, TracedPeer } from "../index.ts";
 import { isRecord } from "../lib/record.ts";
 import { hidden, looksSecretParameter } from "../lib/secret-words.ts";
 
-/** What a request is about, in few different values: for metrics, and for the name of its span. */
-export interface RequestFacts {
-  method: string;
-  /** The tool or prompt. */
-  target: string | undefined;
-  attributes: Attributes;
-}
-
 const longest = 256;
 
-export function requestFacts({ method: asked, params, peer }: ServedRequest): RequestFacts {
-  const method = asked.slice(0, longest);
-  const tool = method === "tools/call" ? nameIn(params) : undefined;
-  const prompt = promptOf(method, params);
-  const attributes = { "mcp.method.name": method, ...peerAttributes(peer) } as Attributes;
-  if (tool !== undefined) attributes["gen_ai.tool.name"] = tool;
-  if (method === "tools/call") attributes["gen_ai.operation.name"] = "execute_tool";
-  if (prompt !== undefined) attributes["gen_ai.prompt.name"] = prompt;
-  return { method, target: tool ?? prompt, attributes };
+/** The tool or prompt that a request is about. */
+export function targetOf({ method, params }: ServedRequest): string | undefined {
+  return method === "tools/call" ? nameIn(params) : promptOf(method, params);
+}
+
+/**
+ * What a request is about, in few different values: for metrics, and a part of what its span says. In the order of their
+ * names, by which the SDK would sort them for every measurement.
+ */
+export function metricAttributes({ method, peer }: ServedRequest, target: string | undefined): Attributes {
+  const isCall = method === "tools/call";
+  const attributes: Attributes = {};
+  if (isCall) attributes["gen_ai.operation.name"] = "execute_tool";
+  if (target !== undefined) attributes[isCall ? "gen_ai.tool.name" : "gen_ai.prompt.name"] = target;
+  attributes["mcp.method.name"] = method.slice(0, longest);
+  return addPeer(attributes, peer);
 }
 
 /** What tells one request from another: for its span only. */
 export function spanAttributes({ id, method, params, peer }: ServedRequest): Attributes {
   const attributes: Attributes = { "jsonrpc.request.id": String(id).slice(0, longest) };
   if (peer.sessionId !== undefined) attributes["mcp.session.id"] = peer.sessionId;
-  const { uri } = params;
-  if (method.startsWith("resources/") && typeof uri === "string")
-    attributes["mcp.resource.uri"] = shownUri(uri);
+  if (method.startsWith("resources/") && typeof params["uri"] === "string")
+    attributes["mcp.resource.uri"] = shownUri(params["uri"]);
   return attributes;
 }
 
 /** How the other side is reached. */
-export function peerAttributes({ transport, version, url }: TracedPeer): Attributes {
-  const attributes: Attributes = {};
+export function peerAttributes(peer: TracedPeer): Attributes {
+  return addPeer({}, peer);
+}
+
+function addPeer(attributes: Attributes, { transport, version, url }: TracedPeer): Attributes {
+  const isHttp = transport === "http" || transport === "sse";
   if (version !== undefined) attributes["mcp.protocol.version"] = version;
-  if (transport === "stdio") attributes["network.transport"] = "pipe";
-  if (transport === "http" || transport === "sse") {
-    attributes["network.transport"] = "tcp";
-    attributes["network.protocol.name"] = "http";
-  }
+  if (isHttp) attributes["network.protocol.name"] = "http";
+  if (transport !== "memory") attributes["network.transport"] = isHttp ? "tcp" : "pipe";
   if (url) {
-    attributes["server.address"] = url.hostname.replace(/^\[|\]$/g, "");
-    attributes["server.port"] = Number(url.port) || (url.protocol === "http:" ? 80 : 443);
+    const { hostname, port, protocol } = url;
+    attributes["server.address"] = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+    attributes["server.port"] = Number(port) || (protocol === "http:" ? 80 : 443);
   }
   return attributes;
 }

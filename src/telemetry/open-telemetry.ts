@@ -1,8 +1,8 @@
 import type * as api from "@opentelemetry/api";
-import type { Attributes, Context, Histogram, Span, Tracer } from "@opentelemetry/api";
+import type { Context, Histogram, Span, SpanContext, Tracer } from "@opentelemetry/api";
 import { version } from "../index.ts";
 import type { SentRequest, SentSpan, ServedRequest, Telemetry, TracedAnswer, TracedPeer } from "../index.ts";
-import { peerAttributes, requestFacts, spanAttributes, withoutUnknown } from "./attributes.ts";
+import { metricAttributes, peerAttributes, spanAttributes, targetOf, withoutUnknown } from "./attributes.ts";
 import { failureIn, failureOf, resultOf } from "./outcome.ts";
 import type { Failed } from "./outcome.ts";
 import { TraceContext } from "./trace-context.ts";
@@ -96,8 +96,8 @@ export class OpenTelemetry implements Telemetry {
     const active = context.active();
     // A program between others may know the trace only from what it passes on.
     const parent = trace.getSpanContext(active) ? active : this.#traces.extract(active, params);
-    const own = { "plugboard.server": server };
-    const { span, end } = this.#begin("client", request, parent, own);
+    const { span, end } = this.#begin("client", request, parent);
+    span.setAttribute("plugboard.server", server);
     const isCall = method === "tools/call" && span.isRecording();
     if (isCall && this.#options.arguments)
       span.setAttribute("gen_ai.tool.call.arguments", shown(params["arguments"] ?? {}));
@@ -123,8 +123,8 @@ export class OpenTelemetry implements Telemetry {
     // The transport's own span, if there is one, is another trace's.
     const around = trace.getSpanContext(active);
     const isElsewhere = around !== undefined && trace.getSpanContext(parent) !== around;
-    const links = isElsewhere ? [{ context: around }] : [];
-    const { span, end } = this.#begin("server", request, parent, {}, links);
+    const links = isElsewhere ? [{ context: around }] : undefined;
+    const { span, end } = this.#begin("server", request, parent, links);
     return { context: trace.setSpan(parent, span), end };
   }
 
@@ -132,30 +132,38 @@ export class OpenTelemetry implements Telemetry {
     side: "client" | "server",
     request: ServedRequest,
     parent: Context,
-    own: Attributes,
-    links: { context: ReturnType<Span["spanContext"]> }[] = [],
+    links?: { context: SpanContext }[],
   ): { span: Span; end: End } {
     const { SpanKind, SpanStatusCode } = this.#api;
-    const kind = side === "client" ? SpanKind.CLIENT : SpanKind.SERVER;
     const startedAt = performance.now();
-    const { method, target, attributes: few } = requestFacts(request);
-    const name = target === undefined ? method : `${method} ${target}`;
-    const attributes = { ...few, ...spanAttributes(request), ...own };
-    const span = this.#tracer.startSpan(name, { kind, attributes, links }, parent);
-    const operations = this.#operations[side];
+    const target = targetOf(request);
+    const few = metricAttributes(request, target);
+    const span = this.#tracer.startSpan(
+      target === undefined ? String(few["mcp.method.name"]) : `${request.method} ${target}`,
+      {
+        kind: side === "client" ? SpanKind.CLIENT : SpanKind.SERVER,
+        attributes: few,
+        ...(links && { links }),
+      },
+      parent,
+    );
+    if (span.isRecording()) span.setAttributes(spanAttributes(request));
     const end: End = (outcome) =>
       quietly(() => {
         const failed = quietly(outcome);
-        const errors: Attributes = {};
-        if (failed) {
-          errors["error.type"] = failed.type;
-          if (failed.code !== undefined) errors["rpc.response.status_code"] = failed.code;
-          span.setAttributes(errors);
-          const { message } = failed;
-          span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
+        if (!failed) {
+          span.end();
+          return this.#operations[side].record(secondsSince(startedAt), few);
         }
+        const { type, code, message } = failed;
+        const errors = {
+          "error.type": type,
+          ...(code !== undefined && { "rpc.response.status_code": code }),
+        };
+        span.setAttributes(errors);
+        span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
         span.end();
-        operations.record(secondsSince(startedAt), { ...withoutUnknown(few, failed?.code), ...errors });
+        this.#operations[side].record(secondsSince(startedAt), { ...withoutUnknown(few, code), ...errors });
       });
     return { span, end };
   }

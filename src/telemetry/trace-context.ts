@@ -9,29 +9,24 @@ type Carrier = Readonly<Record<string, unknown>>;
 
 /** Carries the trace context in `_meta`: with the registered propagator, else as W3C Trace Context. */
 export class TraceContext {
-  readonly #api: Api;
-  readonly #w3c: Pick<TextMapPropagator<unknown>, "inject" | "extract">;
+  readonly #propagator: Pick<TextMapPropagator<unknown>, "inject" | "extract">;
 
   constructor(api: Api) {
-    this.#api = api;
-    this.#w3c = w3cTraceContext(api);
+    const { propagation } = api;
+    this.#propagator = propagation.fields().length > 0 ? propagation : w3cTraceContext(api);
   }
 
   /** The fields for `_meta`; undefined if there are none. */
   inject(context: Context): Record<string, string> | undefined {
     const fields: Record<string, string> = {};
-    this.#propagator().inject(context, fields, setter);
-    return Object.keys(fields).length > 0 ? fields : undefined;
+    this.#propagator.inject(context, fields, setter);
+    for (const _field in fields) return fields;
+    return undefined;
   }
 
   /** `context` with what the parameters of a request say about their trace. What is malformed says nothing. */
   extract(context: Context, { _meta: meta }: Carrier): Context {
-    return isRecord(meta) ? this.#propagator().extract(context, meta, getter) : context;
-  }
-
-  #propagator(): Pick<TextMapPropagator<unknown>, "inject" | "extract"> {
-    const { propagation } = this.#api;
-    return propagation.fields().length > 0 ? propagation : this.#w3c;
+    return isRecord(meta) ? this.#propagator.extract(context, meta, getter) : context;
   }
 }
 
