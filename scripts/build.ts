@@ -16,7 +16,7 @@ const bundle = await rolldown({
   input: "src/cli/main.ts",
   platform: "node",
   // Needed only for remote servers and loaded late. The bundler cannot split its shared parts.
-  external: [/^@modelcontextprotocol\//],
+  external: [/^@modelcontextprotocol\//, /^@opentelemetry\//],
   resolve: { mainFields: ["module", "main"] },
   plugins: [withoutChildProcess()],
   treeshake: { moduleSideEffects: false },
