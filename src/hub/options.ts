@@ -66,6 +66,8 @@ export interface HubOptions {
    * tools are set aside. It is read again by `reload`.
    */
   lock?: string;
+  /** What events say beyond what happened. `arguments`: what calls are given, cut and without secrets. Default: nothing. */
+  events?: { arguments?: boolean | undefined } | undefined;
   /** Hears of every request to a server: `await openTelemetry()` of `plugboard/telemetry`. Default: nobody does. */
   telemetry?: Telemetry | undefined;
   /** For tests, and for programs that keep state in other folders. A literal obeys the policy in `managed`. */
