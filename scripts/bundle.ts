@@ -7,7 +7,7 @@ export function bundleCommandLine(): Promise<RolldownBuild> {
     input: "src/cli/main.ts",
     platform: "node",
     // Needed only for remote servers and loaded late. The bundler cannot split its shared parts.
-    external: [/^@modelcontextprotocol\//],
+    external: [/^@modelcontextprotocol\//, /^@opentelemetry\//],
     resolve: { mainFields: ["module", "main"] },
     plugins: [withoutChildProcess()],
     // `using` is newer than the oldest Node.js that we support.

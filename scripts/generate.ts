@@ -5,6 +5,7 @@ import { bridgeReference } from "./bridge-reference.ts";
 import { cliReference } from "./cli-reference.ts";
 import { configReference } from "./config-reference.ts";
 import { errorReference } from "./error-reference.ts";
+import { eventReference } from "./event-reference.ts";
 import { libraryReference } from "./library-reference.ts";
 
 /** Writes all generated files. `--check` changes nothing and fails if a file is out of date. */
@@ -14,6 +15,7 @@ const files: Record<string, string> = {
   "docs/errors.md": errorReference(errorTable),
   "docs/cli.md": await cliReference(),
   "docs/bridge.md": bridgeReference(),
+  "docs/events.md": eventReference(),
   "docs/library.md": libraryReference(await readFile("docs/library.md", "utf8")),
 };
 

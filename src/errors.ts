@@ -378,6 +378,16 @@ export const errorTable = {
     meaning: "The SDK that an adapter is made for is not installed, or is another major version.",
     hint: "Install the version that the message names.",
   },
+  "telemetry-unavailable": {
+    httpStatus: 424,
+    exitCode: 3,
+    rpcCode: -31_050,
+    shownAs: "error",
+    passes: false,
+    executed: "no",
+    meaning: "Telemetry was asked for, but nothing can be recorded.",
+    hint: "Install `@opentelemetry/api` and register a provider before Plugboard starts. See docs/telemetry.md.",
+  },
   internal: {
     httpStatus: 500,
     exitCode: 1,

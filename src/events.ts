@@ -11,6 +11,10 @@ export type PlugboardEvent =
   | StartupComplete
   | QuestionAsked
   | QuestionAnswered
+  | ApprovalParked
+  | ApprovalSettled
+  | ApprovalRemembered
+  | ApprovalRevoked
   | AuthChanged
   | IssuerChosen
   | UrlOpenFailed
@@ -64,7 +68,7 @@ interface Whose {
   account?: string;
 }
 
-/** The hub uses another configuration, or refused to. Names servers. */
+/** Another configuration is used, by `reload`, `add` or `remove`. */
 export interface ConfigChanged extends At {
   type: "config-changed";
   added: string[];
@@ -74,7 +78,7 @@ export interface ConfigChanged extends At {
   problem?: string;
 }
 
-/** A connection went from one state to another. */
+/** A connection to a server is in another state. */
 export interface ConnectionChanged extends At, Whose {
   type: "connection-changed";
   server: string;
@@ -90,22 +94,27 @@ export interface ConnectionChanged extends At, Whose {
   error?: ErrorSummary;
 }
 
-/** A server offers something else than before. Read the list again. */
+/** What a server offers may be different from now on. */
 export interface CatalogChanged extends At, Whose {
   type: "catalog-changed";
   server: string;
   kind: "tools" | "resources" | "prompts";
 }
 
-/** A tool call begins. `call` is its id until `call-end`. */
+/** A tool is called. */
 export interface CallStart extends At, Whose {
   type: "call-start";
   call: string;
   server: string;
   tool: string;
+  /**
+   * What the call was given, if the hub was created with `events: { arguments: true }`: long values are cut, and what
+   * looks secret is hidden.
+   */
+  arguments?: Record<string, unknown>;
 }
 
-/** A server reports how far a call is. */
+/** A server tells how far a call is. */
 export interface CallProgress extends At, Whose {
   type: "call-progress";
   call: string;
@@ -116,7 +125,7 @@ export interface CallProgress extends At, Whose {
   message?: string;
 }
 
-/** A tool call is over. `tool-error` is a result with `isError`; `failed` is an exception. */
+/** A call has its outcome. */
 export interface CallEnd extends At, Whose {
   type: "call-end";
   call: string;
@@ -131,7 +140,7 @@ export interface CallEnd extends At, Whose {
   error?: ErrorSummary;
 }
 
-/** All servers that start with the hub have done so, failed, or are not used. */
+/** Every server that starts with the hub has started or failed. `skipped` are those that start when they are needed. */
 export interface StartupComplete extends At {
   type: "startup-complete";
   ready: string[];
@@ -142,7 +151,7 @@ export interface StartupComplete extends At {
 /** What is asked: to approve a call, fill in a form or open a page, run a model, name folders, or log in. */
 export type QuestionKind = "approve" | "elicit" | "sample" | "roots" | "log-in";
 
-/** Somebody is asked something. `hub.questions()` has the question itself. */
+/** Somebody is asked, by a server or about a call; `hub.questions()` has the question, and `hub.answer` answers it. */
 export interface QuestionAsked extends At, Whose {
   type: "question-asked";
   question: string;
@@ -150,16 +159,19 @@ export interface QuestionAsked extends At, Whose {
   server: string;
   /** The call that the question belongs to. */
   call?: string;
+  /** Of an approval: the id of the tool that would be called. */
+  tool?: string;
 }
 
-/** A question is answered, or nobody waits for the answer any more. */
+/** A question is over. */
 export interface QuestionAnswered extends At, Whose {
   type: "question-answered";
   question: string;
   kind: QuestionKind;
   server: string;
   call?: string;
-  outcome: "accepted" | "declined" | "cancelled";
+  /** `waiting` if whoever called was sent away and may come back for the answer. */
+  outcome: "accepted" | "declined" | "cancelled" | "waiting";
   /** Of an approval: what was answered. Absent if nobody answered. */
   decision?: "allow" | "deny" | "cancel";
   /** Of an approval: how long it is remembered. Absent if it holds for this call only. */
@@ -168,7 +180,46 @@ export interface QuestionAnswered extends At, Whose {
   notKept?: string;
 }
 
-/** A login was made, ended, renewed, or has to be made again. */
+/** Nobody was there to approve a call, so it waits until somebody answers (`approvals.queue`). */
+export interface ApprovalParked extends At, Whose {
+  type: "approval-parked";
+  question: string;
+  server: string;
+  tool: string;
+  /** Milliseconds since the epoch. */
+  expiresAt: number;
+}
+
+/** A call waits no more. Emitted by the process that noticed it; the one whose call waited emits `question-answered`. */
+export interface ApprovalSettled extends At, Whose {
+  type: "approval-settled";
+  question: string;
+  server: string;
+  tool: string;
+  /** `gone` if nobody wants the call any more. */
+  state: "approved" | "denied" | "expired" | "gone";
+}
+
+/** A tool is allowed from now on without a question. */
+export interface ApprovalRemembered extends At, Whose {
+  type: "approval-remembered";
+  /** Its id in `hub.approvals`. */
+  approval: string;
+  server: string;
+  tool: string;
+  remembered: "session" | "always";
+}
+
+/** What was remembered does not count any more. */
+export interface ApprovalRevoked extends At, Whose {
+  type: "approval-revoked";
+  approval: string;
+  server: string;
+  tool: string;
+  remembered: "session" | "always";
+}
+
+/** A login was made, renewed, ended or has expired. */
 export interface AuthChanged extends At, Whose {
   type: "auth-changed";
   server: string;
@@ -192,7 +243,7 @@ export interface IssuerChosen extends At, Whose {
 /** The events of a login. */
 export type AuthEvent = AuthChanged | IssuerChosen;
 
-/** No browser could be opened for a login. Show the person the URL. */
+/** No browser could be opened for a login, so a person has to open this page. */
 export interface UrlOpenFailed extends At, Whose {
   type: "url-open-failed";
   server: string;

@@ -21,6 +21,14 @@ export type { ServerStateName } from "./lib/server-state.ts";
 export type { Store } from "./store/store.ts";
 export type { Environment, Folders } from "./lib/folders.ts";
 export { version } from "./lib/version.ts";
+export type {
+  SentRequest,
+  SentSpan,
+  ServedRequest,
+  Telemetry,
+  TracedAnswer,
+  TracedPeer,
+} from "./lib/telemetry.ts";
 
 // What went wrong, and what happens.
 export { errorTable, isPlugboardError, PlugboardError } from "./errors.ts";

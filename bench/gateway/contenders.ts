@@ -24,8 +24,14 @@ export async function startOurs(build: string, tools: number): Promise<Contender
   return startOurGateway(build, { echo: { command, args } });
 }
 
-export async function startOurGateway(build: string, servers: Record<string, object>): Promise<Contender> {
-  const own = await startPrinting([join(here, "ours.ts"), build, token, JSON.stringify(servers)]);
+export async function startOurGateway(
+  build: string,
+  servers: Record<string, object>,
+  /** `programs` of another checkout, and whether to record spans and metrics. */
+  { programs = here, telemetry = false }: { programs?: string; telemetry?: boolean } = {},
+): Promise<Contender> {
+  const options = [build, token, JSON.stringify(servers), ...(telemetry ? ["telemetry"] : [])];
+  const own = await startPrinting([join(programs, "ours.ts"), ...options]);
   return { ...own, name: "plugboard", kind: "ours", targets: ourTargets(own.port) };
 }
 

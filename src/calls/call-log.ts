@@ -2,6 +2,7 @@ import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { CallEnd, PlugboardEvent } from "../events.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { EventStream } from "../lib/event-stream.ts";
+import { isRecord } from "../lib/record.ts";
 import { TransientMap } from "../lib/transient.ts";
 import { summarise } from "../servers/connection-errors.ts";
 import type { ConnectionKey } from "../servers/connection-key.ts";
@@ -23,28 +24,36 @@ export interface CallRecord {
   durationMs?: number;
 }
 
+type ShownArguments = (args: Record<string, unknown>, key: ConnectionKey) => Record<string, unknown>;
+
 const kept = 1_000;
 
 /** The calls of a hub: those under way, and the last thousand. Tells of each by `call-start` and `call-end`. */
 export class CallLog {
   readonly #events: EventStream<PlugboardEvent>;
   readonly #now: () => number;
+  /** What watchers may see of the arguments; absent if they see none. */
+  readonly #shown: ShownArguments | undefined;
   readonly #underWay = new TransientMap<number, Call>();
   /** A ring whose places are written over, so that remembering a call leaves nothing to collect. */
   readonly #recent: EndedCall[] = [];
   #ended = 0;
   #begun = 0;
 
-  constructor(events: EventStream<PlugboardEvent>, now: () => number) {
+  constructor(events: EventStream<PlugboardEvent>, now: () => number, shown?: ShownArguments) {
     this.#events = events;
     this.#now = now;
+    this.#shown = shown;
   }
 
-  begin(tool: ToolEntry, caller: string | undefined, key: ConnectionKey): Call {
+  begin(tool: ToolEntry, caller: string | undefined, key: ConnectionKey, args?: unknown): Call {
     const call = new Call(++this.#begun, tool, caller, key, this.#now(), this);
     this.#underWay.set(call.number, call);
     call.trace.isMeasured = this.#events.hasListeners;
-    if (call.trace.isMeasured) this.#events.emit({ type: "call-start", ...call.facts, at: call.at });
+    if (call.trace.isMeasured) {
+      const shown = this.#shown && isRecord(args) ? { arguments: this.#shown(args, key) } : {};
+      this.#events.emit({ type: "call-start", ...call.facts, ...shown, at: call.at });
+    }
     return call;
   }
 

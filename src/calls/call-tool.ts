@@ -55,7 +55,7 @@ export async function callTool(
   const tool = found instanceof Promise ? await found : found;
   const undecided = context.undecided(tool.server, options.signal);
   if (undecided) await undecided;
-  const call = context.log.begin(tool, context.scope.use.caller, context.keyOf(tool.server));
+  const call = context.log.begin(tool, context.scope.use.caller, context.keyOf(tool.server), args);
   try {
     const given = options.resultArguments ? await withResults(args, context.readResult) : args;
     const prepared = prepare(tool, given, call, options, context);

@@ -54,7 +54,8 @@ export async function forwardCall(
   const tool = found instanceof Promise ? await found : found;
   const undecided = context.undecided(tool.server, options.signal);
   if (undecided) await undecided;
-  const call = context.log.begin(tool, context.scope.use.caller, context.keyOf(tool.server));
+  const { caller } = context.scope.use;
+  const call = context.log.begin(tool, caller, context.keyOf(tool.server), whole["arguments"]);
   try {
     const args = argumentsOf(whole);
     const given = options.resultArguments ? await withResults(args, context.readResult) : args;

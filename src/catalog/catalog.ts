@@ -210,12 +210,12 @@ export class Catalog {
   }
 
   /** How many tools of each server can be called, as far as they are known. */
-  async counts(scope: Scope): Promise<Map<string, number>> {
+  async counts(scope: Scope): Promise<Map<string, number | undefined>> {
     const view = this.#view(scope);
     const counts = await Promise.all(
       view.names.map(async (server) => {
         const index = await this.#index(server, scope, { wait: false });
-        return [server, index ? view.sumUp(index).available : 0] as const;
+        return [server, index && view.sumUp(index).available] as const;
       }),
     );
     return new Map(counts);

@@ -1,5 +1,6 @@
 import { assertNoLostRule, createHub, lostRule } from "../index.ts";
 import type { Hub, Interact, IssuerChosen, LoadedConfig, ServerEntry, Workspace } from "../index.ts";
+import { registeredTelemetry } from "./registered-telemetry.ts";
 import { painter, safe } from "./terminal/print.ts";
 import { diagnosticLine, exitCodeOfMistakes } from "./terminal/report.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -36,8 +37,10 @@ export async function withHub<T>(
   const { signal } = caught;
   const config = use.config ?? (await workspace.load());
   const isLooking = use.isLooking ?? false;
+  const { telemetry, flush } = await registeredTelemetry(workspace.env);
   const hub = await createHub(config, {
     ...(await workspace.hubOptions(config)),
+    telemetry,
     start: false,
     lostRules: isLooking ? "ignore" : "refuse",
     lastingHandles: true,
@@ -73,6 +76,8 @@ export async function withHub<T>(
     throw error;
   } finally {
     await hub.close();
+    const unsent = await flush();
+    if (unsent) warnings.add(`${unsent.message} ${unsent.hint}`);
     clearTimeout(notice);
     signal.removeEventListener("abort", onAbort);
     const paint = painter(terminal, "err");

@@ -326,7 +326,7 @@ export const serverSchema = z.strictObject({
   ),
   description: field(
     text,
-    "What the server is for, in a few words. Tool search shows it to models in place of what the server says of itself.",
+    "What the server is for, in a few words. Tool search and `hub.summary()` show it to models in place of what the server says of itself.",
     "Issues and pull requests of our team",
     "text",
   ),

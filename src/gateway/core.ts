@@ -1,4 +1,5 @@
 import type { Hub } from "../index.ts";
+import type { Telemetry } from "../lib/telemetry.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import type { Lineage } from "./lineage.ts";
 import type { LogLevels } from "./log-levels.ts";
@@ -17,6 +18,7 @@ export interface Core {
   readonly lineage: Lineage;
   /** Aborted when the gateway begins to close: nobody needs to wait for people any more. */
   readonly closing: AbortController;
+  readonly telemetry: Telemetry | undefined;
   /** As configured now. */
   passedHeaders(): PassedHeaders | undefined;
 }

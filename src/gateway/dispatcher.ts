@@ -1,7 +1,8 @@
 import { Failure, failed, methodNotFound } from "./failure.ts";
-import { viewOf } from "./exchange.ts";
+import { tracedPeer, viewOf } from "./exchange.ts";
 import { isRecord } from "../lib/record.ts";
-import type { Client, Dispatcher, Exchange } from "./exchange.ts";
+import type { Telemetry } from "../lib/telemetry.ts";
+import type { Answer, Client, Dispatcher, Exchange } from "./exchange.ts";
 import type { Core, Method } from "./core.ts";
 import { callTool } from "./methods/call-tool.ts";
 import { complete } from "./methods/completion.ts";
@@ -46,14 +47,17 @@ const modern: Record<string, Method> = {
 
 /** Answers every method for both eras. */
 export function createDispatcher(core: Core): Dispatcher {
+  const { telemetry } = core;
+  const answer = async (exchange: Exchange) => {
+    try {
+      return await methodOf(exchange)(exchange, core);
+    } catch (error) {
+      return failed(error);
+    }
+  };
   return {
-    async answer(exchange) {
-      try {
-        return await methodOf(exchange)(exchange, core);
-      } catch (error) {
-        return failed(error);
-      }
-    },
+    telemetry,
+    answer: telemetry ? (exchange) => traced(exchange, telemetry, () => answer(exchange)) : answer,
     hear(client, method, params) {
       // Servers that asked before anybody was there ask again.
       if (method === "notifications/initialized") return void (hasRoots(client) && tellRoots(client));
@@ -62,6 +66,16 @@ export function createDispatcher(core: Core): Dispatcher {
       else passNotification(client, method, params);
     },
   };
+}
+
+function traced(
+  { client, id, method, params }: Exchange,
+  telemetry: Telemetry,
+  answer: () => Promise<Answer>,
+): Promise<Answer> {
+  // What stays open by design has no duration worth knowing.
+  if (method === "subscriptions/listen") return answer();
+  return telemetry.served({ method, id, params: params.value, peer: tracedPeer(client) }, answer);
 }
 
 const hasRoots = ({ capabilities }: Client): boolean => isRecord(capabilities["roots"]);

@@ -1,4 +1,5 @@
 import type { Capabilities, LogLevel, ParsedParams, View } from "../index.ts";
+import type { Telemetry, TracedPeer } from "../lib/telemetry.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 export type Era = "modern" | "legacy";
@@ -10,6 +11,9 @@ export interface Client {
   /** Whom the request was authenticated as. */
   readonly caller: string;
   readonly endpoint: Endpoint;
+  readonly transport: "stdio" | "http";
+  /** Of a legacy session over HTTP. */
+  readonly sessionId?: string | undefined;
   readonly capabilities: Capabilities;
   readonly info?: Record<string, unknown> | undefined;
   /** Absent if it wants no log messages. */
@@ -74,6 +78,7 @@ export interface Dispatcher {
   answer(exchange: Exchange): Promise<Answer>;
   /** A notification of a client, other than cancellation. */
   hear(client: Client, method: string, params: ParsedParams): void;
+  readonly telemetry?: Telemetry | undefined;
 }
 
 /** Where messages to a client go: a stream of one request, or whatever is open for the rest. */
@@ -89,4 +94,8 @@ export interface Outlet {
 /** The servers as this client may see and use them. */
 export function viewOf({ endpoint, caller }: Client): View {
   return endpoint.view(caller);
+}
+
+export function tracedPeer({ transport, revision, sessionId }: Client): TracedPeer {
+  return { transport, version: revision, sessionId };
 }

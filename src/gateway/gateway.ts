@@ -134,6 +134,7 @@ export class Served {
       tasks,
       lineage,
       closing: new AbortController(),
+      telemetry: options.telemetry,
       passedHeaders: passed,
     };
     // Said before any client comes: a legacy server learns it only when it connects.

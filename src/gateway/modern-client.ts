@@ -1,7 +1,6 @@
 import { logLevels, modernRevision } from "../index.ts";
 import type { ParsedParams } from "../index.ts";
 import { isRecord } from "../lib/record.ts";
-import type { Endpoint } from "./endpoint.ts";
 import { metaKeys } from "./envelope.ts";
 import type { Client } from "./exchange.ts";
 import { Failure, invalidParams } from "./failure.ts";
@@ -13,7 +12,10 @@ export function revisionOf(params: ParsedParams): unknown {
 }
 
 /** The sender of one modern request, by what the request says. Throws -32602 or -32022. */
-export function modernClient(params: ParsedParams, endpoint: Endpoint, caller: string): Client {
+export function modernClient(
+  params: ParsedParams,
+  { endpoint, caller, transport }: Pick<Client, "endpoint" | "caller" | "transport">,
+): Client {
   const { _meta: meta } = params.value;
   const said = isRecord(meta) ? meta : {};
   const revision = said[metaKeys.revision];
@@ -27,6 +29,7 @@ export function modernClient(params: ParsedParams, endpoint: Endpoint, caller: s
     revision,
     caller,
     endpoint,
+    transport,
     capabilities,
     info: isRecord(info) ? info : undefined,
     logLevel: logLevels.find((level) => level === said[metaKeys.logLevel]),

@@ -1,3 +1,4 @@
+import type { Telemetry } from "../lib/telemetry.ts";
 import type { PassedHeaders } from "./passed-headers.ts";
 import type { GatewayLimits } from "./http/limits.ts";
 
@@ -34,6 +35,8 @@ export interface GatewayOptions {
   sealKey?: Buffer | undefined;
   /** The key of those who answer questions about calls at `/api/approvals`. Clients must not know it. Default: nobody can. */
   approvalKey?: string | undefined;
+  /** Hears of every request of a client: `await openTelemetry()` of `plugboard/telemetry`. Default: nobody does. */
+  telemetry?: Telemetry | undefined;
   /** Tells what happens, one line each. */
   onLog?: ((line: string) => void) | undefined;
 }

@@ -4,7 +4,7 @@ import { isRecord } from "../lib/record.ts";
 import { TransientMap } from "../lib/transient.ts";
 import { serverInfo } from "./endpoint.ts";
 import type { ChangedKind, Endpoint } from "./endpoint.ts";
-import { viewOf } from "./exchange.ts";
+import { tracedPeer, viewOf } from "./exchange.ts";
 import type {
   Answer,
   Client,
@@ -22,9 +22,7 @@ import type { ClientAnswer, ClientMessage, ClientNotification, ClientRequest } f
 import { OpenExchange, notificationText } from "./open-exchange.ts";
 import { hasLegacyTasks, legacyTasks } from "./tasks/protocols.ts";
 
-export interface SessionSettings {
-  endpoint: Endpoint;
-  caller: string;
+export interface SessionSettings extends Pick<Client, "endpoint" | "caller" | "transport" | "sessionId"> {
   dispatcher: Dispatcher;
   logLevels: LogLevels;
   /** Where what belongs to no request goes. */
@@ -42,6 +40,8 @@ export class LegacySession implements Client, ClientSession {
   readonly revision: string;
   readonly caller: string;
   readonly endpoint: Endpoint;
+  readonly transport: Client["transport"];
+  readonly sessionId: string | undefined;
   readonly capabilities: Capabilities;
   readonly info: Record<string, unknown> | undefined;
   readonly subscriptions = new Map<string, () => void>();
@@ -64,6 +64,8 @@ export class LegacySession implements Client, ClientSession {
     this.info = isRecord(clientInfo) ? clientInfo : undefined;
     this.caller = settings.caller;
     this.endpoint = settings.endpoint;
+    this.transport = settings.transport;
+    this.sessionId = settings.sessionId;
     this.#settings = settings;
     this.#stops = [
       this.endpoint.roots.join(this),
@@ -73,14 +75,23 @@ export class LegacySession implements Client, ClientSession {
         if (!isOfRequest && isForClient(this, method, said)) this.notify(method, said);
       }),
     ];
+    const ended = settings.dispatcher.telemetry?.session("server", tracedPeer(this));
+    if (ended) this.#stops.push(() => ended());
   }
 
   get session(): ClientSession {
     return this;
   }
 
-  /** The result of `initialize`. */
-  async greeting(): Promise<Record<string, unknown>> {
+  /** The answer to `initialize`. */
+  greet({ id, method, params }: ClientRequest): Promise<Answer> {
+    const answer = async () => ({ result: await this.#greeting() });
+    const { telemetry } = this.#settings.dispatcher;
+    const request = { id, method, params: params.value, peer: tracedPeer(this) };
+    return telemetry ? telemetry.served(request, answer) : answer();
+  }
+
+  async #greeting(): Promise<Record<string, unknown>> {
     const { capabilities, ...about } = await this.endpoint.describe();
     const own = { ...capabilities, ...(hasLegacyTasks(this) && legacyTasks) };
     this.#isGreeted = true;

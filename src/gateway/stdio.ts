@@ -27,6 +27,7 @@ const maxWaitingBytes = 256 * 1024 * 1024;
 
 /** The caller behind a pipe. */
 export const stdioCaller = "stdio";
+const behindPipe = { caller: stdioCaller, transport: "stdio" } as const;
 
 /** A client at the other end of a pipe. */
 export interface Pipe {
@@ -167,11 +168,11 @@ class StdioConnection implements Outlet {
   async #initialize(message: ClientRequest): Promise<void> {
     const { endpoint, dispatcher, logLevels } = this.#settings;
     try {
-      const settings = { endpoint, dispatcher, logLevels, caller: stdioCaller, outlet: this };
+      const settings = { endpoint, dispatcher, logLevels, ...behindPipe, outlet: this };
       const session = new LegacySession(message, settings);
       this.#session?.close();
       this.#session = session;
-      this.#reply(message.idText, { result: await session.greeting() });
+      this.#reply(message.idText, await session.greet(message));
     } catch (error) {
       this.#reply(message.idText, failed(error));
     }
@@ -181,7 +182,7 @@ class StdioConnection implements Outlet {
   #hearModern({ method, params }: ClientNotification): void {
     const { endpoint, dispatcher } = this.#settings;
     try {
-      dispatcher.hear(modernClient(params, endpoint, stdioCaller), method, params);
+      dispatcher.hear(modernClient(params, { endpoint, ...behindPipe }), method, params);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
     }
@@ -194,7 +195,7 @@ class StdioConnection implements Outlet {
       return this.#reply(idText, failed(new Failure(-32_600, "A request with this id is under way.")));
     let exchange: OpenExchange;
     try {
-      exchange = new OpenExchange(modernClient(message.params, endpoint, stdioCaller), message, this);
+      exchange = new OpenExchange(modernClient(message.params, { endpoint, ...behindPipe }), message, this);
     } catch (error) {
       return this.#reply(idText, failed(error));
     }

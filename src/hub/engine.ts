@@ -11,6 +11,7 @@ import { Snapshots } from "../catalog/snapshot.ts";
 import { chainVariable } from "../config/loops.ts";
 import type { LoadedConfig } from "../config/model.ts";
 import { policyIn } from "../config/policy/policy.ts";
+import { unshownValues } from "../config/show/unshown.ts";
 import { secretFromFiles } from "../config/secret-files.ts";
 import { PlugboardError } from "../errors.ts";
 import type { PlugboardEvent } from "../events.ts";
@@ -23,9 +24,11 @@ import { EventStream } from "../lib/event-stream.ts";
 import { homeFolder } from "../lib/folders.ts";
 import type { Environment } from "../lib/folders.ts";
 import { own } from "../lib/record.ts";
+import { shownValue } from "../lib/shown-value.ts";
 import type { Otherwise } from "../servers/rpc/inbound.ts";
 import type { ConnectionKey, Use } from "../servers/connection-key.ts";
 import type { ProcessTree } from "../servers/process/process-tree.ts";
+import { Redaction } from "../servers/redaction.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import { ServerMemory } from "../servers/server-memory.ts";
 import type { Introduction } from "../servers/server-memory.ts";
@@ -91,7 +94,8 @@ export class Engine {
     this.root = { filter: {}, use: { interact, capabilities } };
     this.#declared = capabilities;
     const questions = (this.questions = new Questions({ emit, now }));
-    const log = (this.log = new CallLog(this.events, now));
+    const shown = (args: Record<string, unknown>, key: ConnectionKey) => this.#shownArguments(args, key);
+    const log = (this.log = new CallLog(this.events, now, options.events?.arguments ? shown : undefined));
     const answers = (this.answers = createAnswers({
       questions,
       completions: this.completions,
@@ -107,6 +111,7 @@ export class Engine {
       home,
       secrets,
       trust: options.trust,
+      telemetry: options.telemetry,
       policyOnDisk: () => policyIn(managedFolderOf(options)),
       processes: () => (this.#processes ??= this.#openProcesses(options)),
       gate: new StartGate(config.settings.startConcurrency ?? 8),
@@ -166,6 +171,7 @@ export class Engine {
     const queue = (this.queue = new ApprovalQueue({
       store: decisions,
       now,
+      emit,
       settings: () => servers.config.settings,
       // With a state folder, the same user's other processes are meant to see what waits.
       mustBeShared: options.stateFolder !== undefined,
@@ -173,7 +179,7 @@ export class Engine {
       random,
       onProblem: (message) => this.#warn(message),
     }));
-    const approvals = (this.approvals = new RememberedApprovals({ store: decisions, now }));
+    const approvals = (this.approvals = new RememberedApprovals({ store: decisions, now, emit }));
     const parts = { servers, catalog, requests, questions, queue, onDemand, log, approvals };
     const lastingHandles = options.lastingHandles ?? false;
     this.calls = new ToolCalls({ ...parts, store, lastingHandles, env, now });
@@ -280,6 +286,14 @@ export class Engine {
         if (method === "notifications/elicitation/complete") this.completions.hear(server, params);
       },
     };
+  }
+
+  #shownArguments(args: Record<string, unknown>, key: ConnectionKey): Record<string, unknown> {
+    const session = this.servers.connections.peek(key)?.session;
+    // What a server was given is known while it is connected; before, what is written in its entry.
+    const written = new Redaction(session ? [] : unshownValues(this.servers.entry(key.server).config ?? {}));
+    const redact = (text: string) => (session ? session.redact(text) : written.text(text));
+    return shownValue(args, redact) as Record<string, unknown>;
   }
 
   /** Tells of a problem that concerns no server. */

@@ -7,6 +7,7 @@ import type { Interact } from "../interact/interact.ts";
 import type { LogLevel } from "../events.ts";
 import { managedFolder } from "../lib/folders.ts";
 import type { Environment, Folders } from "../lib/folders.ts";
+import type { Telemetry } from "../lib/telemetry.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import type { RequestOptions as RpcOptions } from "../servers/rpc/requests.ts";
 import type { Store } from "../store/store.ts";
@@ -66,6 +67,10 @@ export interface HubOptions {
    * tools are set aside. It is read again by `reload`.
    */
   lock?: string;
+  /** What events say beyond what happened. `arguments`: what calls are given, cut and without secrets. Default: nothing. */
+  events?: { arguments?: boolean | undefined } | undefined;
+  /** Hears of every request to a server: `await openTelemetry()` of `plugboard/telemetry`. Default: nobody does. */
+  telemetry?: Telemetry | undefined;
   /** For tests, and for programs that keep state in other folders. A literal obeys the policy in `managed`. */
   folders?: Pick<Folders, "managed"> | undefined;
   clock?: () => number;

@@ -17,8 +17,8 @@ export function concerns(
 ): boolean {
   if (event.server === undefined) return true;
   if (event.server !== "" && !isVisible(event.server)) return false;
-  // A connection may be everybody's; a call and a question have one caller.
-  const isPersonal = event.type.startsWith("call-") || event.type.startsWith("question-");
+  // A connection may be everybody's; a call, a question and an approval have one caller.
+  const isPersonal = /^(?:call|question|approval)-/.test(event.type);
   if (caller !== undefined && (isPersonal || event.caller !== undefined) && event.caller !== caller)
     return false;
   const agrees = (mine: string | undefined, its: string | undefined) =>

@@ -32,6 +32,7 @@ import type { ServerNotification } from "./server-notification.ts";
 import { concerns } from "./view-events.ts";
 import { PlugboardError } from "../errors.ts";
 import { explainTool } from "./explain-tool.ts";
+import { summaryOf } from "./summary.ts";
 import type { ToolExplanation } from "./explain-tool.ts";
 import type { RequestOptions } from "./options.ts";
 import type { MetaNaming, MetaTools } from "./offer/meta-tools.ts";
@@ -455,10 +456,12 @@ export class View {
     return own.map((one) => shown.entry(one, tool));
   }
 
-  /** One line per server for a prompt: what it offers, without definitions. */
+  /**
+   * A short text for a system prompt: what each server of this view is for, how many tools it has, and which ones need a
+   * login. What servers say of themselves is marked as data. Starts no server; empty if there is none.
+   */
   async summary(): Promise<string> {
-    const counts = await this.engine.catalog.counts(this.#scope);
-    return [...counts].map(([server, count]) => `${server}: ${count} tools`).join("\n");
+    return summaryOf(this.engine, this.#scope);
   }
 
   /** A short string that changes exactly when the known catalog of this view changes. Starts no server. */

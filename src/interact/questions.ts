@@ -1,4 +1,4 @@
-import { PlugboardError } from "../errors.ts";
+import { PlugboardError, isPlugboardError } from "../errors.ts";
 import type { Emit, QuestionAnswered } from "../events.ts";
 import { untilAborted } from "../lib/abortable.ts";
 import { startDeadline } from "../lib/deadline.ts";
@@ -125,7 +125,8 @@ export class Questions {
           : `it does not have the shape of an answer to a question of kind "${kind}"`,
     };
     this.#open.set(id, open);
-    emit({ type: "question-asked", question: id, kind, ...about, at: open.at });
+    const tool = question.kind === "approve" ? { tool: question.toolId } : {};
+    emit({ type: "question-asked", question: id, kind, ...about, ...tool, at: open.at });
     let outcome: Outcome = { outcome: "cancelled" };
     try {
       const signal = AbortSignal.any(signals);
@@ -135,6 +136,7 @@ export class Questions {
       outcome = await outcomeOf(answer);
       return answer;
     } catch (error) {
+      if (isPlugboardError(error, "approval-pending")) outcome = { outcome: "waiting" };
       const isOver = outer?.aborted || this.#closing.signal.aborted;
       if (isOver) throw withdrawn(asking, kind, outer?.reason ?? error);
       throw deadline.signal.aborted ? unanswered(asking, deadlineMs) : error;

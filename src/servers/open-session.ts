@@ -3,6 +3,7 @@ import type { PlugboardError } from "../errors.ts";
 import type { Environment } from "../lib/folders.ts";
 import { untilAborted } from "../lib/abortable.ts";
 import { lastWords } from "../lib/last-words.ts";
+import type { Telemetry } from "../lib/telemetry.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 import { planEra } from "./era.ts";
 import type { Era, EraMemory, EraPlan } from "./era.ts";
@@ -15,6 +16,7 @@ import { Rpc } from "./rpc/rpc.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
 import type { Redaction } from "./redaction.ts";
 import { Session } from "./session.ts";
+import { TracedConnection } from "./traced-connection.ts";
 import type { ServerAuth, Target } from "./target.ts";
 import type { Transport } from "./transports/transport.ts";
 
@@ -38,6 +40,7 @@ export interface OpenOptions {
   /** Aborted with the error to show when the start takes too long or is no longer needed. */
   signal: AbortSignal;
   redaction: Redaction;
+  telemetry?: Telemetry | undefined;
   onStderr(line: string): void;
   /** What the server said by itself may not have arrived. */
   onMissed(): void;
@@ -109,10 +112,15 @@ async function attempt(
   const transport = await createTransport(options, kind);
   const failed = new AbortController();
   let session: Session | undefined;
-  const onClosed = (error: PlugboardError) => (session ? session.end(error) : failed.abort(error));
-  const { redaction } = options;
+  const { redaction, telemetry, target } = options;
+  const traced = telemetry && new TracedConnection(telemetry, server, target, transport, redaction);
+  const onClosed = (error: PlugboardError) => {
+    traced?.ended(session?.lost ? undefined : error);
+    if (session) session.end(error);
+    else failed.abort(error);
+  };
   const events = { onUntold, onMissed, onDoubted, onClosed };
-  const rpc = new Rpc({ server, transport, otherwise, redaction, ...events });
+  const rpc = new Rpc({ server, transport, otherwise, redaction, traced: traced?.sent, ...events });
   try {
     signal.throwIfAborted();
     await untilAborted(rpc.start(), signal);
@@ -136,6 +144,7 @@ async function attempt(
       rpc,
       greeting: basis ? { ...greeting, basis } : greeting,
     });
+    traced?.opened(greeting.version);
     return session;
   } catch (error) {
     const cause = signal.aborted ? withStderr(signal.reason, transport) : (rpc.lost ?? error);

@@ -13,6 +13,7 @@ import type { TrustedContents } from "../config/trust/fingerprint.ts";
 import { assertStillTrusted } from "../config/trust/judge.ts";
 import { untilAborted } from "../lib/abortable.ts";
 import { matchesAny } from "../lib/glob.ts";
+import type { Telemetry } from "../lib/telemetry.ts";
 import type { SessionHooks } from "./connection-settings.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 import { ConfiguredHeaders, canChange } from "./configured-headers.ts";
@@ -52,6 +53,7 @@ export interface OpenerContext {
   projectRoot: string;
   /** What the user trusts by now; without it, what was trusted when the configuration was loaded. */
   trust?: TrustedContents | undefined;
+  telemetry?: Telemetry | undefined;
   /** A server in this process, by name. */
   inProcess(name: string): InProcessServer | undefined;
 }
@@ -224,6 +226,7 @@ async function openWithDeadline(
       limitMs,
       signal: AbortSignal.any([hooks.signal, deadline.signal]),
       redaction,
+      telemetry: context.telemetry,
       onStderr: (line) => {
         if (isInstalling) hooks.onDetail(`installing: ${line.slice(0, 200)}`);
         hooks.onStderr(line);

@@ -130,6 +130,11 @@ export class Session {
     return this.#envelope.envelope;
   }
 
+  /** A text without this server's secrets. */
+  redact(text: string): string {
+    return this.#redaction.text(text);
+  }
+
   /** Asks for change notifications; open as long as the connection lasts, and no call in flight. */
   listen(
     notifications: Record<string, unknown>,

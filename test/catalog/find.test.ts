@@ -204,12 +204,14 @@ describe("a summary", () => {
     const server = new ListServer({ tools: named("a1", "a2", "b") });
     const hub = await hubOf({ it: server.entry, unused: server.entry });
     await hub.refresh("it");
-    expect(await hub.summary()).toBe("it: 3 tools\nunused: 0 tools");
+    expect(await hub.summary()).toBe(
+      "MCP servers:\n- it (connected, 3 tools)\n- unused (starts when it is used)",
+    );
     const view = hub.view({ servers: ["it"], tools: ["a*"] });
-    expect(await view.summary()).toBe("it: 2 tools");
+    expect(await view.summary()).toBe("MCP servers:\n- it (connected, 2 tools)");
     server.tools = named("a1");
     await hub.refresh("it");
-    expect(await view.summary()).toBe("it: 1 tools");
+    expect(await view.summary()).toBe("MCP servers:\n- it (connected, 1 tool)");
     expect(server.connects).toBe(1);
   });
 });

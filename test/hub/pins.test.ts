@@ -38,7 +38,7 @@ describe("M52 a rug pull: a server changes a description after it was approved",
     await expect(hub.request("tools/list", {}, { server: "files" })).rejects.toMatchObject({
       code: "usage-invalid",
     });
-    expect(await hub.summary()).toBe("files: 0 tools");
+    expect(await hub.summary()).toContain("- files (connected, 0 tools)");
     const explained = await hub.explainTool("files.read_file");
     expect(explained.pin).toMatchObject({
       state: "changed",

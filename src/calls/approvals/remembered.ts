@@ -1,4 +1,5 @@
 import type { MostRemembered } from "../../config/approval/schema.ts";
+import type { ApprovalRemembered, Emit } from "../../events.ts";
 import type { ToolEntry } from "../../catalog/tool-entry.ts";
 import type { Approval, Remembering } from "../../interact/interact.ts";
 import type { Store } from "../../store/store.ts";
@@ -9,6 +10,7 @@ export interface RememberedSettings {
   /** Where lasting answers are kept. */
   store(): Promise<Store>;
   now(): number;
+  emit: Emit;
 }
 
 /** How many answers of each kind are remembered. The oldest go, and are asked for again. */
@@ -93,9 +95,13 @@ export class RememberedApprovals {
   ): Promise<Kept> {
     if (upTo === "never") return { notKept: limit };
     const record = newRecord(subject, this.#prints, this.#settings.now());
-    if (wanted === "session") return this.#keepHere(record);
-    const notKept = upTo === "always" ? await this.#store(record) : limit;
-    return notKept === undefined ? { remembered: "always" } : { ...this.#keepHere(record), notKept };
+    const notKept = wanted === "session" ? undefined : upTo === "always" ? await this.#store(record) : limit;
+    const isStored = wanted === "always" && notKept === undefined;
+    const kept: Kept = isStored ? { remembered: "always" } : this.#keepHere(record);
+    const { emit, now } = this.#settings;
+    if (kept.remembered)
+      emit({ type: "approval-remembered", ...aboutRecord(record, kept.remembered), at: now() });
+    return notKept === undefined ? kept : { ...kept, notKept };
   }
 
   /** What somebody answers, or that they allow it in their answer to another question meanwhile. */
@@ -138,6 +144,8 @@ export class RememberedApprovals {
         this.#always.delete(record.place);
         await store.delete(keyOf(record));
       }
+      const { emit, now } = this.#settings;
+      emit({ type: "approval-revoked", ...aboutRecord(record, remembered), at: now() });
     }
     return meant;
   }
@@ -210,6 +218,21 @@ export class RememberedApprovals {
     }
     this.#readAt = this.#settings.now();
   }
+}
+
+function aboutRecord(
+  { id, server, toolId, caller, account, project }: ApprovalRecord,
+  remembered: Remembering,
+): Omit<ApprovalRemembered, "type" | "at"> {
+  return {
+    approval: id,
+    server,
+    tool: toolId,
+    remembered,
+    ...(caller !== undefined && { caller }),
+    ...(account !== undefined && { account }),
+    ...(project !== undefined && { project }),
+  };
 }
 
 function keyOf({ id }: ApprovalRecord): string {

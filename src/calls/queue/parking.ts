@@ -1,6 +1,7 @@
 import type { ValueSources } from "../../config/expand.ts";
 import type { Settings } from "../../config/schema.ts";
 import type { PlugboardError } from "../../errors.ts";
+import type { Emit } from "../../events.ts";
 import type { Approval, ApproveQuestion } from "../../interact/interact.ts";
 import type { Progress } from "../../servers/rpc/messages.ts";
 import type { Store } from "../../store/store.ts";
@@ -38,6 +39,7 @@ export interface Waiting extends Omit<AskedCall, "exact"> {
 export interface QueueSettings {
   store(): Promise<Store>;
   now(): number;
+  emit: Emit;
   settings(): Settings;
   /** Refuse to park calls where only this process could see them. */
   mustBeShared: boolean;

@@ -1,5 +1,6 @@
 import { defaultExpireMs } from "../../config/approvals-schema.ts";
 import { PlugboardError, isPlugboardError } from "../../errors.ts";
+import type { ApprovalSettled } from "../../events.ts";
 import type { Approval, ApproveQuestion } from "../../interact/interact.ts";
 import { randomHandle } from "../../lib/random-handle.ts";
 import { mistakeIn } from "./answer.ts";
@@ -87,8 +88,9 @@ export class ApprovalQueue {
     if (!known) return;
     const stored = await this.#records.verdict(id);
     const gone = { state: "gone", at: this.#settings.now() } as const;
-    if (stored?.verdict.state === "approved") await this.#records.replace(id, stored.version, gone);
-    else await this.#settle(known.question, gone);
+    if (stored?.verdict.state === "approved") {
+      if (await this.#records.replace(id, stored.version, gone)) this.#tellSettled(known.question, "gone");
+    } else await this.#settle(known.question, gone);
     await this.#records.forget(id);
   }
 
@@ -183,6 +185,8 @@ export class ApprovalQueue {
     };
     const problem = await this.#records.add({ question, kept: parking?.kept?.() });
     if (problem !== undefined) throw refused(problem);
+    const { expiresAt } = question;
+    this.#settings.emit({ type: "approval-parked", ...aboutQuestion(question), expiresAt, at: createdAt });
     return question;
   }
 
@@ -259,9 +263,26 @@ export class ApprovalQueue {
     return (await this.#records.verdict(id))?.verdict.state ?? state;
   }
 
-  async #settle({ id, expiresAt }: WaitingQuestion, verdict: Omit<StoredVerdict, "at">): Promise<boolean> {
+  async #settle(question: WaitingQuestion, verdict: Omit<StoredVerdict, "at">): Promise<boolean> {
+    const { id, expiresAt } = question;
     const isFirst = await this.#records.settle(id, { ...verdict, at: this.#settings.now() }, expiresAt);
     this.#listeners.tell(id);
+    if (isFirst && verdict.state !== "used") this.#tellSettled(question, verdict.state);
     return isFirst;
   }
+
+  #tellSettled(question: WaitingQuestion, state: ApprovalSettled["state"]): void {
+    const { emit, now } = this.#settings;
+    emit({ type: "approval-settled", ...aboutQuestion(question), state, at: now() });
+  }
+}
+
+function aboutQuestion({ id, server, toolId, caller, account }: WaitingQuestion) {
+  return {
+    question: id,
+    server,
+    tool: toolId,
+    ...(caller !== undefined && { caller }),
+    ...(account !== undefined && { account }),
+  };
 }

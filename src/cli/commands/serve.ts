@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { PlugboardError, assertNoLoop } from "../../index.ts";
 import type { Workspace } from "../../index.ts";
+import { registeredTelemetry } from "../registered-telemetry.ts";
 import { returnIdleMemory } from "../serve/idle-memory.ts";
 import { serveOverHttp } from "../serve/over-http.ts";
 import { serveOverStdio } from "../serve/over-stdio.ts";
@@ -53,9 +54,12 @@ async function serve(workspace: Workspace, options: Options, terminal: Terminal)
   for (const { file, untrustedSettings } of config.sources)
     if (untrustedSettings)
       log(`The settings and bundles in ${file} are not used: review them with \`plugboard trust\`.`);
+  const { telemetry, flush, problem } = await registeredTelemetry(workspace.env);
+  if (problem) log(`warning: ${problem.message} ${problem.hint}`);
   const served = await ServedHub.open({
     workspace,
     config,
+    telemetry,
     bundle: settings.bundle,
     check: (changed) => void serveSettings(options, changed),
     log,
@@ -66,6 +70,8 @@ async function serve(workspace: Workspace, options: Options, terminal: Terminal)
     else await serveOverHttp({ served, settings, workspace, terminal, log, options });
   } finally {
     await served.close();
+    const unsent = await flush();
+    if (unsent) log(`warning: ${unsent.message} ${unsent.hint}`);
   }
 }
 

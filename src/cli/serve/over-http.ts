@@ -44,6 +44,7 @@ export async function serveOverHttp(serving: HttpServing): Promise<void> {
     allowedHosts,
     allowedOrigins,
     bundle,
+    telemetry: served.telemetry,
     onLog: log,
   });
   const stopped = whenAborted(caught.signal);

@@ -17,6 +17,7 @@ export async function serveOverStdio(
   const { input, output } = terminal.takePipes();
   const gateway = createGateway(served.hub, {
     bundle,
+    telemetry: served.telemetry,
     ...(isQueued && { sealKey: await workspace.sealKey() }),
   });
   const stopped = whenAborted(caught.signal);

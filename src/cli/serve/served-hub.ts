@@ -1,5 +1,5 @@
 import { createHub, diffConfig, setLoopsAside, watchConfig } from "../../index.ts";
-import type { ConfigWatch, Hub, LoadedConfig, LoopContext, Workspace } from "../../index.ts";
+import type { ConfigWatch, Hub, LoadedConfig, LoopContext, Telemetry, Workspace } from "../../index.ts";
 import { servingOptions } from "../../gateway/index.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { canonicalJson } from "../../lib/canonical.ts";
@@ -16,6 +16,7 @@ export interface ServedHubOptions {
   bundle?: string | undefined;
   /** Throws if the gateway cannot serve a changed configuration. */
   check(config: LoadedConfig): void;
+  telemetry: Telemetry | undefined;
   /** Writes one line about something that happened. */
   log(line: string): void;
 }
@@ -37,10 +38,15 @@ export class ServedHub {
   }
 
   static async open(options: ServedHubOptions): Promise<ServedHub> {
-    const { workspace, config } = options;
+    const { workspace, config, bundle, telemetry } = options;
     const own = await workspace.hubOptions(config);
-    const hub = await createHub(chosen(config, options.bundle), { ...own, ...servingOptions, start: false });
+    const serving = { ...own, ...servingOptions, start: false, telemetry };
+    const hub = await createHub(chosen(config, bundle), serving);
     return new ServedHub(hub, options);
+  }
+
+  get telemetry(): Telemetry | undefined {
+    return this.#options.telemetry;
   }
 
   get isDemo(): boolean {

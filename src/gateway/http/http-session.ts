@@ -8,7 +8,7 @@ import type { ReplayMemory } from "./replay.ts";
 import type { HttpReply, ReplyHeaders } from "./request.ts";
 import { ResumableStream, isPushStream, parseEventId } from "./resumable-stream.ts";
 
-export interface HttpSessionSettings extends Omit<SessionSettings, "outlet"> {
+export interface HttpSessionSettings extends Omit<SessionSettings, "outlet" | "transport" | "sessionId"> {
   id: string;
   limits: GatewayLimits;
   memory: ReplayMemory;
@@ -32,7 +32,12 @@ export class HttpSession implements Outlet, Beating {
   constructor(initialize: ClientRequest, settings: HttpSessionSettings) {
     this.id = settings.id;
     this.#settings = settings;
-    this.client = new LegacySession(initialize, { ...settings, outlet: this });
+    this.client = new LegacySession(initialize, {
+      ...settings,
+      outlet: this,
+      transport: "http",
+      sessionId: settings.id,
+    });
   }
 
   /** Every request counts as use, and so does every open stream as long as it lasts. */

@@ -80,8 +80,8 @@ export class LegacyRequests {
       const session = this.#settings.sessions.open(message, endpoint, caller);
       if (!(session instanceof HttpSession)) return refuseIncoming(incoming, session, message.idText);
       const headers = { ...cors, "content-type": "application/json", "mcp-session-id": session.id };
-      const result = await session.client.greeting();
-      reply.send(200, headers, answerChunks(message.idText, { result }));
+      const answer = await session.client.greet(message);
+      reply.send(200, headers, answerChunks(message.idText, answer));
     } catch (error) {
       refuseFailure(incoming, error, message.idText);
     }

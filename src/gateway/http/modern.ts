@@ -55,7 +55,8 @@ export class ModernRequests {
     try {
       // Only requests have to say who sends them. What nobody is known to say is heard by nobody.
       if (revisionOf(message.params) !== undefined) {
-        const client = modernClient(message.params, incoming.endpoint, incoming.caller);
+        const { endpoint, caller } = incoming;
+        const client = modernClient(message.params, { endpoint, caller, transport: "http" });
         this.#settings.dispatcher.hear(client, message.method, message.params);
       }
     } catch (error) {
@@ -109,7 +110,7 @@ export class ModernRequests {
     const { params, method } = message;
     const { name, arguments: args } = params.value;
     assertVersionHeader(request, revisionOf(params));
-    const client = modernClient(params, endpoint, caller);
+    const client = modernClient(params, { endpoint, caller, transport: "http" });
     assertRoutingHeaders(request, message);
     if (method !== "tools/call" || typeof name !== "string") return client;
     const check = (tool: ReturnType<Endpoint["knownTool"]>) => {

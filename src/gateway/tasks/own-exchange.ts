@@ -22,6 +22,15 @@ export function ownExchange(exchange: Exchange, signal: AbortSignal, more?: Cont
 
 function asModern(client: Client): Client {
   if (client.era === "modern") return client;
-  const { caller, endpoint, capabilities, info, logLevel } = client;
-  return { era: "modern", revision: modernRevision, caller, endpoint, capabilities, info, logLevel };
+  const { caller, endpoint, transport, capabilities, info, logLevel } = client;
+  return {
+    era: "modern",
+    revision: modernRevision,
+    caller,
+    endpoint,
+    transport,
+    capabilities,
+    info,
+    logLevel,
+  };
 }

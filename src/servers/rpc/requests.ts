@@ -1,6 +1,7 @@
 import type { PlugboardError } from "../../errors.ts";
 import { isDeeperThan } from "../../lib/depth.ts";
 import { isRecord } from "../../lib/record.ts";
+import type { SentSpan } from "../../lib/telemetry.ts";
 import { TransientMap } from "../../lib/transient.ts";
 import { Deadlines } from "./deadlines.ts";
 import { maxDepth } from "./depth.ts";
@@ -62,6 +63,8 @@ export interface RequestSettings {
   cancel(id: string, reason?: string): void;
   /** Takes what is secret out of errors and progress; results are the server's own. */
   redaction?: Cleaner | undefined;
+  /** Told of every request that is sent; absent if nobody wants to know. */
+  traced?: ((method: string, params: Record<string, unknown>, id: string) => SentSpan) | undefined;
   /** A monotonic clock in milliseconds. */
   now?: (() => number) | undefined;
 }
@@ -85,6 +88,7 @@ export interface Waiting {
   onAbort: (() => void) | undefined;
   /** What ends with it: its open questions. */
   onEnd: (() => void)[] | undefined;
+  span: SentSpan | undefined;
 }
 
 /** Our requests on their way over one connection, matched to their answers. Every request has exactly one outcome. */
@@ -173,6 +177,8 @@ export class Requests {
         options.trace.id = id;
       }
       if (onAbort) signal.addEventListener("abort", onAbort);
+      // What stays open by design has no duration worth knowing.
+      const span = options.isStanding ? undefined : this.#settings.traced?.(method, params, id);
       const waiting = {
         id,
         method,
@@ -185,6 +191,7 @@ export class Requests {
         reject,
         onAbort,
         onEnd: undefined,
+        span,
       };
       this.#waiting.set(id, waiting);
       if (options.raw) this.#raw++;
@@ -194,7 +201,9 @@ export class Requests {
         jsonrpc: "2.0",
         id,
         method,
-        params: options.isHandshake ? params : withMeta(params, envelope, id),
+        params: options.isHandshake
+          ? withTrace(params, span?.meta)
+          : withMeta(withTrace(params, span?.meta), envelope, id),
       };
       this.#send(request as RpcRequest, options);
     });
@@ -207,7 +216,7 @@ export class Requests {
   /** True when the bytes were the result of a request that wants them as they are. */
   takes(bytes: Buffer): boolean {
     const read = readRawAnswer(bytes, (id) => this.#waiting.get(id)?.options.raw === true);
-    if (read) this.#answered(read.id, bytes.length)?.resolve(read.answer);
+    if (read) this.#answered(read.id, bytes.length, read.answer)?.resolve(read.answer);
     return read !== undefined;
   }
 
@@ -224,9 +233,8 @@ export class Requests {
       this.fail(id, this.#errors.tooDeep(waiting.method));
     } else if (answer !== undefined) {
       const { redaction } = this.#settings;
-      this.#answered(id, bytes, answer)?.resolve(
-        "error" in answer && redaction ? redaction.value(answer) : answer,
-      );
+      const clean = "error" in answer && redaction ? redaction.value(answer) : answer;
+      this.#answered(id, bytes, clean)?.resolve(clean);
     } else {
       this.counts.malformed++;
       this.fail(id, this.#errors.malformed(waiting.method));
@@ -237,8 +245,11 @@ export class Requests {
   /** False when the request already has its outcome. */
   fail(id: string, error: PlugboardError): boolean {
     const waiting = this.#take(id);
-    waiting?.reject(this.#settings.redaction?.error(error) ?? error);
-    return waiting !== undefined;
+    if (waiting === undefined) return false;
+    const clean = this.#settings.redaction?.error(error) ?? error;
+    waiting.span?.failed(clean);
+    waiting.reject(clean);
+    return true;
   }
 
   /** Gives a request up; the server is told. */
@@ -286,15 +297,21 @@ export class Requests {
     }
   }
 
-  #answered(id: string, resultBytes?: number, answer?: JsonRpcAnswer): Waiting | undefined {
+  #answered(
+    id: string,
+    resultBytes: number | undefined,
+    answer: JsonRpcAnswer | RawAnswer,
+  ): Waiting | undefined {
     if (this.#givenUpAt > 0 && Number(id.slice(1)) > this.#givenUpAt) {
       this.#givenUpAt = 0;
       this.#givenUp.markRead();
     }
-    return this.#take(id, resultBytes, answer);
+    const waiting = this.#take(id, resultBytes, answer);
+    waiting?.span?.answered(answer);
+    return waiting;
   }
 
-  #take(id: string, resultBytes?: number, answer?: JsonRpcAnswer): Waiting | undefined {
+  #take(id: string, resultBytes?: number, answer?: JsonRpcAnswer | RawAnswer): Waiting | undefined {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return undefined;
     this.#waiting.delete(id);
@@ -361,7 +378,7 @@ export class Requests {
 }
 
 /** The size of an answer that came without being written, from a server in this process. */
-function sizeOf(answer: JsonRpcAnswer): number | undefined {
+function sizeOf(answer: JsonRpcAnswer | RawAnswer): number | undefined {
   try {
     return Buffer.byteLength(JSON.stringify(answer));
   } catch {
@@ -371,6 +388,14 @@ function sizeOf(answer: JsonRpcAnswer): number | undefined {
 
 function isTooDeep(answer: object, { judgesDepth }: RequestOptions, bytes = Infinity): boolean {
   return !judgesDepth && bytes >= 2 * maxDepth && isDeeperThan(answer, maxDepth);
+}
+
+/** Parameters that say which trace they belong to, in place of what came from somebody else's. */
+function withTrace(params: Record<string, unknown>, trace: SentSpan["meta"]): Record<string, unknown> {
+  if (!trace) return params;
+  const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
+  const { traceparent: _parent, tracestate: _state, ...rest } = meta;
+  return { ...params, _meta: { ...rest, ...trace } };
 }
 
 function withMeta(

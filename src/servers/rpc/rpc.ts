@@ -5,7 +5,7 @@ import type { Otherwise } from "./inbound.ts";
 import { boundedDepth } from "./depth.ts";
 import { toJson } from "./messages.ts";
 import { Requests } from "./requests.ts";
-import type { Cleaner } from "./requests.ts";
+import type { Cleaner, RequestSettings } from "./requests.ts";
 
 export interface RpcSettings {
   server: string;
@@ -22,6 +22,7 @@ export interface RpcSettings {
   onClosed(error: PlugboardError): void;
   /** Takes what is secret out of errors, progress and notifications. */
   redaction?: Cleaner | undefined;
+  traced?: RequestSettings["traced"];
   now?: (() => number) | undefined;
 }
 
@@ -37,7 +38,7 @@ export class Rpc implements TransportEvents {
   readonly #settings: Pick<RpcSettings, "onMissed" | "onDoubted" | "onClosed">;
 
   constructor(settings: RpcSettings) {
-    const { server, transport, otherwise, redaction, onUntold, now } = settings;
+    const { server, transport, otherwise, redaction, traced, onUntold, now } = settings;
     this.#transport = transport;
     this.#settings = settings;
     this.requests = new Requests({
@@ -45,6 +46,7 @@ export class Rpc implements TransportEvents {
       send: (request, text, headers) => transport.send(request, text, headers),
       cancel: (id, reason) => transport.cancel(id, reason),
       redaction,
+      traced,
       now,
     });
     this.inbound = new Inbound({

@@ -22,6 +22,8 @@ export interface Transport {
   /** Sets the revision negotiated in the handshake. */
   setVersion?(version: string): void;
   readonly facts: TransportFacts;
+  /** The id of the session that the server began, where the transport has sessions. */
+  readonly sessionId?: string | undefined;
   /** Resolves when no process, socket or timer is left. */
   close(): Promise<void>;
 }

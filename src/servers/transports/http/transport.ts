@@ -48,6 +48,10 @@ export class HttpTransport implements Transport {
     this.#paramHeaders = options.paramHeaders;
   }
 
+  get sessionId(): string | undefined {
+    return this.#sessionId;
+  }
+
   async start(events: TransportEvents): Promise<void> {
     if (this.#lost) throw this.#lost;
     this.#events = events;

@@ -1,0 +1,49 @@
+import { isPlugboardError } from "../index.ts";
+import type { TracedAnswer } from "../index.ts";
+import { jsonMembers } from "../lib/json-members.ts";
+
+/** Why a request failed, in the words of the conventions. */
+export interface Failed {
+  /** `error.type` */
+  type: string;
+  /** The code of a JSON-RPC error. */
+  code?: string;
+  message?: string;
+}
+
+const longest = 512;
+
+/** Undefined if the request succeeded. */
+export function failureIn(answer: TracedAnswer): Failed | undefined {
+  if ("error" in answer) {
+    const code = String(answer.error.code);
+    return { type: code, code, message: answer.error.message.slice(0, longest) };
+  }
+  return isToolError(answer) ? { type: "tool_error" } : undefined;
+}
+
+export function failureOf(error: unknown): Failed {
+  if (!isPlugboardError(error)) return { type: "_OTHER" };
+  return { type: error.code, message: error.message.slice(0, longest) };
+}
+
+function isToolError(answer: Exclude<TracedAnswer, { error: unknown }>): boolean {
+  if ("bytes" in answer) return answer.isError;
+  const { result } = answer;
+  if (!Buffer.isBuffer(result)) return result["isError"] === true;
+  if (!result.includes('"isError"')) return false;
+  const flag = jsonMembers(result)?.findLast(({ key }) => key === "isError");
+  return flag !== undefined && result.toString("utf8", flag.start, flag.end) === "true";
+}
+
+/** The value of a result, as far as it can be shown. */
+export function resultOf(answer: TracedAnswer): unknown {
+  if ("error" in answer) return undefined;
+  const result = "bytes" in answer ? answer.bytes : answer.result;
+  if (!Buffer.isBuffer(result)) return result;
+  const isLarge = result.length > mostParsed;
+  return isLarge ? `(${result.length} bytes)` : (JSON.parse(result.toString("utf8")) as unknown);
+}
+
+/** Larger results would take longer to read than to pass on. */
+const mostParsed = 64 * 1024;
