@@ -15,14 +15,23 @@ import type { StdioTarget, Target } from "./target.ts";
  */
 export function explainLauncher(error: unknown, target: Target, env: Environment): unknown {
   const found = installFailure(error, target);
-  if (!found) return error;
-  const { cause, report, launched, failure } = found;
+  if (!found) return adviseOnSilence(error, target, env);
+  const { cause, report, flat, launched, failure } = found;
   const { program, ecosystem } = launched.launcher;
   const [, host = "the package registry"] = /\bhttps?:\/\/(?:[^@/\s]*@)?([\w.:[\]-]+)/.exec(report) ?? [];
-  const [, reason = cause.sign.exec(report)?.[0] ?? ""] = /\breason: (.+)$/m.exec(report) ?? [];
+  const [, reason = cause.sign.exec(flat)?.[0] ?? ""] = /\breason: (.+)$/m.exec(report) ?? [];
   const why = printable(reason.trim(), { oneLine: true }).slice(0, maxReason);
   const message = `"${failure.server ?? ""}" could not be installed: ${cause.says(program, printable(host))} (${why}).`;
   return failure.with({ message, hint: cause.advises(ecosystem, launched, env), executed: "no" });
+}
+
+/** A firewall that drops packets makes a launcher wait in silence. */
+function adviseOnSilence(error: unknown, target: Target, env: Environment): unknown {
+  if (target.kind !== "stdio" || !target.launcher?.namesPackage || !isPlugboardError(error)) return error;
+  if (error.code !== "start-timeout" || error.data?.["stderr"] !== undefined) return error;
+  const { program, ecosystem } = target.launcher;
+  const hint = `${program} printed nothing; it may be waiting for its registry. ${adviseProxy(ecosystem, target, env)}`;
+  return error.with({ hint });
 }
 
 /** True if a launcher could not download the server, so that the server itself never ran. */
@@ -38,7 +47,7 @@ function installFailure(failure: unknown, target: Target) {
   // Some launchers break their lines anywhere.
   const flat = report.replaceAll(/\s+/g, " ");
   const cause = causes.find(({ sign }) => sign.test(flat));
-  return cause && { cause, report, failure, launched: { ...target, launcher: target.launcher } };
+  return cause && { cause, report, flat, failure, launched: { ...target, launcher: target.launcher } };
 }
 
 const maxReason = 200;
@@ -51,7 +60,7 @@ function launcherReport(stderr: string): string {
 }
 
 const ofLauncher =
-  /^npm (?:error|ERR!) |\bERR_PNPM_|\bYN0\d{3}\b|^error: (?:GET https?:|Failed loading https?:|\w+ downloading )|\bFailed to (?:fetch|download)\b|\bCould not fetch URL\b|\bRetrying \(Retry/m;
+  /^npm (?:error|ERR!) |\bERR_PNPM_|\bYN0\d{3}\b|^error: (?:GET https?:|Failed loading https?:|\w+ downloading )|^(?:error: |\s*× )Failed to (?:fetch|download)\b|\bCould not fetch URL\b|\bRetrying \(Retry/m;
 
 interface Cause {
   sign: RegExp;

@@ -214,11 +214,23 @@ describe("M44 a launcher that cannot download the server says why, and which var
     expect(error).toMatchObject({ code: "server-exited", executed: "no", retryable: true });
   });
 
+  it("npx that waits in silence: the hint names the proxy's variable", async () => {
+    const entry = { startupTimeoutMs: 1000 };
+    const prepare = (sandbox: Sandbox) => void sandbox.write("bin/npx", "#!/bin/sh\ncat > /dev/null\nexit\n");
+    const { error } = await launch("npx some-server", { entry, prepare });
+    expect(error).toMatchObject({ code: "start-timeout" });
+    expect(error.hint).toMatch(
+      /^npx printed nothing; it may be waiting for its registry\. .*set HTTPS_PROXY/,
+    );
+  });
+
   it("a server's own trouble is not taken for the launcher's", async () => {
     const stderr = "Error: connect ECONNREFUSED 127.0.0.1:5432\n    at TCPConnectWrap (node:net:1)";
     const { error } = await launch("npx some-server", { stderr });
     expect(error.message).toContain("Its stderr says: Error: connect ECONNREFUSED 127.0.0.1:5432");
     expect(error.message).not.toContain("installed");
+    const words = "TypeError: Failed to fetch: connect ECONNREFUSED 127.0.0.1:5432";
+    expect((await launch("npx some-server", { stderr: words })).error.message).toContain(`says: ${words}`);
   });
 
   it("never repeats a proxy's password", async () => {
