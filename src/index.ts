@@ -14,6 +14,7 @@ export type { ListState, View, ViewOptions } from "./hub/view.ts";
 export type { Use } from "./servers/connection-key.ts";
 export type { Introduction } from "./servers/server-memory.ts";
 export type { ServerReport } from "./servers/server-report.ts";
+export type { TraceEntry } from "./servers/trace.ts";
 export type { Store } from "./store/store.ts";
 export type { Environment, Folders } from "./lib/folders.ts";
 export { version } from "./lib/version.ts";

@@ -9,6 +9,7 @@ import { managedFolder } from "../lib/folders.ts";
 import type { Environment, Folders } from "../lib/folders.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import type { RequestOptions as RpcOptions } from "../servers/rpc/requests.ts";
+import type { TraceEntry } from "../servers/trace.ts";
 import type { Store } from "../store/store.ts";
 
 export interface HubOptions {
@@ -65,6 +66,11 @@ export interface HubOptions {
    * tools are set aside. It is read again by `reload`.
    */
   lock?: string;
+  /**
+   * Observes every message to and from servers, without what is secret. For people who look for a mistake: each message
+   * is copied, so it costs time.
+   */
+  onTrace?: ((entry: TraceEntry) => void) | undefined;
   /** For tests, and for programs that keep state in other folders. A literal obeys the policy in `managed`. */
   folders?: Pick<Folders, "managed"> | undefined;
   clock?: () => number;

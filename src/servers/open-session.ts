@@ -15,6 +15,8 @@ import type { ProcessTree } from "./process/process-tree.ts";
 import type { Redaction } from "./redaction.ts";
 import { Session } from "./session.ts";
 import type { ServerAuth, Target } from "./target.ts";
+import { withTrace } from "./trace.ts";
+import type { OnTrace } from "./trace.ts";
 import type { Transport } from "./transports/transport.ts";
 
 export interface OpenOptions {
@@ -37,7 +39,11 @@ export interface OpenOptions {
   /** Aborted with the error to show when the start takes too long or is no longer needed. */
   signal: AbortSignal;
   redaction: Redaction;
+  /** Observes every message both ways. */
+  onTrace?: OnTrace | undefined;
   onStderr(line: string): void;
+  /** A line on stdout that is not a message, without what is secret. */
+  onSkipped(line: string): void;
   /** What the server said by itself may not have arrived. */
   onMissed(): void;
   /** The server may no longer know the session. */
@@ -105,12 +111,15 @@ async function attempt(
   basis?: EraMemory["basis"],
 ): Promise<Session> {
   const { server, signal, capabilities, otherwise, onUntold, onMissed, onDoubted } = options;
-  const transport = await createTransport(options, kind);
+  const { onTrace } = options;
+  const created = await createTransport(options, kind);
+  const transport = onTrace ? withTrace(created, server, options.redaction, onTrace) : created;
   const failed = new AbortController();
   let session: Session | undefined;
   const onClosed = (error: PlugboardError) => (session ? session.end(error) : failed.abort(error));
   const { redaction } = options;
-  const events = { onUntold, onMissed, onDoubted, onClosed };
+  const onSkipped = (line: string) => options.onSkipped(redaction.text(line));
+  const events = { onUntold, onMissed, onDoubted, onClosed, onSkipped };
   const rpc = new Rpc({ server, transport, otherwise, redaction, ...events });
   try {
     signal.throwIfAborted();

@@ -25,6 +25,7 @@ import type { Session } from "./session.ts";
 import type { StartGate } from "./start-gate.ts";
 import { toTarget } from "./target.ts";
 import type { HttpTarget, ServerAuth, Target } from "./target.ts";
+import type { OnTrace } from "./trace.ts";
 import type { InProcessServer } from "./transports/memory.ts";
 
 export interface OpenerContext {
@@ -50,6 +51,8 @@ export interface OpenerContext {
   projectRoot: string;
   /** What the user trusts by now; without it, what was trusted when the configuration was loaded. */
   trust?: TrustedContents | undefined;
+  /** Observes every message of every server both ways. */
+  onTrace?: OnTrace | undefined;
   /** A server in this process, by name. */
   inProcess(name: string): InProcessServer | undefined;
 }
@@ -221,6 +224,8 @@ async function openWithDeadline(
       limitMs,
       signal: AbortSignal.any([hooks.signal, deadline.signal]),
       redaction,
+      onTrace: context.onTrace,
+      onSkipped: (line) => hooks.onSkipped(line),
       onStderr: (line) => {
         if (isInstalling) hooks.onDetail(`installing: ${line.slice(0, 200)}`);
         hooks.onStderr(line);
