@@ -3,6 +3,9 @@ export { loadConfig, Workspace } from "./workspace/workspace.ts";
 export type { WorkspaceOptions } from "./workspace/workspace.ts";
 export type { ApprovalKey } from "./workspace/approval-key.ts";
 export type { GatewayToken } from "./workspace/gateway-token.ts";
+export { logLine } from "./workspace/logs/recorder.ts";
+export type { LogLine } from "./workspace/logs/recorder.ts";
+export type { ServerLogs } from "./workspace/logs/server-logs.ts";
 export type { KnownContent, ProjectTrust, Review } from "./workspace/project-trust.ts";
 export type { TrustedContent } from "./workspace/trust-records.ts";
 export type { ScriptFile, Scripts } from "./config/trust/scripts.ts";
@@ -86,6 +89,7 @@ export type { AnsweredQuestion, FoundQuestion, Parking } from "./calls/queue/par
 export type { ApprovalAnswer } from "./calls/queue/answer.ts";
 export type { QuestionState, WaitingQuestion } from "./calls/queue/question.ts";
 export { Refusal } from "./interact/answers.ts";
+export { interactCapabilities } from "./interact/interact.ts";
 export type * from "./interact/interact.ts";
 export type { Question as ServerQuestion } from "./servers/rpc/inbound.ts";
 export type { Asking, OpenQuestion, Question } from "./interact/questions.ts";

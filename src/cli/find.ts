@@ -1,6 +1,8 @@
 import { PlugboardError, isPlugboardError } from "../index.ts";
 import type { Hub, LoadedConfig, ServerEntry, ToolEntry } from "../index.ts";
 import { nearest } from "../lib/suggest.ts";
+import { oneOffServer } from "./one-off.ts";
+import type { OneOffOptions } from "./one-off.ts";
 
 /** Finds a tool. If it is missing because its server cannot be used, the error says that instead. */
 export async function findTool(hub: Hub, query: string): Promise<ToolEntry> {
@@ -45,5 +47,24 @@ export function knownServer({ servers }: LoadedConfig, name: string): ServerEntr
   throw new PlugboardError("server-unknown", `Unknown server: ${name}`, {
     server: name,
     ...(near !== undefined && { hint: `Did you mean "${near}"?` }),
+  });
+}
+
+/**
+ * The server and what follows it, `read files file:///a`. With a server named by --command or --url the name is left
+ * out.
+ */
+export function serverAndRest(
+  { servers }: LoadedConfig,
+  options: OneOffOptions,
+  first: string,
+  second: string | undefined,
+  what: string,
+): [server: string, rest: string] {
+  const [only] = oneOffServer(options) && second === undefined ? servers.keys() : [];
+  if (only !== undefined) return [only, first];
+  if (second !== undefined) return [first, second];
+  throw new PlugboardError("usage-invalid", `Name ${what} after the server ${first}.`, {
+    hint: "Run the command with --help to see examples.",
   });
 }

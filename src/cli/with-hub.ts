@@ -1,5 +1,9 @@
-import { assertNoLostRule, createHub, lostRule } from "../index.ts";
+import { assertNoLostRule, createHub, interactCapabilities, lostRule } from "../index.ts";
 import type { Hub, Interact, IssuerChosen, LoadedConfig, ServerEntry, Workspace } from "../index.ts";
+import { openInsight } from "./insight.ts";
+import type { InsightOptions } from "./insight.ts";
+import { oneOffServer } from "./one-off.ts";
+import type { OneOffOptions } from "./one-off.ts";
 import { painter, safe } from "./terminal/print.ts";
 import { diagnosticLine } from "./terminal/report.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -17,7 +21,15 @@ export interface HubUse {
   profile?: string | undefined;
   /** Answers questions from servers and approval requests. Without it they are declined. */
   interact?: Interact;
+  /** What to show of the exchange with the servers. */
+  insight?: InsightOptions;
 }
+
+/**
+ * What every verb declares, whoever is there to answer: servers offer other tools to clients with other capabilities, and
+ * what `tools` lists is what `call` can call. Questions that nobody can answer are declined.
+ */
+const sameForAll = interactCapabilities({ elicit: async () => ({ action: "decline" }) });
 
 /** A server that does not exit by itself delays closing. After this long, tell the user why. */
 const noticeMs = 500;
@@ -36,15 +48,20 @@ export async function withHub<T>(
   const { signal } = caught;
   const config = use.config ?? (await workspace.load());
   const isLooking = use.isLooking ?? false;
+  using insight = openInsight(use.insight ?? {}, terminal);
   const hub = await createHub(config, {
     ...(await workspace.hubOptions(config)),
+    ...insight.hubOptions,
     start: false,
     lostRules: isLooking ? "ignore" : "refuse",
     lastingHandles: true,
     profile: use.profile,
     eager: use.eager ?? false,
     ...(use.interact && { interact: use.interact }),
+    capabilities: sameForAll,
   });
+  insight.watch(hub);
+  using _recorded = isLooking ? undefined : workspace.logs.record(hub);
   const warnings = new Set<string>();
   hub.on("server-log", ({ server, message }) => server === "" && warnings.add(message));
   // Printed right away, because the secret is about to be sent.
@@ -87,8 +104,13 @@ function issuerWords({ server, issuer, endpoints, sends }: IssuerChosen): string
   return `note: ${what}, which the server named; it is not configured. From now on it is sent nowhere else. To choose it yourself, set \`oauth.issuer\`.`;
 }
 
-/** The configuration for a verb that uses servers. Refuses if rules of the user are missing in it. */
-export async function loadForUse(workspace: Workspace): Promise<LoadedConfig> {
+/**
+ * The configuration for a verb that uses servers: what is configured, or only the server that the options name. Refuses
+ * if rules of the user are missing in it.
+ */
+export async function loadForUse(workspace: Workspace, options: OneOffOptions): Promise<LoadedConfig> {
+  const oneOff = oneOffServer(options);
+  if (oneOff) return workspace.oneOff(oneOff.name, oneOff.written);
   const config = await workspace.load();
   assertNoLostRule(config);
   return config;

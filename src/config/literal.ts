@@ -28,6 +28,7 @@ export function fromLiteral<T extends { connect(transport: never): Promise<void>
   { servers, ...rest }: ConfigLiteral,
   env: Environment,
   policy: ManagedPolicy,
+  folder = process.cwd(),
 ): { loaded: LoadedConfig; inProcess: Map<string, T> } {
   const inProcess = new Map<string, T>();
   const written = bareObject();
@@ -46,7 +47,7 @@ export function fromLiteral<T extends { connect(transport: never): Promise<void>
     scope: "override" as const,
     state: "used" as const,
     parsed,
-    baseDir: process.cwd(),
+    baseDir: folder,
     needsTrust: false,
   };
   // The program decides which servers it has; the policy only takes some of them away.
@@ -80,7 +81,7 @@ export function fromLiteral<T extends { connect(transport: never): Promise<void>
       policy,
       diagnostics: [...(policy.warnings ?? []), ...parsed.diagnostics, ...diagnostics],
       sources: [{ scope: "override", state: "used" }],
-      projectRoot: process.cwd(),
+      projectRoot: folder,
     },
   };
 }

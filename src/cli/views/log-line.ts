@@ -1,0 +1,20 @@
+import type { LogLine } from "../../index.ts";
+import { safe } from "../terminal/print.ts";
+import type { Paint, Style } from "../terminal/print.ts";
+import { clockTime } from "./clock-time.ts";
+
+const severe: Partial<Record<LogLine["level"], Style>> = {
+  warning: "yellow",
+  error: "red",
+  critical: "red",
+  alert: "red",
+  emergency: "red",
+};
+
+/** `09:05:12.040  stderr   listening`; log messages of the protocol have their level in place of the source. */
+export function logLineText({ at, source, level, message }: Omit<LogLine, "pid">, paint: Paint): string {
+  const label = source === "notification" ? level : source === "state" ? "──" : source;
+  const style = source === "state" && level === "info" ? "dim" : severe[level];
+  const words = safe(message);
+  return `${paint("dim", clockTime(at))}  ${label.padEnd(8)} ${style ? paint(style, words) : words}\n`;
+}
