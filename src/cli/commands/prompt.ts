@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { contentToText, parsePromptCommand } from "../../index.ts";
-import type { Hub, PromptCommand } from "../../index.ts";
+import type { PromptCommand } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import { printable } from "../../lib/printable.ts";
-import { serverIn } from "../find.ts";
+import { findPrompt } from "../find.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import { assertAccounts } from "../arguments/profile.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -43,22 +43,6 @@ export function command(terminal: Terminal): Command {
         );
       }),
     );
-}
-
-/** Asks only the server in the name, if there is one. If the prompt is missing because that server fails, throws its error. */
-async function findPrompt(hub: Hub, id: string): Promise<PromptCommand> {
-  const server = serverIn(id, hub);
-  if (server === undefined) return hub.findPrompt(id);
-  const view = hub.view({ servers: [server] });
-  return view.findPrompt(id).catch(async (error: unknown) => {
-    if (isUp(hub, server)) throw error;
-    await hub.connect(server);
-    return view.findPrompt(id);
-  });
-}
-
-function isUp(hub: Hub, server: string): boolean {
-  return hub.status().some(({ name, state }) => name === server && state === "connected");
 }
 
 /** Adds the quotes back that the shell removed, because prompt commands are parsed with them. */

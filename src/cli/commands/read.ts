@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { contentParts, isMedia, mediaParts, partToText } from "../../index.ts";
+import { PlugboardError, contentParts, isMedia, mediaParts, partToText } from "../../index.ts";
+import { shellWord } from "../../lib/argv.ts";
 import { printable } from "../../lib/printable.ts";
-import { knownServer, serverAndRest } from "../find.ts";
+import { takeServer } from "../find.ts";
 import { json, safe } from "../terminal/print.ts";
 import { assertAccounts } from "../arguments/profile.ts";
 import { saveFile, textFileName, shownPath } from "../terminal/saved-files.ts";
@@ -36,8 +37,14 @@ export function command(terminal: Terminal): Command {
     .action(async (first: string, second: string | undefined, options: ReadOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const config = await loadForUse(workspace, options);
-        const [server, uri] = serverAndRest(config, options, first, second, "a URI");
-        assertAccounts(knownServer(config, server), options.profile);
+        const { entry, rest } = takeServer(config, options, [first, second]);
+        const { name: server } = entry;
+        const [uri] = rest;
+        if (uri === undefined || rest.length > 1)
+          throw new PlugboardError("usage-invalid", `Name one URI of ${server}.`, {
+            hint: `Run \`plugboard resources ${shellWord(server)}\` to see what it offers.`,
+          });
+        assertAccounts(entry, options.profile);
         const { onAsking, spinWhile } = yieldingSpinner(`reading from ${server}`);
         const interact = terminalAnswers({ terminal, offersLogin: !options.json, onAsking });
         await withHub(

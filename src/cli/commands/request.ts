@@ -5,7 +5,7 @@ import { shellWord } from "../../lib/argv.ts";
 import { readArguments } from "../arguments/call-arguments.ts";
 import { assertAccounts } from "../arguments/profile.ts";
 import { timeoutOption } from "../arguments/timeout.ts";
-import { knownServer, serverAndRest } from "../find.ts";
+import { takeServer } from "../find.ts";
 import { serverVerb } from "../server-verb.ts";
 import type { ServerOptions } from "../server-verb.ts";
 import { terminalAnswers } from "../terminal/answers.ts";
@@ -34,42 +34,40 @@ export function command(terminal: Terminal): Command {
     .argument("[method]", "the method, for example resources/list")
     .argument("[params...]", "key=value or key:=json; or a single '{json}', @file or -")
     .addOption(timeoutOption())
-    .action(async (first: string, second: string | undefined, rest: string[], options: RequestVerbOptions) =>
-      withWorkspace(terminal, options, async (workspace) => {
-        const config = await loadForUse(workspace, options);
-        const isNamed = second !== undefined && config.servers.has(first);
-        const [server, method] = serverAndRest(
-          config,
-          options,
-          first,
-          isNamed ? second : undefined,
-          "a method",
-        );
-        const words = isNamed || second === undefined ? rest : [second, ...rest];
-        const entry = knownServer(config, server);
-        assertAccounts(entry, options.profile);
-        const params = await readArguments(
-          words,
-          {},
-          {
-            cwd: terminal.cwd,
-            readInput: () => terminal.readInput(),
-            readResult: () => Promise.reject(noHandles()),
-          },
-        );
-        const { onAsking, spinWhile } = yieldingSpinner(`${method} at ${server}`);
-        const interact = terminalAnswers({ terminal, offersLogin: !options.json, onAsking });
-        const { profile, timeout } = options;
-        await withHub(
-          terminal,
-          { config, tolerant: true, interact, profile, insight: options },
-          workspace,
-          async (hub, signal) => {
-            const asked = { server, signal, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) };
-            await spinWhile(terminal, () => send(hub, method, params, asked, options, terminal));
-          },
-        );
-      }),
+    .action(
+      async (first: string, second: string | undefined, others: string[], options: RequestVerbOptions) =>
+        withWorkspace(terminal, options, async (workspace) => {
+          const config = await loadForUse(workspace, options);
+          const { entry, rest } = takeServer(config, options, [first, second, ...others]);
+          const { name: server } = entry;
+          const [method, ...given] = rest;
+          if (method === undefined)
+            throw new PlugboardError("usage-invalid", `Name a method of ${server}.`, {
+              hint: `For example: plugboard request ${shellWord(server)} resources/list`,
+            });
+          assertAccounts(entry, options.profile);
+          const params = await readArguments(
+            given,
+            {},
+            {
+              cwd: terminal.cwd,
+              readInput: () => terminal.readInput(),
+              readResult: () => Promise.reject(noHandles()),
+            },
+          );
+          const { onAsking, spinWhile } = yieldingSpinner(`${method} at ${server}`);
+          const interact = terminalAnswers({ terminal, offersLogin: !options.json, onAsking });
+          const { profile, timeout } = options;
+          await withHub(
+            terminal,
+            { config, tolerant: true, interact, profile, insight: options },
+            workspace,
+            async (hub, signal) => {
+              const asked = { server, signal, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) };
+              await spinWhile(terminal, () => send(hub, method, params, asked, options, terminal));
+            },
+          );
+        }),
     );
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { isPlugboardError } from "../../index.ts";
 import type { Hub, ToolEntry, View } from "../../index.ts";
 import { findTool } from "../find.ts";
 import { prepareLists, reportLists } from "../known-lists.ts";
@@ -90,7 +91,7 @@ function hasText({ id, name, title, description }: ToolEntry, text: string | und
 }
 
 async function showTool(hub: Hub, query: string, options: ToolsOptions, terminal: Terminal): Promise<void> {
-  const found = await findTool(hub, query);
+  const found = await knownOrAsked(hub, query);
   const { profile } = options;
   const refresh = options.refresh ?? oneOffServer(options) !== undefined;
   assertAccounts(hub.config.servers.get(found.server), profile);
@@ -105,4 +106,15 @@ async function showTool(hub: Hub, query: string, options: ToolsOptions, terminal
   const lines = pinLines({ server, name, flags, ...(pin && { pin }) }, width);
   terminal.out(printLines([...toolPage(tool, width), ...(lines.length > 0 ? [[]] : []), ...lines], terminal));
   reportLists(hub, outcome, terminal);
+}
+
+/** What is remembered can be shown although other servers have not been asked; only calls must be certain. */
+async function knownOrAsked(hub: Hub, query: string): Promise<ToolEntry> {
+  try {
+    return await hub.findTool(query, { wait: false });
+  } catch (error) {
+    const { unknown, near } = isPlugboardError(error, "tool-unknown") ? (error.data ?? {}) : {};
+    const [only] = unknown !== undefined && Array.isArray(near) ? (near as string[]) : [];
+    return only === undefined ? findTool(hub, query) : hub.findTool(only, { wait: false });
+  }
 }
