@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { PlugboardError, logLine } from "../index.ts";
 import type { ConnectionChanged, Hub, HubOptions, ServerLog } from "../index.ts";
-import { jsonLine, painter, safe } from "./terminal/print.ts";
+import { jsonLine, painter } from "./terminal/print.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { logLineText } from "./views/log-line.ts";
 import { traceWriter } from "./views/trace.ts";
@@ -40,7 +40,7 @@ export function openInsight({ verbose = false, trace }: InsightOptions, terminal
   const readable = traceWriter(paint);
   const say = (event: ServerLog | ConnectionChanged) => {
     const line = logLine(event);
-    if (line) terminal.err(`${paint("bold", safe(event.server))}  ${logLineText(line, paint)}`);
+    if (line) terminal.err(logLineText(line, paint, event.server));
   };
   return {
     hubOptions:
@@ -56,7 +56,7 @@ export function openInsight({ verbose = false, trace }: InsightOptions, terminal
       if (!verbose) return;
       hub.on("server-log", say);
       hub.on("connection-changed", say);
-      void hub.setLogLevel("debug");
+      hub.setLogLevel("debug").catch(() => undefined);
     },
     [Symbol.dispose]: () => {
       if (file !== undefined) closeSync(file);

@@ -62,7 +62,10 @@ function spokenName(words: readonly string[]): string {
     const base = basename(word);
     return !word.startsWith("-") && !runners.test(base) && !(at > 0 && subcommands.test(word));
   });
-  return basename(meant ?? words[0] ?? "").replace(/(?<=.)@[^@]*$|\.\w{1,4}$/, "");
+  const parts = (meant ?? words[0] ?? "").split(/[\\/]/).filter((part) => /\w/.test(part));
+  const names = parts.map((part) => part.replace(/(?<=.)@[^@]*$|\.\w{1,4}$/, ""));
+  // `…/server-everything/dist/index.js` is known by its folder.
+  return names.findLast((name) => !/^(index|main|cli|server|app|dist|build|lib|src|bin)$/.test(name)) ?? "";
 }
 
 function legalName(text: string): string {

@@ -11,10 +11,18 @@ const severe: Partial<Record<LogLine["level"], Style>> = {
   emergency: "red",
 };
 
-/** `09:05:12.040  stderr   listening`; log messages of the protocol have their level in place of the source. */
-export function logLineText({ at, source, level, message }: Omit<LogLine, "pid">, paint: Paint): string {
+/**
+ * `09:05:12.040  stderr   listening`, with the server's name after the time if it is given. Log messages of the protocol
+ * have their level in place of the source.
+ */
+export function logLineText(
+  { at, source, level, message }: Omit<LogLine, "pid">,
+  paint: Paint,
+  server?: string,
+): string {
   const label = source === "notification" ? level : source === "state" ? "──" : source;
   const style = source === "state" && level === "info" ? "dim" : severe[level];
   const words = safe(message);
-  return `${paint("dim", clockTime(at))}  ${label.padEnd(8)} ${style ? paint(style, words) : words}\n`;
+  const name = server === undefined ? "" : `${paint("bold", safe(server))}  `;
+  return `${paint("dim", clockTime(at))}  ${name}${label.padEnd(8)} ${style ? paint(style, words) : words}\n`;
 }
