@@ -89,7 +89,6 @@ export type { AnsweredQuestion, FoundQuestion, Parking } from "./calls/queue/par
 export type { ApprovalAnswer } from "./calls/queue/answer.ts";
 export type { QuestionState, WaitingQuestion } from "./calls/queue/question.ts";
 export { Refusal } from "./interact/answers.ts";
-export { interactCapabilities } from "./interact/interact.ts";
 export type * from "./interact/interact.ts";
 export type { Question as ServerQuestion } from "./servers/rpc/inbound.ts";
 export type { Asking, OpenQuestion, Question } from "./interact/questions.ts";

@@ -1,4 +1,4 @@
-import { assertNoLostRule, createHub, interactCapabilities, lostRule } from "../index.ts";
+import { assertNoLostRule, createHub, lostRule } from "../index.ts";
 import type { Hub, Interact, IssuerChosen, LoadedConfig, ServerEntry, Workspace } from "../index.ts";
 import { openInsight } from "./insight.ts";
 import type { InsightOptions } from "./insight.ts";
@@ -24,12 +24,6 @@ export interface HubUse {
   /** What to show of the exchange with the servers. */
   insight?: InsightOptions;
 }
-
-/**
- * What every verb declares, whoever is there to answer: servers offer other tools to clients with other capabilities, and
- * what `tools` lists is what `call` can call. Questions that nobody can answer are declined.
- */
-const sameForAll = interactCapabilities({ elicit: async () => ({ action: "decline" }) });
 
 /** A server that does not exit by itself delays closing. After this long, tell the user why. */
 const noticeMs = 500;
@@ -57,8 +51,7 @@ export async function withHub<T>(
     lastingHandles: true,
     profile: use.profile,
     eager: use.eager ?? false,
-    ...(use.interact && { interact: use.interact }),
-    capabilities: sameForAll,
+    interact: { elicit: declineFor(terminal), ...use.interact },
   });
   insight.watch(hub);
   using _recorded = isLooking ? undefined : workspace.logs.record(hub);
@@ -95,6 +88,19 @@ export async function withHub<T>(
     const paint = painter(terminal, "err");
     for (const message of warnings) terminal.err(`${paint("yellow", "warning:")} ${safe(message)}\n`);
   }
+}
+
+/**
+ * Every verb declares that it can be asked, whoever is there: servers offer other tools to clients that cannot, and what
+ * `tools` lists is what `call` can call.
+ */
+function declineFor(terminal: Terminal): NonNullable<Interact["elicit"]> {
+  return async ({ server }) => {
+    terminal.err(
+      `note: ${safe(`"${server}" asked for input. Nobody can answer here, so it was declined.`)}\n`,
+    );
+    return { action: "decline" };
+  };
 }
 
 function issuerWords({ server, issuer, endpoints, sends }: IssuerChosen): string {

@@ -121,4 +121,11 @@ describe("M29 one list whatever the order", () => {
     expect(new Set(declared).size).toBe(1);
     expect(declared[0]).toContain("elicitation");
   });
+
+  it("declines what a server asks where nobody can answer, and says so", async () => {
+    const box = createSandbox({ [user]: { mcpServers: { files: fakeStdio({}) } } });
+    const run = await box.cli(["call", "files.elicit", "message=Name?", "--json"]);
+    expect(JSON.stringify(run.json)).toContain("decline");
+    expect(run.err).toContain('"files" asked for input. Nobody can answer here, so it was declined.');
+  });
 });
