@@ -71,7 +71,7 @@ function unknownServer(
 }
 
 /** The server named in `server.tool`, `server/tool` or `mcp__server__tool`. */
-export function serverIn(query: string, { config }: Hub): string | undefined {
+export function serverIn(query: string, { config }: Pick<Hub, "config">): string | undefined {
   return [...config.servers.keys()].find((name) =>
     [`${name}.`, `${name}/`, `${name}__`, `mcp__${name}__`].some((start) =>
       query.replace(/^\//, "").startsWith(start),

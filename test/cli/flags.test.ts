@@ -61,6 +61,7 @@ describe("M43 --key value beside key=value", () => {
     [["files.find", "--no-path"], "has an option --no-path", "--path"],
     [["files.find", "--no-deep-search=1"], "--no-deep-search takes no value", "deep_search=1"],
     [["--path", "x", "files.find"], "Unknown option --path", "come after its name"],
+    [["files.find", "--url", "http://127.0.0.1:9/"], "--url names a server", "write url=<value>"],
     [["files.find", "-x"], "Not a valid argument: -x", "key=value"],
   ])("explains what is wrong with %j", async (words, message, hint) => {
     const run = await setUp().cli(["call", ...words]);

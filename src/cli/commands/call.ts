@@ -1,11 +1,12 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { PlugboardError, isPlugboardError } from "../../index.ts";
-import type { CallResult, Hub } from "../../index.ts";
+import type { CallResult, Hub, Workspace } from "../../index.ts";
 import { withCorrection } from "../arguments/mistakes.ts";
 import { readArguments } from "../arguments/call-arguments.ts";
 import { toolWord } from "../arguments/call-line.ts";
-import { findTool } from "../find.ts";
+import { findTool, serverIn } from "../find.ts";
+import { oneOffServer } from "../one-off.ts";
 import { json } from "../terminal/print.ts";
 import { assertAccounts } from "../arguments/profile.ts";
 import { timeoutOption } from "../arguments/timeout.ts";
@@ -67,6 +68,7 @@ export function command(terminal: Terminal): Command {
       .action(async (query: string, words: string[], options: CallVerbOptions) =>
         withWorkspace(terminal, options, async (workspace) => {
           assertToolFirst(query);
+          await assertNoParameter(query, options, workspace);
           const config = await loadForUse(workspace, options);
           const { waiting, onAsking, spinWhile } = yieldingSpinner(query);
           // Arguments on standard input leave no way to type an answer.
@@ -111,6 +113,24 @@ function assertToolFirst(query: string): void {
   const [flag] = query.split("=");
   throw new PlugboardError("usage-invalid", `Unknown option ${flag}.`, {
     hint: "Options of `plugboard call` are listed by --help. Parameters of a tool come after its name.",
+  });
+}
+
+/** Many tools have a parameter called url. Whoever means that one must not connect to what it says. */
+async function assertNoParameter(
+  query: string,
+  options: CallVerbOptions,
+  workspace: Workspace,
+): Promise<void> {
+  if (!oneOffServer(options)) return;
+  const config = await workspace.load().catch(() => undefined);
+  const server = config && serverIn(query, { config });
+  if (server === undefined) return;
+  const flag = options.url === undefined ? "command" : "url";
+  const message = `--${flag} names a server that is not configured, but ${query} is a tool of the configured server "${server}".`;
+  throw new PlugboardError("usage-invalid", message, {
+    server,
+    hint: `To pass a parameter of the tool, write ${flag}=<value>.`,
   });
 }
 

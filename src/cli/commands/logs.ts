@@ -37,6 +37,7 @@ export function command(terminal: Terminal): Command {
         }
         using caught = terminal.catchSignals();
         await workspace.logs.follow(entry, show, caught.signal);
+        caught.signal.throwIfAborted();
       }),
     );
 }
