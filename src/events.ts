@@ -264,12 +264,15 @@ export const logLevels = [
 /** One of `logLevels`. */
 export type LogLevel = (typeof logLevels)[number];
 
-/** What a server logged or wrote to stderr, without what is secret; at most fifty lines of stderr a second. */
+/**
+ * What a server logged or wrote to stderr, without what is secret; at most fifty lines of stderr a second. `stdout` are
+ * lines that are not messages: the first fifty of each run.
+ */
 export interface ServerLog extends At, Whose {
   type: "server-log";
   server: string;
-  /** As the server sent it; `info` if it sent another word, and for lines of stderr. */
+  /** As the server sent it; `info` if it sent another word, and for lines of stderr and stdout. */
   level: LogLevel;
-  source: "stderr" | "notification" | "transport";
+  source: "stderr" | "stdout" | "notification" | "transport";
   message: string;
 }

@@ -31,8 +31,10 @@ export interface CallResult {
 
 /** How a tool is called. */
 export interface CallOptions extends SendOptions {
-  /** Pass the result on whole, whatever its size. */
-  whole?: boolean | undefined;
+  /** Pass the result on whole, whatever its size; `unless-limited` only where neither config nor environment sets a limit. */
+  whole?: boolean | "unless-limited" | undefined;
+  /** The limit of this result in estimated tokens, in place of the configured ones. */
+  maxTokens?: number | undefined;
   /** As which account, instead of the configured one. */
   profile?: string | undefined;
 }
@@ -127,7 +129,7 @@ async function awaitTask(
 export function present(
   tool: ToolEntry,
   answer: JsonRpcAnswer,
-  { whole }: Pick<CallOptions, "whole">,
+  { whole, maxTokens }: Pick<CallOptions, "whole" | "maxTokens">,
   context: PresentContext,
   bytes: number | undefined,
 ): ReturnType<typeof boundResult> {
@@ -135,7 +137,9 @@ export function present(
     return answerError(tool, answer.error, context).then((error) => Promise.reject(error));
   const config = context.configOf(tool.server);
   const result = checkOutput(tool, answer.result as CallResult, config, context.validators);
-  return whole ? { result } : boundResult(tool, result, config, context, bytes);
+  if (whole === true) return { result };
+  const asked = { maxTokens, isUnlimited: whole === "unless-limited" };
+  return boundResult(tool, result, config, context, bytes, asked);
 }
 
 function withNotes(result: CallResult, notes: readonly string[]): CallResult {

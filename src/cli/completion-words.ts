@@ -7,7 +7,17 @@ import type { CommonOptions } from "./verb.ts";
 import { withHub } from "./with-hub.ts";
 
 const severalServers = new Set(["trust", "status", "doctor", "lock", "verify"]);
-const oneServer = new Set(["remove", "enable", "disable", "get", "read", "resources", "prompts"]);
+const oneServer = new Set([
+  "remove",
+  "enable",
+  "disable",
+  "get",
+  "read",
+  "resources",
+  "prompts",
+  "logs",
+  "request",
+]);
 
 /** The servers, tools, prompts or parameters that can follow a verb. Uses remembered lists; starts no server. */
 export async function nameCandidates(

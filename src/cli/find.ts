@@ -1,21 +1,77 @@
 import { PlugboardError, isPlugboardError } from "../index.ts";
-import type { Hub, LoadedConfig, ServerEntry, ToolEntry } from "../index.ts";
+import type { Hub, LoadedConfig, PromptCommand, ServerEntry, ToolEntry } from "../index.ts";
 import { nearest } from "../lib/suggest.ts";
+import { oneOffServer } from "./one-off.ts";
+import type { OneOffOptions } from "./one-off.ts";
 
-/** Finds a tool. If it is missing because its server cannot be used, the error says that instead. */
+/**
+ * Finds a tool. If it is missing because its server cannot be used, the error says that instead. A query that names a
+ * server which does not exist starts no other one.
+ */
 export async function findTool(hub: Hub, query: string): Promise<ToolEntry> {
+  const server = serverIn(query, hub);
+  const stranger = server === undefined ? strangerIn(query) : undefined;
   try {
-    return await hub.findTool(query);
+    return await hub.findTool(query, { wait: stranger === undefined });
   } catch (error) {
     if (!isPlugboardError(error, "tool-unknown")) throw error;
-    const server = serverIn(query, hub);
+    if (stranger && !error.data) throw unknownServer("tool", query, stranger, hub);
     if (server !== undefined) await hub.connect(server);
     throw withHint(error, query, hub);
   }
 }
 
+/** The same for a prompt. */
+export async function findPrompt(hub: Hub, query: string): Promise<PromptCommand> {
+  const server = serverIn(query, hub);
+  if (server !== undefined) {
+    const view = hub.view({ servers: [server] });
+    return view.findPrompt(query).catch(async (error: unknown) => {
+      if (hub.status().some(({ name, state }) => name === server && state === "connected")) throw error;
+      await hub.connect(server);
+      return view.findPrompt(query);
+    });
+  }
+  const stranger = strangerIn(query);
+  return hub.findPrompt(query, { wait: stranger === undefined }).catch((error: unknown) => {
+    if (!stranger || !isPlugboardError(error, "tool-unknown") || error.data) throw error;
+    throw unknownServer("prompt", query, stranger, hub);
+  });
+}
+
+interface Stranger {
+  start: string;
+  server: string;
+  rest: string;
+}
+
+/** What stands where a server's name would stand: `nope` in `nope.tool`. Also a bare name may look like that. */
+function strangerIn(query: string): Stranger | undefined {
+  const [, start = "", server, rest] = /^(\/?(?:mcp__)?)(.+?)((?:__|[./]).+)$/s.exec(query) ?? [];
+  return server === undefined || rest === undefined ? undefined : { start, server, rest };
+}
+
+function unknownServer(
+  what: "tool" | "prompt",
+  query: string,
+  { start, server, rest }: Stranger,
+  { config: { servers } }: Hub,
+): PlugboardError {
+  const near = nearest(server, servers.keys());
+  const [first] = servers.keys();
+  const hint =
+    near !== undefined
+      ? `Did you mean ${start}${near}${rest}?`
+      : `Run \`plugboard list\` to see the servers.${first === undefined ? "" : ` If ${query} is the whole name, put its server before it: ${first}.${query}`}`;
+  return new PlugboardError(
+    "tool-unknown",
+    `There is no ${what} "${query}": no server is called "${server}".`,
+    { ...(what === "tool" && { tool: query }), hint },
+  );
+}
+
 /** The server named in `server.tool`, `server/tool` or `mcp__server__tool`. */
-export function serverIn(query: string, { config }: Hub): string | undefined {
+export function serverIn(query: string, { config }: Pick<Hub, "config">): string | undefined {
   return [...config.servers.keys()].find((name) =>
     [`${name}.`, `${name}/`, `${name}__`, `mcp__${name}__`].some((start) =>
       query.replace(/^\//, "").startsWith(start),
@@ -46,4 +102,20 @@ export function knownServer({ servers }: LoadedConfig, name: string): ServerEntr
     server: name,
     ...(near !== undefined && { hint: `Did you mean "${near}"?` }),
   });
+}
+
+/**
+ * The server and what follows it: `read files file:///a`. With a server named by --command or --url its name may be left
+ * out.
+ */
+export function takeServer(
+  config: LoadedConfig,
+  options: OneOffOptions,
+  given: readonly (string | undefined)[],
+): { entry: ServerEntry; rest: readonly string[] } {
+  const words = given.filter((word) => word !== undefined);
+  const [first = "", ...rest] = words;
+  const [only] = oneOffServer(options) ? config.servers.values() : [];
+  if (only && only.name !== first) return { entry: only, rest: words };
+  return { entry: knownServer(config, first), rest };
 }

@@ -4,7 +4,7 @@ import type { Finding } from "./views/finding.ts";
 import { printLines } from "./terminal/live-area.ts";
 import { count, painter } from "./terminal/print.ts";
 import type { Terminal } from "./terminal/terminal.ts";
-import { spinWhile } from "./terminal/waiting.ts";
+import { yieldingSpinner } from "./terminal/waiting.ts";
 
 type Kind = NonNullable<Parameters<View["listStates"]>[0]>;
 
@@ -24,28 +24,55 @@ export interface ListOutcome {
   isWhole: boolean;
 }
 
-/** Loads the lists. Remembered lists are used as they are; only servers without one are asked. */
-export async function prepareLists(hub: Hub, use: ListUse, terminal: Terminal): Promise<ListOutcome> {
+/**
+ * Loads the lists. Remembered lists are used as they are; only servers without one are asked. If any are asked, prints
+ * what `onListed` makes of those with remembered lists at once, and then of each of the others when its list is there.
+ */
+export async function prepareLists(
+  hub: Hub,
+  use: ListUse,
+  terminal: Terminal,
+  onListed?: OnListed,
+): Promise<ListOutcome> {
   const { kinds, server, refresh = false } = use;
   const view = server === undefined ? hub : hub.view({ servers: [server] });
-  const before = (await Promise.all(kinds.map((kind) => view.listStates(kind)))).flat();
+  const statesOf = async (of: View) => (await Promise.all(kinds.map((kind) => of.listStates(kind)))).flat();
+  const before = await statesOf(view);
   const asked = new Set(before.filter(({ at }) => refresh || at === undefined).map((state) => state.server));
-  if (asked.size > 0) {
-    const words = `asking ${[...asked].join(", ")}`;
-    await spinWhile(
-      terminal,
-      () => ({ words }),
-      async () => {
-        if (refresh) await Promise.all([...asked].map((name) => hub.refresh(name).catch(() => undefined)));
-        else await Promise.all(kinds.map((kind) => readers[kind](view.view({ servers: [...asked] }))));
-      },
-    );
-  }
-  const states = (await Promise.all(kinds.map((kind) => view.listStates(kind)))).flat();
+  const remembered = new Set(before.map((state) => state.server).filter((name) => !asked.has(name)));
+  const left = new Set(asked);
+  const { waiting, onAsking, spinWhile } = yieldingSpinner(askingWords(left));
+  const show = async (names: readonly string[], isLate: boolean) => {
+    const text = await onListed?.(hub.view({ servers: [...names] }), isLate);
+    onAsking(true);
+    terminal.out(text ?? "");
+    onAsking(false);
+  };
+  const ask = async (name: string) => {
+    const own = view.view({ servers: [name] });
+    if (refresh) await hub.refresh(name).catch(() => undefined);
+    else await Promise.all(kinds.map((kind) => readers[kind](own)));
+    left.delete(name);
+    waiting.words = askingWords(left);
+    if ((await statesOf(own)).some(({ at }) => at !== undefined)) await show([name], true);
+  };
+  if (asked.size > 0)
+    await spinWhile(terminal, async () => {
+      if (remembered.size > 0) await show([...remembered], false);
+      await Promise.all([...asked].map(ask));
+    });
+  const states = await statesOf(view);
   const isFailed = ({ at, isSnapshot }: ListState) => at === undefined || (refresh && isSnapshot);
   const failed = new Set(states.filter(isFailed).map((state) => state.server));
   const failures = [...(await failuresOf(hub, [...failed])), ...states.flatMap(cutOf)];
   return { states, failures, isWhole: server === undefined };
+}
+
+/** The lists of a view as text; `isLate` if its server had to be asked while others were remembered. */
+export type OnListed = (view: View, isLate: boolean) => Promise<string>;
+
+function askingWords(names: ReadonlySet<string>): string {
+  return `asking ${[...names].join(", ")}`;
 }
 
 /** What was left out of a list is said: a tool that is missing should not look as if it did not exist. */

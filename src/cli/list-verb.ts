@@ -6,21 +6,27 @@ import type { ListUse } from "./known-lists.ts";
 import { noServersText } from "./views/server.ts";
 import { json } from "./terminal/print.ts";
 import { assertAccounts } from "./arguments/profile.ts";
-import type { ProfileOptions } from "./arguments/profile.ts";
 import { reportDiagnostics } from "./terminal/report.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { loginAnswers } from "./terminal/answers.ts";
+import { oneOffServer } from "./one-off.ts";
+import type { ServerOptions } from "./server-verb.ts";
 import { withWorkspace } from "./verb.ts";
 import { loadForUse, withHub } from "./with-hub.ts";
 
-export interface ListOptions extends ProfileOptions {
+export interface ListOptions extends ServerOptions {
   refresh?: boolean;
 }
 
 /** A list as JSON and as text. */
 export interface Shown {
   value: Record<string, unknown>;
+  /** Empty if there is nothing to list. */
   text: string;
+  /** Printed in place of the text if nothing is listed at all. */
+  nothing: string;
+  /** Printed once, after everything. */
+  end?: string;
 }
 
 /** What a verb lists, for one server or for all. */
@@ -28,7 +34,8 @@ export interface Listing {
   server: string | undefined;
   options: ListOptions;
   kinds: ListUse["kinds"];
-  show(view: View): Promise<Shown>;
+  /** With a mark, the text says so where it names the server. */
+  show(view: View, mark?: string): Promise<Shown>;
 }
 
 /** Runs a verb that lists what servers offer. Uses remembered lists, and reports their age and any failures. */
@@ -47,34 +54,50 @@ export function withServers(
 ): Promise<void> {
   const { json: asJson, profile } = options;
   return withWorkspace(terminal, options, async (workspace) => {
-    const config = await loadForUse(workspace);
+    const config = await loadForUse(workspace, options);
     if (!asJson) reportDiagnostics(config.diagnostics, terminal);
     if (config.servers.size === 0 && server === undefined && !asJson) return terminal.out(noServersText);
     const interact = asJson ? {} : loginAnswers(terminal);
-    await withHub(terminal, { config, tolerant: true, interact, profile }, workspace, work);
+    await withHub(terminal, { config, tolerant: true, interact, profile, insight: options }, workspace, work);
   });
 }
 
 export async function showList(hub: Hub, listing: Listing, terminal: Terminal): Promise<void> {
-  const { server, options, kinds } = listing;
-  const { refresh, profile } = options;
+  const { options, kinds } = listing;
+  const { profile } = options;
+  const isOneOff = oneOffServer(options) !== undefined;
+  const [only] = isOneOff ? hub.config.servers.keys() : [];
+  const server = listing.server ?? only;
   if (server !== undefined) {
     const entry = knownServer(hub.config, server);
     assertAccounts(entry, profile);
     // A server that was named must be usable; if it is not, connecting throws the reason.
     if (entry.status.kind !== "ready") await hub.connect(server);
   }
-  const use = { kinds, server, refresh };
-  const first = await prepareLists(hub, use, terminal);
+  const use = { kinds, server, refresh: options.refresh ?? isOneOff };
+  // On a screen, what is remembered does not wait for a server that hangs. Files and programs get one list, in order.
+  let isShown = false;
+  const onListed = async (view: View, isLate: boolean) => {
+    const { text } = await listing.show(view, isLate ? "asked now" : undefined);
+    isShown ||= text !== "";
+    return text;
+  };
+  const first = await prepareLists(
+    hub,
+    use,
+    terminal,
+    terminal.isScreen && !options.json && server === undefined ? onListed : undefined,
+  );
   // Connecting offers a login. A list of all servers does not, to avoid one question per server.
   const hasLoggedIn = server !== undefined && needsLogin(hub, server) && (await tryConnect(hub, server));
   const outcome = hasLoggedIn ? await prepareLists(hub, use, terminal) : first;
   const { states, failures } = outcome;
-  const { value, text } = await listing.show(server === undefined ? hub : hub.view({ servers: [server] }));
+  const shown = await listing.show(server === undefined ? hub : hub.view({ servers: [server] }));
   const problem = failures.find(({ level }) => level === "problem");
   if (problem) terminal.exitCode = errorTable[problem.code ?? "not-responding"].exitCode;
-  if (options.json) return terminal.out(json({ ...value, servers: states, failures }));
-  terminal.out(text);
+  if (options.json) return terminal.out(json({ ...shown.value, servers: states, failures }));
+  if (!isShown) terminal.out(shown.text || shown.nothing);
+  terminal.out(shown.end ?? "");
   reportLists(hub, outcome, terminal);
 }
 

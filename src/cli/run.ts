@@ -9,6 +9,7 @@ import { Interrupted } from "./terminal/signals.ts";
 import { processTerminal } from "./terminal/terminal.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { verbs } from "./verbs.ts";
+import type { VerbEntry } from "./verbs.ts";
 
 export async function main(argv: string[]): Promise<void> {
   process.stdout.on("error", ignoreClosedPipe);
@@ -30,7 +31,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
   try {
     if (name === undefined || name === "--help" || name === "-h" || name === "help")
       return await help(rest[0], terminal);
-    const entry = verbs.find((one) => one.name === name);
+    const entry = verbs.find((one) => one.name === name || one.alias === name);
     if (!entry) throw unknownVerb(name);
     return await runVerb(entry.name, rest, terminal);
   } catch (error) {
@@ -52,7 +53,7 @@ async function runVerb(name: string, args: string[], terminal: Terminal): Promis
     });
   }
   try {
-    await configured.parseAsync(args, { from: "user" });
+    await configured.parseAsync(withPlainTrace(args), { from: "user" });
   } catch (error) {
     // Thrown without a subcommand; the help itself went to `writeErr`.
     if (!(error instanceof CommanderError) || error.code !== "commander.help") throw error;
@@ -62,6 +63,12 @@ async function runVerb(name: string, args: string[], terminal: Terminal): Promis
     });
   }
   return terminal.exitCode;
+}
+
+/** `--trace` takes a value only after `=`: a word that follows it belongs to the command. */
+function withPlainTrace(args: readonly string[]): string[] {
+  const end = args.indexOf("--");
+  return args.map((word, at) => (word === "--trace" && (end === -1 || at < end) ? "--trace=text" : word));
 }
 
 function commanderExit(error: CommanderError, terminal: Terminal, asJson: boolean): number {
@@ -91,11 +98,12 @@ function unknownVerb(name: string): PlugboardError {
 async function help(about: string | undefined, terminal: Terminal): Promise<number> {
   if (about !== undefined && !about.startsWith("-")) return runCli([about, "--help"], terminal);
   const paint = painter(terminal);
-  const width = Math.max(...verbs.map(({ name }) => name.length)) + 2;
+  const shown = ({ name, alias }: VerbEntry) => (alias === undefined ? name : `${name}, ${alias}`);
+  const width = Math.max(...verbs.map((one) => shown(one).length)) + 2;
   const groups = [...new Set(verbs.map(({ group }) => group))].map((group) => {
     const lines = verbs
       .filter((one) => one.group === group)
-      .map(({ name, summary }) => `  ${paint("cyan", name.padEnd(width))}${summary}`);
+      .map((one) => `  ${paint("cyan", shown(one).padEnd(width))}${one.summary}`);
     return `${paint("bold", group)}\n${lines.join("\n")}\n`;
   });
   terminal.out(`plugboard ${version} — MCP servers for agents: configure once, use everywhere\n\n`);

@@ -3,6 +3,8 @@ import type { Terminal } from "./terminal/terminal.ts";
 
 export interface VerbEntry {
   name: string;
+  /** A shorter name that people type. */
+  alias?: string;
   summary: string;
   group: string;
   /** Each verb is a separate module, loaded only when used, to keep the start fast. */
@@ -20,6 +22,7 @@ export const verbs: readonly VerbEntry[] = [
   },
   {
     name: "remove",
+    alias: "rm",
     summary: "remove a server",
     group: "Configure",
     load: () => import("./commands/remove.ts"),
@@ -68,6 +71,7 @@ export const verbs: readonly VerbEntry[] = [
   },
   {
     name: "list",
+    alias: "ls",
     summary: "list the configured servers",
     group: "Inspect",
     load: () => import("./commands/list.ts"),
@@ -101,6 +105,12 @@ export const verbs: readonly VerbEntry[] = [
     summary: "find problems and suggest fixes",
     group: "Inspect",
     load: () => import("./commands/doctor.ts"),
+  },
+  {
+    name: "logs",
+    summary: "show what a server said in its last runs",
+    group: "Inspect",
+    load: () => import("./commands/logs.ts"),
   },
   {
     name: "verify",
@@ -156,6 +166,12 @@ export const verbs: readonly VerbEntry[] = [
     summary: "fill in a prompt and show it",
     group: "Use",
     load: () => import("./commands/prompt.ts"),
+  },
+  {
+    name: "request",
+    summary: "send a raw request to a server",
+    group: "Use",
+    load: () => import("./commands/request.ts"),
   },
   {
     name: "approvals",

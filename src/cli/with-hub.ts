@@ -1,5 +1,9 @@
 import { assertNoLostRule, createHub, lostRule } from "../index.ts";
 import type { Hub, Interact, IssuerChosen, LoadedConfig, ServerEntry, Workspace } from "../index.ts";
+import { openInsight } from "./insight.ts";
+import type { InsightOptions } from "./insight.ts";
+import { oneOffServer } from "./one-off.ts";
+import type { OneOffOptions } from "./one-off.ts";
 import { registeredTelemetry } from "./registered-telemetry.ts";
 import { painter, safe } from "./terminal/print.ts";
 import { diagnosticLine, exitCodeOfMistakes } from "./terminal/report.ts";
@@ -18,6 +22,8 @@ export interface HubUse {
   profile?: string | undefined;
   /** Answers questions from servers and approval requests. Without it they are declined. */
   interact?: Interact;
+  /** What to show of the exchange with the servers. */
+  insight?: InsightOptions;
 }
 
 /** A server that does not exit by itself delays closing. After this long, tell the user why. */
@@ -38,16 +44,20 @@ export async function withHub<T>(
   const config = use.config ?? (await workspace.load());
   const isLooking = use.isLooking ?? false;
   const { telemetry, flush } = await registeredTelemetry(workspace.env);
+  using insight = openInsight(use.insight ?? {}, terminal);
   const hub = await createHub(config, {
     ...(await workspace.hubOptions(config)),
+    ...insight.hubOptions,
     telemetry,
     start: false,
     lostRules: isLooking ? "ignore" : "refuse",
     lastingHandles: true,
     profile: use.profile,
     eager: use.eager ?? false,
-    ...(use.interact && { interact: use.interact }),
+    interact: { elicit: declineFor(terminal), ...use.interact },
   });
+  insight.watch(hub);
+  using _recorded = isLooking ? undefined : workspace.logs.record(hub);
   const warnings = new Set<string>();
   hub.on("server-log", ({ server, message }) => server === "" && warnings.add(message));
   // Printed right away, because the secret is about to be sent.
@@ -85,6 +95,19 @@ export async function withHub<T>(
   }
 }
 
+/**
+ * Every verb declares that it can be asked, whoever is there: servers offer other tools to clients that cannot, and what
+ * `tools` lists is what `call` can call.
+ */
+function declineFor(terminal: Terminal): NonNullable<Interact["elicit"]> {
+  return async ({ server }) => {
+    terminal.err(
+      `note: ${safe(`"${server}" asked for input. Nobody can answer here, so it was declined.`)}\n`,
+    );
+    return { action: "decline" };
+  };
+}
+
 function issuerWords({ server, issuer, endpoints, sends }: IssuerChosen): string {
   const elsewhere = endpoints.filter((origin) => origin !== URL.parse(issuer)?.origin);
   const where = elsewhere.length > 0 ? `${issuer} (at ${elsewhere.join(", ")})` : issuer;
@@ -92,12 +115,18 @@ function issuerWords({ server, issuer, endpoints, sends }: IssuerChosen): string
   return `note: ${what}, which the server named; it is not configured. From now on it is sent nowhere else. To choose it yourself, set \`oauth.issuer\`.`;
 }
 
-/** The configuration for a verb that uses servers. Refuses if rules of the user are missing in it. For `secrets`, see `Workspace.load`. */
+/**
+ * The configuration for a verb that uses servers: what is configured, or only the server that the options name. Refuses
+ * if rules of the user are missing in it. For `secrets`, see `Workspace.load`.
+ */
 export async function loadForUse(
   workspace: Workspace,
-  options: { secrets?: boolean } = {},
+  options: OneOffOptions,
+  known: { secrets?: boolean } = {},
 ): Promise<LoadedConfig> {
-  const config = await workspace.load(options);
+  const oneOff = oneOffServer(options);
+  if (oneOff) return workspace.oneOff(oneOff.name, oneOff.written);
+  const config = await workspace.load(known);
   assertNoLostRule(config);
   return config;
 }

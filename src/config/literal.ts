@@ -42,6 +42,7 @@ export function fromLiteral<T extends { connect(transport: never): Promise<void>
   literal: ConfigLiteral | FileLiteral,
   env: Environment,
   policy: ManagedPolicy,
+  folder = process.cwd(),
 ): { loaded: LoadedConfig; inProcess: Map<string, T> } {
   const inProcess = new Map<string, T>();
   const { servers, mcpServers, ...rest } = literal as Partial<ConfigLiteral & FileLiteral>;
@@ -53,7 +54,7 @@ export function fromLiteral<T extends { connect(transport: never): Promise<void>
     scope: "override" as const,
     state: "used" as const,
     parsed,
-    baseDir: process.cwd(),
+    baseDir: folder,
     needsTrust: false,
   };
   // The program decides which servers it has; the policy only takes some of them away.
@@ -87,7 +88,7 @@ export function fromLiteral<T extends { connect(transport: never): Promise<void>
       policy,
       diagnostics: [...(policy.warnings ?? []), ...parsed.diagnostics, ...diagnostics],
       sources: [{ scope: "override", state: "used" }],
-      projectRoot: process.cwd(),
+      projectRoot: folder,
     },
   };
 }

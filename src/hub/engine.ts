@@ -84,7 +84,7 @@ export class Engine {
 
   constructor(config: LoadedConfig, inProcess: Map<string, InProcessServer>, options: HubOptions) {
     const { env = process.env, clock: now = Date.now, random = Math.random, interact = {} } = options;
-    const { credentials = createMemoryCredentials(), authProviders = {}, toolFilter } = options;
+    const { credentials = createMemoryCredentials(), authProviders = {}, toolFilter, onTrace } = options;
     const store = options.store ?? createMemoryStore({ now });
     const capabilities = { ...interactCapabilities(interact), ...options.capabilities };
     const emit = (event: PlugboardEvent) => this.events.emit(event);
@@ -112,6 +112,7 @@ export class Engine {
       secrets,
       trust: options.trust,
       telemetry: options.telemetry,
+      onTrace: onTrace && ((entry) => onTrace({ ...entry, at: now() })),
       policyOnDisk: () => policyIn(managedFolderOf(options)),
       processes: () => (this.#processes ??= this.#openProcesses(options)),
       gate: new StartGate(config.settings.startConcurrency ?? 8),

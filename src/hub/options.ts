@@ -10,6 +10,7 @@ import type { Environment, Folders } from "../lib/folders.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import type { RequestOptions as RpcOptions } from "../servers/rpc/requests.ts";
+import type { TraceEntry } from "../servers/trace.ts";
 import type { Store } from "../store/store.ts";
 
 /** What a hub gets from the program that creates it. Everything is optional. */
@@ -71,6 +72,11 @@ export interface HubOptions {
   events?: { arguments?: boolean | undefined } | undefined;
   /** Hears of every request to a server: `await openTelemetry()` of `plugboard/telemetry`. Default: nobody does. */
   telemetry?: Telemetry | undefined;
+  /**
+   * Observes every message to and from servers, without what is secret. For people who look for a mistake: each message
+   * is copied, so it costs time.
+   */
+  onTrace?: ((entry: TraceEntry) => void) | undefined;
   /** For tests, and for programs that keep state in other folders. A literal obeys the policy in `managed`. */
   folders?: Pick<Folders, "managed"> | undefined;
   clock?: () => number;

@@ -48,6 +48,8 @@ export interface SessionHooks {
   onDetail(detail: string): void;
   /** A line that the server's program wrote to stderr, without what is secret. */
   onStderr(line: string): void;
+  /** A line that it wrote to stdout and that is not a message, without what is secret. */
+  onSkipped(line: string): void;
   onLost(error: PlugboardError): void;
   /** What the server said by itself may not have arrived. */
   onMissed(): void;

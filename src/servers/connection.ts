@@ -272,12 +272,14 @@ export class Connection {
     this.counts.starts++;
     const abort = new AbortController();
     let session: Session | undefined;
+    let skipped = 0;
     const isCurrent = () =>
       this.#opening?.abort === abort || (session !== undefined && this.#session === session);
     const hooks: SessionHooks = {
       signal: abort.signal,
       onDetail: (detail) => isCurrent() && this.#signal({ type: "detail", detail }),
-      onStderr: (line) => this.#log(line),
+      onStderr: (line) => this.#log(line, "stderr"),
+      onSkipped: (line) => ++skipped <= maxSkippedLines && this.#log(line, "stdout"),
       onLost: (error) => session && this.#lose(session, error),
       onMissed: () => {
         if (!isCurrent()) return;
@@ -395,10 +397,10 @@ export class Connection {
     if (this.#state === state) this.#scheduleRetry();
   }
 
-  #log(message: string): void {
+  #log(message: string, source: "stderr" | "stdout"): void {
     if (message.trim() === "") return;
     const { emit, now, about } = this.#settings;
-    const log = { type: "server-log", level: "info", source: "stderr", message } as const;
+    const log = { type: "server-log", level: "info", source, message } as const;
     emit({ ...log, server: this.name, ...about, at: now() });
   }
 
@@ -483,6 +485,9 @@ function untilGivenUp({ signal, trace }: SessionRequest): AbortSignal | undefine
   const signals = [...(signal ? [signal] : []), ...(trace ? [stop.signal] : [])];
   return signals.length > 0 ? AbortSignal.any(signals) : undefined;
 }
+
+/** A server that takes stdout for its log is told of, not recorded. */
+const maxSkippedLines = 50;
 
 export function isBroken({ name }: ConnectionState): boolean {
   return name === "waiting" || name === "failed" || name === "needs-auth" || name === "needs-registration";

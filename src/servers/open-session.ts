@@ -18,6 +18,8 @@ import type { Redaction } from "./redaction.ts";
 import { Session } from "./session.ts";
 import { TracedConnection } from "./traced-connection.ts";
 import type { ServerAuth, Target } from "./target.ts";
+import { withTrace } from "./trace.ts";
+import type { OnTrace } from "./trace.ts";
 import type { Transport } from "./transports/transport.ts";
 
 export interface OpenOptions {
@@ -41,7 +43,11 @@ export interface OpenOptions {
   signal: AbortSignal;
   redaction: Redaction;
   telemetry?: Telemetry | undefined;
+  /** Observes every message both ways. */
+  onTrace?: OnTrace | undefined;
   onStderr(line: string): void;
+  /** A line on stdout that is not a message, without what is secret. */
+  onSkipped(line: string): void;
   /** What the server said by itself may not have arrived. */
   onMissed(): void;
   /** The server may no longer know the session. */
@@ -109,7 +115,9 @@ async function attempt(
   basis?: EraMemory["basis"],
 ): Promise<Session> {
   const { server, signal, capabilities, otherwise, onUntold, onMissed, onDoubted } = options;
-  const transport = await createTransport(options, kind);
+  const { onTrace } = options;
+  const created = await createTransport(options, kind);
+  const transport = onTrace ? withTrace(created, server, options.redaction, onTrace) : created;
   const failed = new AbortController();
   let session: Session | undefined;
   const { redaction, telemetry, target } = options;
@@ -119,7 +127,8 @@ async function attempt(
     if (session) session.end(error);
     else failed.abort(error);
   };
-  const events = { onUntold, onMissed, onDoubted, onClosed };
+  const onSkipped = (line: string) => options.onSkipped(redaction.text(line));
+  const events = { onUntold, onMissed, onDoubted, onClosed, onSkipped };
   const rpc = new Rpc({ server, transport, otherwise, redaction, traced: traced?.sent, ...events });
   try {
     signal.throwIfAborted();

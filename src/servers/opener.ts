@@ -28,6 +28,7 @@ import type { Session } from "./session.ts";
 import type { StartGate } from "./start-gate.ts";
 import { toTarget } from "./target.ts";
 import type { HttpTarget, ServerAuth, Target } from "./target.ts";
+import type { OnTrace } from "./trace.ts";
 import type { InProcessServer } from "./transports/memory.ts";
 
 export interface OpenerContext {
@@ -54,6 +55,8 @@ export interface OpenerContext {
   /** What the user trusts by now; without it, what was trusted when the configuration was loaded. */
   trust?: TrustedContents | undefined;
   telemetry?: Telemetry | undefined;
+  /** Observes every message of every server both ways. */
+  onTrace?: OnTrace | undefined;
   /** A server in this process, by name. */
   inProcess(name: string): InProcessServer | undefined;
 }
@@ -227,6 +230,8 @@ async function openWithDeadline(
       signal: AbortSignal.any([hooks.signal, deadline.signal]),
       redaction,
       telemetry: context.telemetry,
+      onTrace: context.onTrace,
+      onSkipped: (line) => hooks.onSkipped(line),
       onStderr: (line) => {
         if (isInstalling) hooks.onDetail(`installing: ${line.slice(0, 200)}`);
         hooks.onStderr(line);

@@ -10,6 +10,7 @@ import type { SecretSource } from "../config/expand.ts";
 import type { Format, Machine } from "../config/formats/format.ts";
 import { maxForeignBytes } from "../config/import.ts";
 import { chainFor } from "../config/loops.ts";
+import { fromLiteral } from "../config/literal.ts";
 import { loadConfig as loadFrom } from "../config/load.ts";
 import type { LoadOptions } from "../config/load.ts";
 import type { BundleConfig } from "../config/schema.ts";
@@ -19,7 +20,7 @@ import { namedFile } from "../config/sources.ts";
 import { judgeSecrets } from "../config/usability.ts";
 import { describeOrigin, isEditable, onlyPlace, writableFile } from "../config/places.ts";
 import type { WritableScope } from "../config/places.ts";
-import { assertAllowed } from "../config/policy/policy.ts";
+import { assertAllowed, loadPolicy } from "../config/policy/policy.ts";
 import { assertInProject } from "../config/sync/client-file.ts";
 import { compareClient, compareClients, serversOf } from "../config/sync/client.ts";
 import type { ClientComparison, CompareOptions } from "../config/sync/client.ts";
@@ -36,6 +37,7 @@ import { approvalKey, sealKey } from "./approval-key.ts";
 import type { ApprovalKey } from "./approval-key.ts";
 import { gatewayToken } from "./gateway-token.ts";
 import type { GatewayToken, GatewayTokenOptions } from "./gateway-token.ts";
+import { ServerLogs } from "./logs/server-logs.ts";
 import { ProjectTrust } from "./project-trust.ts";
 import { WorkspaceState } from "./state.ts";
 import { StoredCredentials } from "./stored-credentials.ts";
@@ -71,6 +73,8 @@ export class Workspace {
   readonly decisions: ProjectTrust;
   /** The secrets and logins in the vault, and who uses them. */
   readonly stored: StoredCredentials;
+  /** What this user's servers said in their last runs. */
+  readonly logs: ServerLogs;
   readonly #options: WorkspaceOptions;
   readonly #state: WorkspaceState;
 
@@ -84,6 +88,7 @@ export class Workspace {
     const { onWarning } = options;
     this.#state = new WorkspaceState({ file: this.stateFile, home: this.folders.home, onWarning });
     const { env, folders } = this;
+    this.logs = new ServerLogs(join(folders.state, "logs"));
     this.decisions = new ProjectTrust({ state: this.#state, projectRoot, env, home: folders.home });
     this.stored = new StoredCredentials({
       env,
@@ -141,6 +146,16 @@ export class Workspace {
       (await this.secrets(name)) ?? (await secretFromFiles(config.settings, name));
     const judged = await judgeSecrets([...config.servers.values()], { env, secrets: lookUp });
     return { ...config, servers: new Map(judged.map((entry) => [entry.name, entry])) };
+  }
+
+  /**
+   * A configuration with one server that somebody named just now, which is as good as trusting it. The machine's policy
+   * holds for it; nothing else that is configured does.
+   */
+  async oneOff(name: string, written: Record<string, unknown>): Promise<LoadedConfig> {
+    const policy = await loadPolicy(this.folders.managed);
+    this.#assertAddable(name, written, { servers: new Map(), policy });
+    return fromLiteral({ servers: { [name]: written } }, this.env, policy, this.cwd).loaded;
   }
 
   /** The token of this user's gateway: PLUGBOARD_TOKEN, or the stored one, which is made when it is first needed. */
@@ -358,7 +373,11 @@ export class Workspace {
     await this.close();
   }
 
-  #assertAddable(name: string, written: Record<string, unknown>, config: LoadedConfig): void {
+  #assertAddable(
+    name: string,
+    written: Record<string, unknown>,
+    config: Pick<LoadedConfig, "servers" | "policy">,
+  ): void {
     if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name)) {
       throw new PlugboardError(
         "usage-invalid",

@@ -367,6 +367,7 @@ describe("call", () => {
     });
     onTestFinished(() => http.close());
     const box = createSandbox({ [user]: { mcpServers: { it: { url: http.url } } } });
+    box.env["MAX_MCP_OUTPUT_TOKENS"] = "25000";
     const raw = (await box.cli(["call", "long", "--json"])).json;
     expect(raw).toMatchObject({ _meta: { "plugboard/output": { cut: true } } });
     const cut = await box.cli(["call", "long"]);
@@ -413,7 +414,7 @@ describe("call", () => {
     });
     onTestFinished(() => http.close());
     const box = createSandbox({ [user]: { mcpServers: { it: { url: http.url } } } });
-    const cut = await box.cli(["call", "long"]);
+    const cut = await box.cli(["call", "long", "--max-tokens", "25000"]);
     const handle = /plugboard result (r_\w+)/.exec(cut.err)?.[1] ?? "";
     expect((await box.cli(["result", handle, "--select", "/items/7/name"])).out).toBe('"item 7"\n');
     const two = await box.cli(["result", handle, "--select", "/items/1/id", "--select", "/items/2/id"]);

@@ -73,6 +73,16 @@ describe.runIf(process.platform === "linux")("the command line repeats no creden
       looks.push(`get ${name}`, `explain ${name}`);
     for (const look of [...looks, "status", "doctor --connect", "tools --refresh"])
       await cli.both(look.split(" "));
+    const inside = [
+      "status --trace --verbose",
+      "tools --refresh --trace=json",
+      "request bearer resources/list --trace --verbose",
+      "request issues tools/list --trace=trace.jsonl",
+      "logs program",
+      "logs issues",
+      "logs proxied",
+    ];
+    for (const look of inside) await cli.both(look.split(" "));
     cli.seeTraces();
     expect(scene.report().found).toEqual([]);
   });
@@ -94,6 +104,8 @@ describe.runIf(process.platform === "linux")("the command line repeats no creden
       for (const name of ["issues", "bearer", "helper"]) {
         const runs = await cli.both(["call", `${name}.add`, "a=1", "b=2"]);
         expect(runs.map(({ code }) => code)).not.toContain(0);
+        await cli.run(["call", `${name}.add`, "a=1", "b=2", "--trace", "--verbose"]);
+        await cli.run(["logs", name]);
       }
       repeat(echo);
       await cli.both(["status"]);

@@ -14,6 +14,13 @@ interface BoundContext {
   keep(tool: ToolEntry): Keep<CallResult>;
 }
 
+/** What a caller wants for one call. */
+interface AskedLimit {
+  maxTokens?: number | undefined;
+  /** Nothing is cut unless somebody set a limit. */
+  isUnlimited?: boolean;
+}
+
 /** Cuts a result to the limits for this tool. If anything is left out, the whole result is stored. */
 export function boundResult(
   tool: ToolEntry,
@@ -22,19 +29,22 @@ export function boundResult(
   context: BoundContext,
   /** The size of the server's message, if it is known. */
   bytes?: number,
+  asked?: AskedLimit,
 ): { result: CallResult; note?: OutputNote } | Promise<{ result: CallResult; note?: OutputNote }> {
-  const policy = outputPolicy(tool.name, config, context);
+  const policy = outputPolicy(tool.name, config, context, asked);
   if (isSurelyBelow(result, policy, bytes)) return { result };
   return boundOutput(result, policy, context.keep(tool));
 }
 
-/** The most specific limit applies: the tool's, the server's, the general one, environment variables, our default. */
+/** The most specific limit applies: the call's, the tool's, the server's, the general one, environment variables, our default. */
 function outputPolicy(
   name: string,
   config: ServerConfig,
-  { settings, output: otherwise }: Pick<BoundContext, "settings" | "output">,
+  { settings, output }: Pick<BoundContext, "settings" | "output">,
+  { maxTokens, isUnlimited }: AskedLimit = {},
 ): OutputPolicy {
-  if (!settings.output && !config.output) return otherwise;
+  const otherwise = isUnlimited && output === defaults ? { ...defaults, maxTokens: Infinity } : output;
+  if (!settings.output && !config.output && maxTokens === undefined) return otherwise;
   const rules = [settings.output, config.output].flatMap((output) => {
     if (!output) return [];
     const { tools, check: _check, ...own } = output;
@@ -42,7 +52,11 @@ function outputPolicy(
     return [own, ...forTool.map(([, limits]) => limits)];
   });
   return consistent(
-    Object.assign({ ...otherwise, warnTokens: defaults.warnTokens }, ...rules) as OutputPolicy,
+    Object.assign(
+      { ...otherwise, warnTokens: defaults.warnTokens },
+      ...rules,
+      maxTokens === undefined ? {} : { maxTokens },
+    ) as OutputPolicy,
   );
 }
 

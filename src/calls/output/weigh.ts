@@ -20,7 +20,8 @@ export interface Weighed {
 /** Estimates the tokens of a result. Structured content that the text repeats is counted once. */
 export function weigh(result: ToolResult, { maxTokens }: { maxTokens?: number } = {}): Weighed {
   // What is far above the limit is cut anyway, so it need not be measured exactly.
-  const tokensOf = (text: string) => estimateTokens(text, maxTokens && 2 * maxTokens);
+  const exactBelow = maxTokens === undefined || maxTokens === Infinity ? undefined : 2 * maxTokens;
+  const tokensOf = (text: string) => estimateTokens(text, exactBelow);
   const parts = contentParts(result).map((part) => ({ part, tokens: partTokens(part, tokensOf) }));
   const structured = weighStructured(result, parts, tokensOf);
   const total = parts.reduce((sum, { tokens }) => sum + tokens, structured?.tokens ?? 0);

@@ -1,6 +1,7 @@
 import { PlugboardError } from "../../index.ts";
 import type { Selection } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
+import { flagsToPairs } from "./flags.ts";
 import { argumentValue } from "./value.ts";
 import { readTextFile } from "./text-file.ts";
 import { parseJson } from "./json-text.ts";
@@ -15,7 +16,7 @@ export interface Sources extends Pick<Terminal, "cwd" | "readInput"> {
   readResult(handle: string, selection: Selection): Promise<unknown>;
 }
 
-/** Reads `key=value…` according to the schema, or one object from `'{json}'`, `@file` or `-` (standard input). */
+/** Reads `key=value…` and `--key value…` according to the schema, or one object from `'{json}'`, `@file` or `-` (standard input). */
 export async function readArguments(
   words: readonly string[],
   schema: Schema,
@@ -33,8 +34,9 @@ export async function readArguments(
   }
   const args: Arguments = {};
   const given = new Set<string>();
-  for (const word of words) {
-    const pair = parsePair(word, words, schema);
+  const pairs = flagsToPairs(words, schema);
+  for (const word of pairs) {
+    const pair = parsePair(word, pairs, schema);
     const steps = stepsOf(pair.key, schema);
     const target = schemaAt(steps, schema);
     const value = await readValue(pair, target, schema, sources);

@@ -3,6 +3,7 @@ import { Option } from "commander";
 import { PlugboardError, secretOwner } from "../../index.ts";
 import type { WritableScope } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
+import { splitPair } from "../arguments/pair.ts";
 import { addServer } from "../add-server.ts";
 import { assertNoAddress } from "../arguments/address-mistake.ts";
 import type { KeptSecret } from "../add-server.ts";
@@ -159,13 +160,6 @@ async function readClientSecret(
     return { name };
   }
   return { name, value: await readSecretValue(name, { input: [], fromEnv }, terminal) };
-}
-
-function splitPair(pair: string, separator: string, form: string): [string, string] {
-  const at = pair.indexOf(separator);
-  if (at < 1) throw new PlugboardError("usage-invalid", `Invalid pair. Write it as ${form}.`);
-  const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
-  return separator === ":" ? [name.trim(), value.trim()] : [name, value];
 }
 
 /** `A,B` are two names. A value has no place here: it would end up in the file. */

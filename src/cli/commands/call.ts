@@ -1,92 +1,137 @@
 import { resolve } from "node:path";
-import { InvalidArgumentError } from "commander";
 import type { Command } from "commander";
-import { isPlugboardError } from "../../index.ts";
-import type { CallResult, Hub } from "../../index.ts";
+import { PlugboardError, isPlugboardError } from "../../index.ts";
+import type { CallResult, Hub, Workspace } from "../../index.ts";
 import { withCorrection } from "../arguments/mistakes.ts";
 import { readArguments } from "../arguments/call-arguments.ts";
 import { toolWord } from "../arguments/call-line.ts";
-import { findTool } from "../find.ts";
+import { findTool, serverIn } from "../find.ts";
+import { oneOffServer } from "../one-off.ts";
 import { json } from "../terminal/print.ts";
-import { assertAccounts, profileOption } from "../arguments/profile.ts";
-import type { ProfileOptions } from "../arguments/profile.ts";
-import { saveMedia, showResult } from "../views/result.ts";
+import { assertAccounts } from "../arguments/profile.ts";
+import { timeoutOption } from "../arguments/timeout.ts";
+import { wholeNumber } from "../arguments/whole-number.ts";
+import { reportOutput, saveMedia, showResult } from "../views/result.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { terminalAnswers } from "../terminal/answers.ts";
-import { verb, withWorkspace } from "../verb.ts";
+import { serverVerb } from "../server-verb.ts";
+import type { ServerOptions } from "../server-verb.ts";
+import { withWorkspace } from "../verb.ts";
 import { yieldingSpinner } from "../terminal/waiting.ts";
 import type { Waiting } from "../terminal/waiting.ts";
 import { loadForUse, withHub } from "../with-hub.ts";
 
-interface CallVerbOptions extends ProfileOptions {
+interface CallVerbOptions extends ServerOptions {
   timeout?: number;
   yes?: boolean;
   whole?: boolean;
+  maxTokens?: number;
   output?: string;
 }
 
 export function command(terminal: Terminal): Command {
-  return verb(
-    "call",
-    "Call a tool and show its result. Values are converted to the types in the tool's schema. Running the command counts as approval, unless the configuration says to ask.",
-    [
-      "call files.read_file path=README.md",
-      "call issues.search query='open bugs' labels=bug,urgent filter.since=2026-01-01",
-      "call issues.create title='It broke' body=@report.md extra:='{\"a\": [1, 2]}'",
-      'call files.write_file \'{"path": "a.txt", "content": "hello"}\'',
-      "call files.write_file @arguments.json",
-      "call files.write_file path=a.txt content=@result:r_abcdefghijklmnopqrst#/items/0/body",
-      "call issues.search query=bugs --profile work",
-      "make-arguments | plugboard call files.write_file - --json",
-    ],
-  )
-    .argument("<tool>", "the tool's ID, server.tool, or its name if it is unique")
-    .argument(
-      "[arguments...]",
-      "key=value, key:=json, key=@file or key=@result:handle; or a single '{json}', @file or -",
+  return (
+    serverVerb(
+      "call",
+      "Call a tool and show its result. Values are converted to the types in the tool's schema. Running the command counts as approval, unless the configuration says to ask. On a terminal a large result is cut; a file or a pipe gets it whole, unless a limit is set.",
+      [
+        "call files.read_file path=README.md",
+        "call files.read_file --path README.md --no-binary",
+        "call --command 'npx -y @modelcontextprotocol/server-everything' echo message=hello",
+        "call --url https://issues.example/mcp search query=bugs",
+        "call issues.search query='open bugs' labels=bug,urgent filter.since=2026-01-01",
+        "call issues.create title='It broke' body=@report.md extra:='{\"a\": [1, 2]}'",
+        'call files.write_file \'{"path": "a.txt", "content": "hello"}\'',
+        "call files.write_file @arguments.json",
+        "call files.write_file path=a.txt content=@result:r_abcdefghijklmnopqrst#/items/0/body",
+        "call issues.search query=bugs --profile work",
+        "make-arguments | plugboard call files.write_file - --json",
+      ],
     )
-    .option("--timeout <seconds>", "fail if the server is silent for this long", seconds)
-    .option("-y, --yes", "approve the call even if the configuration says to ask")
-    .option("--whole", "show the whole result, whatever its size")
-    .option("--output <folder>", "save images and other files here (default: the current folder)")
-    .addOption(profileOption())
-    .action(async (query: string, words: string[], options: CallVerbOptions) =>
-      withWorkspace(terminal, options, async (workspace) => {
-        const config = await loadForUse(workspace);
-        const { waiting, onAsking, spinWhile } = yieldingSpinner(query);
-        // Arguments on standard input leave no way to type an answer.
-        const offersLogin = !options.json && !words.includes("-");
-        const isQueued = config.settings.approvals?.queue === true;
-        const interact = terminalAnswers({
-          terminal,
-          yes: options.yes ?? false,
-          isQueued,
-          offersLogin,
-          onAsking,
-        });
-        await withHub(
-          terminal,
-          { config, tolerant: true, interact, profile: options.profile },
-          workspace,
-          async (hub, signal) => {
-            if (!interact.approve) sayWhatWaits(hub, terminal);
-            const result = await spinWhile(terminal, () =>
-              callTool(hub, query, words, { ...options, signal, waiting }, terminal),
-            ).catch((error: unknown) => {
-              if (isPlugboardError(error, "call-cancelled") && !error.endsTurn)
-                terminal.err("Cancelled. The server was notified.\n");
-              throw error;
-            });
-            const folder = resolve(terminal.cwd, options.output ?? ".");
-            if (!options.json) return showResult(result, folder, terminal);
-            if (options.output !== undefined) await saveMedia(result, folder, terminal);
-            if (result.isError) terminal.exitCode = 1;
-            terminal.out(json(result));
-          },
-        );
-      }),
-    );
+      .argument("<tool>", "the tool's ID, server.tool, or its name if it is unique")
+      .argument(
+        "[arguments...]",
+        "key=value, --key value, key:=json, key=@file or key=@result:handle; or a single '{json}', @file or -",
+      )
+      .addOption(timeoutOption())
+      .option("-y, --yes", "approve the call even if the configuration says to ask")
+      .option("--whole", "show the whole result, whatever its size and the limits")
+      .option(
+        "--max-tokens <number>",
+        "cut the result to about this many tokens, also in a pipe",
+        wholeNumber,
+      )
+      .option("--output <folder>", "save images and other files here (default: the current folder)")
+      // What is no option of ours may be a parameter of the tool.
+      .allowUnknownOption()
+      .action(async (query: string, words: string[], options: CallVerbOptions) =>
+        withWorkspace(terminal, options, async (workspace) => {
+          assertToolFirst(query);
+          await assertNoParameter(query, options, workspace);
+          const config = await loadForUse(workspace, options);
+          const { waiting, onAsking, spinWhile } = yieldingSpinner(query);
+          // Arguments on standard input leave no way to type an answer.
+          const offersLogin = !options.json && !words.includes("-");
+          const isQueued = config.settings.approvals?.queue === true;
+          const interact = terminalAnswers({
+            terminal,
+            yes: options.yes ?? false,
+            isQueued,
+            offersLogin,
+            onAsking,
+          });
+          await withHub(
+            terminal,
+            { config, tolerant: true, interact, profile: options.profile, insight: options },
+            workspace,
+            async (hub, signal) => {
+              if (!interact.approve) sayWhatWaits(hub, terminal);
+              const result = await spinWhile(terminal, () =>
+                callTool(hub, query, words, { ...options, signal, waiting }, terminal),
+              ).catch((error: unknown) => {
+                if (isPlugboardError(error, "call-cancelled") && !error.endsTurn)
+                  terminal.err("Cancelled. The server was notified.\n");
+                throw error;
+              });
+              const folder = resolve(terminal.cwd, options.output ?? ".");
+              if (!options.json) return showResult(result, folder, terminal);
+              if (options.output !== undefined) await saveMedia(result, folder, terminal);
+              if (result.isError) terminal.exitCode = 1;
+              const text = json(result);
+              terminal.out(text);
+              if (!terminal.isScreen) reportOutput(result, Buffer.byteLength(text), terminal);
+            },
+          );
+        }),
+      )
+  );
+}
+
+function assertToolFirst(query: string): void {
+  if (!query.startsWith("-")) return;
+  const [flag] = query.split("=");
+  throw new PlugboardError("usage-invalid", `Unknown option ${flag}.`, {
+    hint: "Options of `plugboard call` are listed by --help. Parameters of a tool come after its name.",
+  });
+}
+
+/** Many tools have a parameter called url. Whoever means that one must not connect to what it says. */
+async function assertNoParameter(
+  query: string,
+  options: CallVerbOptions,
+  workspace: Workspace,
+): Promise<void> {
+  if (!oneOffServer(options)) return;
+  const config = await workspace.load().catch(() => undefined);
+  const server = config && serverIn(query, { config });
+  if (server === undefined) return;
+  const flag = options.url === undefined ? "command" : "url";
+  const message = `--${flag} names a server that is not configured, but ${query} is a tool of the configured server "${server}".`;
+  throw new PlugboardError("usage-invalid", message, {
+    server,
+    hint: `To pass a parameter of the tool, write ${flag}=<value>.`,
+  });
 }
 
 /** Nobody is here to ask, so somebody else has to know. */
@@ -106,7 +151,10 @@ async function callTool(
   options: CallVerbOptions & { signal: AbortSignal; waiting: Waiting },
   terminal: Terminal,
 ): Promise<CallResult> {
-  const { signal, waiting, whole, timeout, profile } = options;
+  const { signal, waiting, timeout, profile, maxTokens } = options;
+  // A person and a model can read only so much; a program gets what it asked for.
+  const isForProgram = !terminal.isScreen || options.json;
+  const whole = options.whole ?? (isForProgram ? "unless-limited" : false);
   const tool = await findTool(hub, query);
   assertAccounts(hub.config.servers.get(tool.server), profile);
   waiting.words = toolWord(tool);
@@ -119,6 +167,7 @@ async function callTool(
     return await hub.callTool(tool.id, args, {
       signal,
       whole,
+      maxTokens,
       approval: "approve",
       ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
       onProgress: ({ progress, total, message }) => {
@@ -129,10 +178,4 @@ async function callTool(
   } catch (error) {
     throw withCorrection(error, tool, args);
   }
-}
-
-function seconds(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== "" && value > 0 && value <= 86_400) return value;
-  throw new InvalidArgumentError("It must be a number of seconds, at most one day.");
 }

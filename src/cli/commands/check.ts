@@ -3,6 +3,8 @@ import { PlugboardError } from "../../index.ts";
 import { startDeadline } from "../../lib/deadline.ts";
 import { profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
+import { insightOptions } from "../insight.ts";
+import type { InsightOptions } from "../insight.ts";
 import { checkTools, worstExitCode } from "../readiness.ts";
 import type { Readiness } from "../readiness.ts";
 import { json, painter, safe } from "../terminal/print.ts";
@@ -13,7 +15,7 @@ import { spinWhile } from "../terminal/waiting.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import { onlyServers, withHub } from "../with-hub.ts";
 
-interface CheckOptions extends ProfileOptions {
+interface CheckOptions extends ProfileOptions, InsightOptions {
   wait?: string;
 }
 
@@ -21,11 +23,12 @@ interface CheckOptions extends ProfileOptions {
 const longestWait = 86_400;
 
 export function command(terminal: Terminal): Command {
-  return verb(
+  const created = verb(
     "check",
     "Connect and tell a script whether tools can be called. Exit codes: 0 all are ready, 8 wait and try again, 7 blocked until somebody does something, 4 unknown. The worst one counts.",
     ["check issues.search files.read_file", "check issues.search --wait 5 --json"],
-  )
+  );
+  return insightOptions(created)
     .argument("<tools...>", "tools, by their ids or as server.tool")
     .option("--wait <seconds>", "how long to wait for servers that start (default: as long as they may take)")
     .addOption(profileOption())
@@ -35,7 +38,7 @@ export function command(terminal: Terminal): Command {
         const config = await workspace.load();
         if (!options.json) reportDiagnostics(config.diagnostics, terminal);
         const { profile } = options;
-        const use = { config: onlyServers(config, []), tolerant: true, profile };
+        const use = { config: onlyServers(config, []), tolerant: true, profile, insight: options };
         await withHub(terminal, use, workspace, async (hub, signal) => {
           using over = startDeadline(waitMs);
           const patience = AbortSignal.any([signal, over.signal]);

@@ -30,7 +30,7 @@ export function command(terminal: Terminal): Command {
 async function complete(words: string[], options: CommonOptions, terminal: Terminal): Promise<string[]> {
   const [name, ...rest] = words;
   const last = rest.at(-1) ?? name ?? "";
-  const entry = verbs.find((one) => one.name === name);
+  const entry = verbs.find((one) => one.name === name || one.alias === name);
   if (!entry || rest.length === 0)
     return startingWith(
       verbs.map((one) => one.name),

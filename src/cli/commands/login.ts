@@ -36,7 +36,7 @@ export function command(terminal: Terminal): Command {
     )
     .action(async (name: string, options: Options) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = await loadForUse(workspace);
+        const config = await loadForUse(workspace, {});
         const { config: entry } = workspace.require(config, name);
         if (entry?.url !== undefined) await assertWritable(await workspace.vault(), name);
         const use = { config: onlyServers(config, [name]), tolerant: true };

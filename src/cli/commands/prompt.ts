@@ -1,35 +1,36 @@
 import type { Command } from "commander";
 import { contentToText, parsePromptCommand } from "../../index.ts";
-import type { Hub, PromptCommand } from "../../index.ts";
+import type { PromptCommand } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import { printable } from "../../lib/printable.ts";
-import { serverIn } from "../find.ts";
+import { findPrompt } from "../find.ts";
 import { json, painter, safe } from "../terminal/print.ts";
-import { assertAccounts, profileOption } from "../arguments/profile.ts";
-import type { ProfileOptions } from "../arguments/profile.ts";
+import { assertAccounts } from "../arguments/profile.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { terminalAnswers } from "../terminal/answers.ts";
-import { verb, withWorkspace } from "../verb.ts";
+import { serverVerb } from "../server-verb.ts";
+import type { ServerOptions } from "../server-verb.ts";
+import { withWorkspace } from "../verb.ts";
 import { yieldingSpinner } from "../terminal/waiting.ts";
 import { loadForUse, withHub } from "../with-hub.ts";
 
 export function command(terminal: Terminal): Command {
-  return verb("prompt", "Fill in a prompt and show the resulting messages.", [
+  return serverVerb("prompt", "Fill in a prompt and show the resulting messages.", [
     "prompt issues.summary",
     "prompt mcp__issues__summary since=2026-01-01",
     "prompt issues.summary 2026-01-01 'only the open ones'",
+    "prompt --url https://issues.example/mcp summary",
   ])
     .argument("<id>", "the prompt's ID, server.prompt, or its name if it is unique")
     .argument("[arguments...]", "key=value, or values in order")
-    .addOption(profileOption())
-    .action(async (id: string, words: string[], options: ProfileOptions) =>
+    .action(async (id: string, words: string[], options: ServerOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = await loadForUse(workspace);
+        const config = await loadForUse(workspace, options);
         const { onAsking, spinWhile } = yieldingSpinner(id);
         const interact = terminalAnswers({ terminal, offersLogin: !options.json, onAsking });
         await withHub(
           terminal,
-          { config, tolerant: true, interact, profile: options.profile },
+          { config, tolerant: true, interact, profile: options.profile, insight: options },
           workspace,
           async (hub, signal) => {
             const result = await spinWhile(terminal, async () => {
@@ -42,22 +43,6 @@ export function command(terminal: Terminal): Command {
         );
       }),
     );
-}
-
-/** Asks only the server in the name, if there is one. If the prompt is missing because that server fails, throws its error. */
-async function findPrompt(hub: Hub, id: string): Promise<PromptCommand> {
-  const server = serverIn(id, hub);
-  if (server === undefined) return hub.findPrompt(id);
-  const view = hub.view({ servers: [server] });
-  return view.findPrompt(id).catch(async (error: unknown) => {
-    if (isUp(hub, server)) throw error;
-    await hub.connect(server);
-    return view.findPrompt(id);
-  });
-}
-
-function isUp(hub: Hub, server: string): boolean {
-  return hub.status().some(({ name, state }) => name === server && state === "connected");
 }
 
 /** Adds the quotes back that the shell removed, because prompt commands are parsed with them. */

@@ -1,46 +1,55 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { contentParts, isMedia, mediaParts, partToText } from "../../index.ts";
+import { PlugboardError, contentParts, isMedia, mediaParts, partToText } from "../../index.ts";
+import { shellWord } from "../../lib/argv.ts";
 import { printable } from "../../lib/printable.ts";
-import { knownServer } from "../find.ts";
+import { takeServer } from "../find.ts";
 import { json, safe } from "../terminal/print.ts";
-import { assertAccounts, profileOption } from "../arguments/profile.ts";
-import type { ProfileOptions } from "../arguments/profile.ts";
+import { assertAccounts } from "../arguments/profile.ts";
 import { saveFile, textFileName, shownPath } from "../terminal/saved-files.ts";
 import { savedLine } from "../views/result.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { terminalAnswers } from "../terminal/answers.ts";
-import { verb, withWorkspace } from "../verb.ts";
+import { serverVerb } from "../server-verb.ts";
+import type { ServerOptions } from "../server-verb.ts";
+import { withWorkspace } from "../verb.ts";
 import { yieldingSpinner } from "../terminal/waiting.ts";
 import { loadForUse, withHub } from "../with-hub.ts";
 
-interface ReadOptions extends ProfileOptions {
+interface ReadOptions extends ServerOptions {
   output?: string;
 }
 
 export function command(terminal: Terminal): Command {
-  return verb(
+  return serverVerb(
     "read",
     "Read a resource. Text goes to standard output (escaped on a terminal, exact in a pipe); everything else is saved to files.",
     [
       "read files file:///notes/today.md",
       "read files file:///logo.png --output pictures",
       "read db table://users --json",
+      "read --command 'npx -y @modelcontextprotocol/server-everything' demo://resource/static/document/features.md",
     ],
   )
-    .argument("<server>", "the server")
-    .argument("<uri>", "a URI listed by `plugboard resources`, or built from a template")
+    .argument("<server>", "the server; left out with --command or --url")
+    .argument("[uri]", "a URI listed by `plugboard resources`, or built from a template")
     .option("--output <folder>", "save everything here, including text")
-    .addOption(profileOption())
-    .action(async (server: string, uri: string, options: ReadOptions) =>
+    .action(async (first: string, second: string | undefined, options: ReadOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = await loadForUse(workspace);
-        assertAccounts(knownServer(config, server), options.profile);
+        const config = await loadForUse(workspace, options);
+        const { entry, rest } = takeServer(config, options, [first, second]);
+        const { name: server } = entry;
+        const [uri] = rest;
+        if (uri === undefined || rest.length > 1)
+          throw new PlugboardError("usage-invalid", `Name one URI of ${server}.`, {
+            hint: `Run \`plugboard resources ${shellWord(server)}\` to see what it offers.`,
+          });
+        assertAccounts(entry, options.profile);
         const { onAsking, spinWhile } = yieldingSpinner(`reading from ${server}`);
         const interact = terminalAnswers({ terminal, offersLogin: !options.json, onAsking });
         await withHub(
           terminal,
-          { config, tolerant: true, interact, profile: options.profile },
+          { config, tolerant: true, interact, profile: options.profile, insight: options },
           workspace,
           async (hub, signal) => {
             const result = await spinWhile(terminal, () => hub.readResource(server, uri, { signal }));

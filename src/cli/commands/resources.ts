@@ -4,27 +4,27 @@ import { runList } from "../list-verb.ts";
 import type { ListOptions } from "../list-verb.ts";
 import { listedText } from "../views/listed.ts";
 import type { Listed } from "../views/listed.ts";
-import { profileOption } from "../arguments/profile.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { verb } from "../verb.ts";
+import { serverVerb } from "../server-verb.ts";
 
 export function command(terminal: Terminal): Command {
-  return verb("resources", "List the resources and resource templates that servers offer.", [
+  return serverVerb("resources", "List the resources and resource templates that servers offer.", [
     "resources",
     "resources files",
     "resources --refresh --json",
+    "resources --command 'npx -y @modelcontextprotocol/server-everything'",
   ])
     .argument("[server]", "only this server")
     .option("--refresh", "ask the servers instead of using remembered lists")
-    .addOption(profileOption())
     .action(async (server: string | undefined, options: ListOptions) => {
-      const show = async (view: View) => {
+      const show = async (view: View, mark?: string) => {
         const resources = await view.resources({ wait: false });
         const templates = await view.resourceTemplates({ wait: false });
         const value = { resources, resourceTemplates: templates };
         const listed = [...resources.map(toListed("uri")), ...templates.map(toListed("uriTemplate"))];
         const isNamed = ({ name }: Listed) => name !== "";
-        return { value, text: listedText(listed.filter(isNamed), "resource", terminal) };
+        const text = listedText(listed.filter(isNamed), "resource", terminal, mark);
+        return { value, text, nothing: "No resources.\n" };
       };
       await runList({ server, options, kinds: ["resources", "resourceTemplates"], show }, terminal);
     });

@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import type { View } from "../../index.ts";
-import { profileOption } from "../arguments/profile.ts";
 import { wholeNumber } from "../arguments/whole-number.ts";
 import { showList, withServers } from "../list-verb.ts";
 import type { ListOptions, Shown } from "../list-verb.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { verb } from "../verb.ts";
+import { serverVerb } from "../server-verb.ts";
 import { rankedText } from "../views/listed.ts";
 
 interface SearchOptions extends ListOptions {
@@ -14,7 +13,7 @@ interface SearchOptions extends ListOptions {
 }
 
 export function command(terminal: Terminal): Command {
-  return verb(
+  return serverVerb(
     "search",
     "Find tools by what they do, the best first. Uses remembered lists and asks only servers without one. Exits with 1 if nothing is found.",
     ["search read a file", "search 'create an issue in github'", "search weather --limit 3 --json"],
@@ -23,7 +22,6 @@ export function command(terminal: Terminal): Command {
     .option("--limit <number>", "how many tools to show (default: 10)", wholeNumber)
     .option("--server <name>", "search only this server")
     .option("--refresh", "ask the servers instead of using remembered lists")
-    .addOption(profileOption())
     .action(async (words: string[], options: SearchOptions) => {
       const { server, limit } = options;
       const query = words.join(" ");
@@ -51,8 +49,7 @@ async function found(
     about: description ?? title ?? "",
   }));
   terminal.exitCode = results.length === 0 ? 1 : 0;
-  const text = results.length === 0 ? nothingFound : rankedText(listed, terminal);
-  return { value: { results }, text };
+  return { value: { results }, text: rankedText(listed, terminal), nothing: nothingFound };
 }
 
 const nothingFound =

@@ -1,43 +1,55 @@
 import type { Command } from "commander";
-import { serverStates } from "../../index.ts";
+import { PlugboardError, serverStates } from "../../index.ts";
 import type { LoadedConfig, Workspace } from "../../index.ts";
 import { drawWhile, printLines } from "../terminal/live-area.ts";
 import { noServersText } from "../views/server.ts";
 import { json } from "../terminal/print.ts";
-import { profileOption } from "../arguments/profile.ts";
-import type { ProfileOptions } from "../arguments/profile.ts";
 import { exitCodeOfMistakes, reportDiagnostics } from "../terminal/report.ts";
 import { StatusBoard, exitCodeOf } from "../views/status/board.ts";
 import { statusLines, summaryLine, tableLines } from "../views/status/lines.ts";
 import { watchStatus } from "../views/status/watch.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { verb, withWorkspace } from "../verb.ts";
+import { oneOffServer } from "../one-off.ts";
+import { serverVerb } from "../server-verb.ts";
+import type { ServerOptions } from "../server-verb.ts";
+import { withWorkspace } from "../verb.ts";
 import { loadForUse, onlyServers, withHub } from "../with-hub.ts";
 
 const statesHelp = `\nStates:\n${Object.entries(serverStates)
   .map(([name, meaning]) => `  ${name.padEnd(20)} ${meaning}`)
   .join("\n")}`;
 
-interface StatusOptions extends ProfileOptions {
+interface StatusOptions extends ServerOptions {
   watch?: boolean;
 }
 
 export function command(terminal: Terminal): Command {
-  return verb(
+  return serverVerb(
     "status",
     "Connect to the servers and show each one's state, protocol, version, tools and start time, or why it failed and what to do.",
-    ["status", "status files issues", "status issues --profile work", "status --watch", "status --json"],
+    [
+      "status",
+      "status files issues",
+      "status issues --profile work",
+      "status --watch",
+      "status --json",
+      "status --url https://issues.example/mcp",
+    ],
   )
     .argument("[names...]", "the servers to show (default: all)")
     .option("-w, --watch", "stay connected and show every change until Ctrl-C")
-    .addOption(profileOption())
     .addHelpText("after", statesHelp)
     .action(async (names: string[], options: StatusOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         // A watch goes on when a secret is set, so it finds out by connecting.
-        const config = await loadForUse(workspace, { secrets: !options.watch });
+        const config = await loadForUse(workspace, options, { secrets: !options.watch });
         for (const name of names) workspace.require(config, name);
         if (!options.json) reportDiagnostics(config.diagnostics, terminal);
+        if (options.watch && oneOffServer(options))
+          throw new PlugboardError(
+            "usage-invalid",
+            "--watch follows the configuration: remove --command or --url.",
+          );
         if (options.watch) return watchStatus(workspace, config, names, options, terminal);
         await showStatus(workspace, onlyServers(config, names), options, terminal);
       }),
@@ -57,7 +69,8 @@ async function showStatus(
   terminal.exitCode = exitCodeOfMistakes(mistakes);
   if (config.servers.size === 0 && !options.json) return terminal.out(noServersText);
   const { profile } = options;
-  await withHub(terminal, { config, tolerant: true, profile }, workspace, async (hub, signal) => {
+  const use = { config, tolerant: true, profile, insight: options };
+  await withHub(terminal, use, workspace, async (hub, signal) => {
     const board = new StatusBoard(hub, { keepsTrying: false });
     const view = () => ({
       rows: board.rows(),

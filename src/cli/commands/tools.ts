@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { hidingRule } from "../../index.ts";
+import { hidingRule, isPlugboardError } from "../../index.ts";
 import type { Hub, ToolEntry, View } from "../../index.ts";
 import { findTool } from "../find.ts";
 import { prepareLists, reportLists } from "../known-lists.ts";
@@ -9,38 +9,54 @@ import { listedText } from "../views/listed.ts";
 import type { Listed } from "../views/listed.ts";
 import { statusWords } from "../views/tool-status.ts";
 import { printLines } from "../terminal/live-area.ts";
-import { count, json } from "../terminal/print.ts";
-import { assertAccounts, profileOption } from "../arguments/profile.ts";
+import { count, json, safe } from "../terminal/print.ts";
+import { assertAccounts } from "../arguments/profile.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { verb } from "../verb.ts";
+import { oneOffServer } from "../one-off.ts";
+import { serverVerb } from "../server-verb.ts";
 
 interface ToolsOptions extends ListOptions {
   all?: boolean;
+  grep?: string;
 }
 
 export function command(terminal: Terminal): Command {
-  return verb(
+  return serverVerb(
     "tools",
     "List the tools, or show one with its parameters and an example call. Uses remembered lists and asks only servers without one.",
-    ["tools", "tools files", "tools files.read_file", "tools --refresh", "tools --all --json"],
+    [
+      "tools",
+      "tools files",
+      "tools files.read_file",
+      "tools --grep issue",
+      "tools --refresh",
+      "tools --all --json",
+      "tools --command 'npx -y @modelcontextprotocol/server-everything'",
+      "tools --url https://issues.example/mcp -H 'Authorization: Bearer ${secret:ISSUES}'",
+    ],
   )
     .argument("[name]", "a server, to list its tools, or a tool")
     .option("--refresh", "ask the servers instead of using remembered lists")
     .option("--all", "include tools that are hidden or set aside, with the reason")
-    .addOption(profileOption())
+    .option("--grep <text>", "only tools with this text in their name, title or description")
     .action(async (name: string | undefined, options: ToolsOptions) =>
       withServers({ options, server: name }, terminal, (hub) => {
         if (name !== undefined && !hub.config.servers.has(name))
           return showTool(hub, name, options, terminal);
-        const show = (view: View) => listTools(hub, view, options, terminal);
+        const show = (view: View, mark?: string) => listTools(hub, view, { ...options, mark }, terminal);
         return showList(hub, { server: name, options, kinds: ["tools"], show }, terminal);
       }),
     );
 }
 
 /** What is deferred is decided for all servers together, also if only those of one are listed. */
-async function listTools(hub: Hub, view: View, { all }: ToolsOptions, terminal: Terminal): Promise<Shown> {
-  const every = await view.allTools({ wait: false });
+async function listTools(
+  hub: Hub,
+  view: View,
+  { all, grep, mark }: ToolsOptions & { mark?: string | undefined },
+  terminal: Terminal,
+): Promise<Shown> {
+  const every = (await view.allTools({ wait: false })).filter((tool) => hasText(tool, grep));
   const shown = every.filter(({ status }) => all || status === "available");
   const { deferral, tools: loaded } = await hub.offer({ wait: false });
   const whole = new Set(loaded.map(({ id }) => id));
@@ -63,14 +79,23 @@ async function listTools(hub: Hub, view: View, { all }: ToolsOptions, terminal: 
     deferral.deferred && shown.some(isDeferred)
       ? `Models search for deferred tools: ${deferral.because}.\n`
       : "";
-  const text = listedText(listed, "tool", terminal) + more + found;
+  const text = listedText(listed, "tool", terminal, mark);
   const tools = shown.map((tool) => (isDeferred(tool) ? { ...tool, deferred: true } : tool));
-  return { value: { tools }, text };
+  const nothing =
+    grep === undefined ? "No tools.\n" : `No tool has "${safe(grep)}" in its name, title or description.\n`;
+  return { value: { tools }, text, nothing, end: more + found };
+}
+
+function hasText({ id, name, title, description }: ToolEntry, text: string | undefined): boolean {
+  if (text === undefined) return true;
+  const wanted = text.toLowerCase();
+  return [id, name, title, description].some((one) => one?.toLowerCase().includes(wanted));
 }
 
 async function showTool(hub: Hub, query: string, options: ToolsOptions, terminal: Terminal): Promise<void> {
-  const found = await findTool(hub, query);
-  const { refresh, profile } = options;
+  const found = await knownOrAsked(hub, query);
+  const { profile } = options;
+  const refresh = options.refresh ?? oneOffServer(options) !== undefined;
   assertAccounts(hub.config.servers.get(found.server), profile);
   const outcome = await prepareLists(hub, { kinds: ["tools"], server: found.server, refresh }, terminal);
   const tool = refresh ? await findTool(hub, query) : found;
@@ -86,4 +111,15 @@ async function showTool(hub: Hub, query: string, options: ToolsOptions, terminal
     printLines([...toolPage(tool, width, status), ...(lines.length > 0 ? [[]] : []), ...lines], terminal),
   );
   reportLists(hub, outcome, terminal);
+}
+
+/** What is remembered can be shown although other servers have not been asked; only calls must be certain. */
+async function knownOrAsked(hub: Hub, query: string): Promise<ToolEntry> {
+  try {
+    return await hub.findTool(query, { wait: false });
+  } catch (error) {
+    const { unknown, near } = isPlugboardError(error, "tool-unknown") ? (error.data ?? {}) : {};
+    const [only] = unknown !== undefined && Array.isArray(near) ? (near as string[]) : [];
+    return only === undefined ? findTool(hub, query) : hub.findTool(only, { wait: false });
+  }
 }

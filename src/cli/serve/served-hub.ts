@@ -25,6 +25,7 @@ export interface ServedHubOptions {
 export class ServedHub {
   readonly hub: Hub;
   readonly #options: ServedHubOptions;
+  readonly #recorded: Disposable;
   #config: LoadedConfig;
   #gateway: LoopContext["gateway"];
   #watch: Promise<ConfigWatch> | undefined;
@@ -34,6 +35,7 @@ export class ServedHub {
   private constructor(hub: Hub, options: ServedHubOptions) {
     this.hub = hub;
     this.#options = options;
+    this.#recorded = options.workspace.logs.record(hub);
     this.#config = options.config;
   }
 
@@ -115,6 +117,7 @@ export class ServedHub {
     await watch?.close();
     await this.#reloading;
     await this.hub.close();
+    this.#recorded[Symbol.dispose]();
   }
 
   async #follow(config: LoadedConfig): Promise<void> {

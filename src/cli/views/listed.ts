@@ -12,16 +12,25 @@ export interface Listed {
   style?: Style;
 }
 
-/** Lists what servers offer, grouped by server: a name and one line about it. Escapes the texts. */
-export function listedText(entries: readonly Listed[], noun: string, terminal: Terminal): string {
+/**
+ * Lists what servers offer, grouped by server: a name and one line about it. Escapes the texts. Empty if nothing is
+ * offered; `mark` stands beside the servers' names.
+ */
+export function listedText(
+  entries: readonly Listed[],
+  noun: string,
+  terminal: Terminal,
+  mark?: string,
+): string {
   const paint = painter(terminal);
   const width = terminal.isLive ? terminal.columns - 1 : Infinity;
   const groups = [...new Set(entries.map(({ server }) => server))].map((server) => {
     const own = entries.filter((entry) => entry.server === server);
-    const heading = `${paint("bold", safe(server))}  ${paint("dim", count(own.length, noun))}\n`;
+    const about = [count(own.length, noun), ...(mark === undefined ? [] : [mark])].join(", ");
+    const heading = `${paint("bold", safe(server))}  ${paint("dim", about)}\n`;
     return heading + printLines(rows(own, width), terminal);
   });
-  return groups.join("") || `No ${noun}s.\n`;
+  return groups.join("");
 }
 
 /** Lists what was found, the best first, whichever server it is from. */

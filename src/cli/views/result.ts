@@ -14,7 +14,12 @@ import { valueText } from "./value-lines.ts";
  * nothing twice. A result with `isError` goes to standard error.
  */
 export async function showResult(result: CallResult, folder: string, terminal: Terminal): Promise<void> {
-  const write = result.isError ? terminal.err : terminal.out;
+  let bytes = 0;
+  const write = (text: string) => {
+    bytes += Buffer.byteLength(text);
+    if (result.isError) terminal.err(text);
+    else terminal.out(text);
+  };
   const paint = painter(terminal, result.isError ? "err" : "out");
   const parts = contentParts(result);
   const mirrored = mirroredValue(parts, result.structuredContent);
@@ -36,7 +41,7 @@ export async function showResult(result: CallResult, folder: string, terminal: T
   else if (result.structuredContent !== undefined && !mirrored) {
     write(endLine(valueText(result.structuredContent)));
   }
-  reportOutput(result, terminal);
+  reportOutput(result, bytes, terminal);
   if (result.isError) terminal.exitCode = 1;
 }
 
@@ -48,8 +53,8 @@ export async function savedLine(file: MediaFile, folder: string, terminal: Termi
   return `${what}, ${formatBytes(bytes.length)}: saved as ${safe(shownPath(path, terminal.cwd))}`;
 }
 
-/** Reports how Plugboard changed the result or the arguments. */
-function reportOutput({ _meta }: CallResult, terminal: Terminal): void {
+/** Reports how Plugboard changed the result or the arguments, and how large a large result is. */
+export function reportOutput({ _meta }: CallResult, bytes: number, terminal: Terminal): void {
   const paint = painter(terminal, "err");
   const say = (text: string) => terminal.err(`${paint("dim", safe(text))}\n`);
   const note = _meta?.["plugboard/output"];
@@ -62,7 +67,9 @@ function reportOutput({ _meta }: CallResult, terminal: Terminal): void {
   } else if (isRecord(note) && note["cut"] === true)
     say("Cut, and the whole result was not kept. Call again with --whole.");
   else if (isRecord(note) && typeof note["tokens"] === "number")
-    say(`A large result, about ${note["tokens"].toLocaleString("en-US")} tokens.`);
+    say(
+      `A large result: ${formatBytes(bytes)}, about ${note["tokens"].toLocaleString("en-US")} tokens.${terminal.isScreen ? "" : " It was written whole."}`,
+    );
   const repaired = _meta?.["plugboard/arguments"];
   if (Array.isArray(repaired)) for (const text of repaired) say(`Corrected: ${String(text)}`);
 }

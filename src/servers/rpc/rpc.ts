@@ -18,6 +18,8 @@ export interface RpcSettings {
   onMissed?: (() => void) | undefined;
   /** The server may no longer know the session. */
   onDoubted?: (() => void) | undefined;
+  /** A line came that is not a message. */
+  onSkipped?: ((line: string) => void) | undefined;
   /** The connection has ended, and why. */
   onClosed(error: PlugboardError): void;
   /** Takes what is secret out of errors, progress and notifications. */
@@ -35,7 +37,7 @@ export class Rpc implements TransportEvents {
   /** How many messages have come: a server that says anything is not silent. */
   heard = 0;
   readonly #transport: Transport;
-  readonly #settings: Pick<RpcSettings, "onMissed" | "onDoubted" | "onClosed">;
+  readonly #settings: Pick<RpcSettings, "onMissed" | "onDoubted" | "onSkipped" | "onClosed">;
 
   constructor(settings: RpcSettings) {
     const { server, transport, otherwise, redaction, traced, onUntold, now } = settings;
@@ -83,6 +85,10 @@ export class Rpc implements TransportEvents {
     if (message !== received && "method" in message && "id" in message)
       return this.inbound.refuseDeep(message["id"]);
     if (!this.requests.accepts(message, bytes)) this.inbound.receive(message, during);
+  }
+
+  skipped(line: string): void {
+    this.#settings.onSkipped?.(line);
   }
 
   failed(id: string, error: PlugboardError): void {

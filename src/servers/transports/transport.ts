@@ -41,6 +41,8 @@ export interface TransportEvents {
    * size of the message.
    */
   message(message: Record<string, unknown>, during?: string, bytes?: number): void;
+  /** A line that is not a message, cut to its beginning; only where a transport has lines. */
+  skipped?(text: string): void;
   /** The request with this id failed; others may still succeed. */
   failed(id: string, error: PlugboardError): void;
   /** What the server said by itself may not have arrived: the stream for it was broken, and is open again. */

@@ -6,7 +6,7 @@ import type { Line } from "../../terminal/live-area.ts";
 import { onlyServers, withHub } from "../../with-hub.ts";
 import { noServersText } from "../server.ts";
 import { jsonLine, painter, safe } from "../../terminal/print.ts";
-import type { ProfileOptions } from "../../arguments/profile.ts";
+import type { ServerOptions } from "../../server-verb.ts";
 import { StatusBoard } from "./board.ts";
 import type { StatusRow } from "./board.ts";
 import { statusLines, summaryLine } from "./lines.ts";
@@ -19,11 +19,17 @@ export async function watchStatus(
   workspace: Workspace,
   config: LoadedConfig,
   names: readonly string[],
-  options: ProfileOptions,
+  options: ServerOptions,
   terminal: Terminal,
 ): Promise<void> {
   const shown = (whole: LoadedConfig) => onlyServers(whole, names);
-  const use = { config: shown(config), eager: true, tolerant: true, profile: options.profile };
+  const use = {
+    config: shown(config),
+    eager: true,
+    tolerant: true,
+    profile: options.profile,
+    insight: options,
+  };
   await withHub(terminal, use, workspace, async (hub, signal) => {
     const board = new StatusBoard(hub, { keepsTrying: true });
     const show = options.json ? jsonLines : terminal.isLive ? liveTable : changeLines;

@@ -135,6 +135,7 @@ export class StdioTransport implements Transport {
 
   #skip(line: string): void {
     this.skipped.count++;
+    this.#events?.skipped?.(line);
     if (this.skipped.first.length < maxRemembered)
       this.skipped.first.push(printable(this.#options.redact?.(line) ?? line, { oneLine: true }));
   }
