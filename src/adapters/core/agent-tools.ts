@@ -6,6 +6,7 @@ import type {
   Deferral,
   MetaName,
   MetaTools,
+  PlugboardError,
   SchemaTarget,
   ToolEntry,
   View,
@@ -98,7 +99,7 @@ export class AgentTools {
       return await this.#callTool(name, args, context);
     } catch (error) {
       if (this.#options.errors === "throw" || !isPlugboardError(error)) throw error;
-      return failed(failureText(error));
+      return failed(this.#failureText(error));
     }
   }
 
@@ -157,7 +158,7 @@ export class AgentTools {
       return await this.#callTool(tool.id, inner.arguments, context);
     } catch (error) {
       if (!isPlugboardError(error, "arguments-invalid") || this.#options.errors === "throw") throw error;
-      return failed(`${failureText(error)}\n${meta.schema(tool)}`);
+      return failed(`${this.#failureText(error)}\n${meta.schema(tool)}`);
     }
   }
 
@@ -199,6 +200,12 @@ export class AgentTools {
     if (this.#canGrow && handleOf(result) !== undefined) this.#add(readResultTool);
     const parts = modelParts(result, this.#options.media ?? true);
     return modelResult(result, this.#made.isUntrusted(server) ? partsFromOutside(server, parts) : parts);
+  }
+
+  #failureText(error: PlugboardError): string {
+    const { server } = error;
+    const isStranger = server !== undefined && this.#made.isUntrusted(server);
+    return failureText(error, isStranger ? server : undefined);
   }
 
   #callOptions(tool: string, { signal, isApproved, callId }: CallContext): CallOptions {
