@@ -6,6 +6,9 @@
 import assert from "node:assert/strict";
 import { aiSdkTools } from "../src/adapters/ai-sdk.ts";
 import type { ModelResult } from "../src/adapters/ai-sdk.ts";
+import { anthropicTools } from "../src/adapters/anthropic.ts";
+import { googleTools } from "../src/adapters/google.ts";
+import { langchainTools } from "../src/adapters/langchain.ts";
 import { openAiAgentsServer, openAiAgentsTools } from "../src/adapters/openai-agents.ts";
 import { openAiChatTools, openAiResponsesTools } from "../src/adapters/openai.ts";
 import { createHub } from "../src/index.ts";
@@ -34,6 +37,18 @@ const adapters: Record<string, (view: View) => Promise<Call>> = {
       const output = (await tool?.execute?.(args, context)) as ModelResult;
       return tool?.toModelOutput?.({ toolCallId: "c", input: args, output });
     };
+  },
+  async anthropic(view) {
+    const { call } = await anthropicTools(view);
+    return () => call({ id: "c", name, input: args });
+  },
+  async google(view) {
+    const { call } = await googleTools(view);
+    return () => call({ id: "c", name, args });
+  },
+  async langchain(view) {
+    const { answer } = await langchainTools(view);
+    return () => answer({ tool_calls: [{ id: "c", name, args }] });
   },
   async "openai, chat"(view) {
     const { call } = await openAiChatTools(view);

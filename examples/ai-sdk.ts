@@ -1,14 +1,13 @@
 /**
  * An agent on the AI SDK with all configured tools. The model here is scripted; take any model of the SDK instead.
- * In a program of your own, import from "plugboard" and "plugboard/ai-sdk". Run: node examples/ai-sdk.ts
+ * Run: node examples/ai-sdk.ts
  */
 import assert from "node:assert/strict";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { stepCountIs, streamText } from "ai";
-import { aiSdkMentions, aiSdkTools } from "../src/adapters/ai-sdk.ts";
-import { createHub } from "../src/index.ts";
-import { fakeStdio } from "../test/fixtures/fake/index.ts";
-import { startModel } from "../test/fixtures/model/index.ts";
+import { aiSdkMentions, aiSdkTools } from "plugboard/ai-sdk";
+import { createHub } from "plugboard";
+import { fakeStdio, startModel } from "plugboard/testing";
 
 await using scripted = await startModel([
   { text: ["Let me ", "add."], calls: [{ tool: "mcp__math__add", args: { a: 40, b: 2 } }] },

@@ -1,15 +1,14 @@
 /**
  * An agent on the OpenAI Agents SDK that asks a person where the rules want it: the SDK interrupts its run. The model here
- * is scripted. In a program of your own, import from "plugboard" and "plugboard/openai-agents".
+ * is scripted.
  * Run: node examples/openai-agents.ts
  */
 import assert from "node:assert/strict";
 import { Agent, OpenAIProvider, Runner } from "@openai/agents";
 import OpenAI from "openai";
-import { openAiAgentsServer, openAiAgentsTools } from "../src/adapters/openai-agents.ts";
-import { createHub } from "../src/index.ts";
-import { fakeStdio } from "../test/fixtures/fake/index.ts";
-import { startModel } from "../test/fixtures/model/index.ts";
+import { openAiAgentsServer, openAiAgentsTools } from "plugboard/openai-agents";
+import { createHub } from "plugboard";
+import { fakeStdio, startModel } from "plugboard/testing";
 
 const call = { calls: [{ tool: "mcp__math__add", args: { a: 40, b: 2 } }] };
 await using scripted = await startModel([call, { text: "It is 42." }, call, { text: "It is 42 again." }]);

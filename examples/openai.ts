@@ -1,13 +1,12 @@
 /**
  * An agent on OpenAI's own client, with Responses. Chat Completions work the same with `openAiChatTools`. The model here
- * is scripted. In a program of your own, import from "plugboard" and "plugboard/openai". Run: node examples/openai.ts
+ * is scripted. Run: node examples/openai.ts
  */
 import assert from "node:assert/strict";
 import OpenAI from "openai";
-import { openAiResponsesTools } from "../src/adapters/openai.ts";
-import { createHub } from "../src/index.ts";
-import { fakeStdio } from "../test/fixtures/fake/index.ts";
-import { startModel } from "../test/fixtures/model/index.ts";
+import { openAiResponsesTools } from "plugboard/openai";
+import { createHub } from "plugboard";
+import { fakeStdio, startModel } from "plugboard/testing";
 
 await using scripted = await startModel([
   { calls: [{ tool: "mcp__math__add", args: { a: 40, b: 2 } }, { tool: "mcp__math__fail" }] },

@@ -1,16 +1,16 @@
 /**
  * Records one trace with OpenTelemetry: from an agent through a gateway to a server.
- * In your own program, import from "plugboard", "plugboard/gateway" and "plugboard/telemetry", and register your exporter.
+ * In your own program, register your exporter.
  * Run: node examples/telemetry.ts
  */
 import assert from "node:assert/strict";
 import { context, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
-import { createGateway } from "../src/gateway/index.ts";
-import { createHub } from "../src/index.ts";
-import { openTelemetry } from "../src/telemetry/index.ts";
-import { fakeStdio } from "../test/fixtures/fake/index.ts";
+import { createGateway } from "plugboard/gateway";
+import { createHub } from "plugboard";
+import { openTelemetry } from "plugboard/telemetry";
+import { fakeStdio } from "plugboard/testing";
 
 const exporter = new InMemorySpanExporter();
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());

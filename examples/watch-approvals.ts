@@ -1,11 +1,11 @@
 /**
  * Prints who is asked about calls, what they answer and what is remembered, with the arguments of each call.
- * In your own program, import from "plugboard". Run: node examples/watch-approvals.ts
+ * Run: node examples/watch-approvals.ts
  */
 import assert from "node:assert/strict";
-import { createHub } from "../src/index.ts";
-import type { PlugboardEvent } from "../src/index.ts";
-import { fakeStdio } from "../test/fixtures/fake/index.ts";
+import { createHub } from "plugboard";
+import type { PlugboardEvent } from "plugboard";
+import { fakeStdio } from "plugboard/testing";
 
 await using hub = await createHub(
   { servers: { it: fakeStdio() }, approval: "prompt" },

@@ -2,6 +2,8 @@ import type Anthropic from "@anthropic-ai/sdk";
 import type { View } from "../index.ts";
 import { AgentTools } from "./core/agent-tools.ts";
 import type { Definition, SetAside } from "./core/definition.ts";
+import { hostedServer } from "./core/hosted.ts";
+import type { HostedOptions } from "./core/hosted.ts";
 import { mentionParts, promptMessages } from "./core/messages.ts";
 import type { MessageOptions } from "./core/messages.ts";
 import type { AgentOptions } from "./core/options.ts";
@@ -9,7 +11,7 @@ import { textOf } from "./core/parts.ts";
 import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { assertSupported } from "./core/sdk.ts";
 
-export type { AgentOptions, MessageOptions, SetAside };
+export type { AgentOptions, HostedOptions, MessageOptions, SetAside };
 
 type Tool = Anthropic.Messages.Tool;
 type ToolUse = Pick<Anthropic.Messages.ToolUseBlock, "id" | "name" | "input">;
@@ -106,6 +108,40 @@ export async function anthropicMentions(
 ): Promise<ContentPart[]> {
   const attached = await mentionParts(view, text, options);
   return [{ type: "text", text }, ...attached.map(contentPart)];
+}
+
+/** What the Messages API (beta `mcp-client-2025-11-20`) is given about a server that Anthropic calls by itself. */
+export interface AnthropicHostedServer {
+  mcp_servers: Anthropic.Beta.Messages.BetaRequestMCPServerURLDefinition[];
+  tools: Anthropic.Beta.Messages.BetaMCPToolset[];
+}
+
+/**
+ * A public server for Anthropic's MCP connector: Anthropic calls it by itself, with the tools that our rules allow. The
+ * connector asks nobody, so tools that somebody has to approve are left out.
+ */
+export async function anthropicHostedServer(
+  view: View,
+  server: string,
+  options: HostedOptions = {},
+): Promise<AnthropicHostedServer> {
+  const { name, url, tools, asked } = await hostedServer(view, server, options);
+  const { authorization } = options;
+  const free = tools.filter((tool) => !asked.includes(tool));
+  const definition = { type: "url" as const, name, url };
+  return {
+    mcp_servers: [
+      authorization === undefined ? definition : { ...definition, authorization_token: authorization },
+    ],
+    tools: [
+      {
+        type: "mcp_toolset",
+        mcp_server_name: name,
+        default_config: { enabled: false },
+        configs: Object.fromEntries(free.map((tool) => [tool, { enabled: true }])),
+      },
+    ],
+  };
 }
 
 function contentOf({ parts }: ModelResult): string | ContentPart[] {

@@ -1,4 +1,5 @@
 import { PlugboardError } from "../errors.ts";
+import { joinArgv } from "../lib/argv.ts";
 import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
 import { withInputs } from "./input-required.ts";
 import type { Inputs } from "./input-required.ts";
@@ -76,7 +77,7 @@ async function resultOf(
     throw new PlugboardError("server-error", `"${server}" offers no ${offered}.`, {
       server,
       data: { rpcCode: code },
-      hint: `\`plugboard status ${server}\` shows what it offers.`,
+      hint: `\`${joinArgv(["plugboard", "status", server])}\` shows what it offers.`,
     });
   throw new PlugboardError("server-error", `"${server}" did not return ${what}: ${message} (${code}).`, {
     server,

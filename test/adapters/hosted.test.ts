@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { anthropicHostedServer } from "../../src/adapters/anthropic.ts";
 import { openAiAgentsHostedServer } from "../../src/adapters/openai-agents.ts";
 import { openAiHostedServer } from "../../src/adapters/openai.ts";
 import { openFake, openHub } from "../servers/hub-fixture.ts";
@@ -22,6 +23,18 @@ describe("M64 a public server that the provider calls by itself", () => {
       authorization,
       allowed_tools: ["add", "echo"],
       require_approval: { always: { tool_names: ["echo"] }, never: { tool_names: ["add"] } },
+    });
+    expect(await anthropicHostedServer(hub, "it", { url, authorization })).toEqual({
+      mcp_servers: [{ type: "url", name: "it", url, authorization_token: authorization }],
+      tools: [
+        {
+          type: "mcp_toolset",
+          mcp_server_name: "it",
+          default_config: { enabled: false },
+          // Nobody could be asked about `echo`.
+          configs: { add: { enabled: true } },
+        },
+      ],
     });
     const { providerData } = await openAiAgentsHostedServer(hub, "it", { url });
     expect(providerData).toMatchObject({

@@ -25,6 +25,19 @@ interface Adapter {
 
 const adapters: Record<string, Adapter> = {
   "ai-sdk": { tools: "aiSdkTools", sdk: "ai", install: "ai@7", loads: ["ai", "@ai-sdk"] },
+  anthropic: {
+    tools: "anthropicTools",
+    sdk: "@anthropic-ai/sdk",
+    install: "@anthropic-ai/sdk@1",
+    loads: [],
+  },
+  google: { tools: "googleTools", sdk: "@google/genai", install: "@google/genai@3", loads: [] },
+  langchain: {
+    tools: "langchainTools",
+    sdk: "@langchain/core",
+    install: "@langchain/core@1",
+    loads: ["@langchain"],
+  },
   openai: { tools: "openAiChatTools", sdk: "openai", install: "openai@7", loads: [] },
   "openai-agents": {
     tools: "openAiAgentsTools",

@@ -29,7 +29,15 @@ describe("the programs of docs/library.md", () => {
       peerDependencies: object;
     };
     const servers = ["@modelcontextprotocol/server", "@modelcontextprotocol/server-everything"];
-    for (const name of [...servers, ...Object.keys(peerDependencies), ".bin"]) linkModule(folder, name);
+    const used = ["@ai-sdk/openai-compatible", "@langchain/openai", "@opentelemetry/context-async-hooks"];
+    const modules = [
+      ...servers,
+      ...Object.keys(peerDependencies),
+      ...used,
+      "@opentelemetry/sdk-trace",
+      ".bin",
+    ];
+    for (const name of modules) linkModule(folder, name);
     const config = join(folder, ".config", "plugboard");
     mkdirSync(config, { recursive: true });
     const json = blocks.find(({ language }) => language === "json");

@@ -227,5 +227,5 @@ async function instructionsOf(view: View, isDeferred: boolean): Promise<string> 
   const summary = await view.summary();
   if (summary === "") return "";
   const how = isDeferred ? `\nTheir tools are not all shown: find them with ${metaNames.search}.` : "";
-  return `Connected servers:\n${summary}${how}`;
+  return `${summary}${how}`;
 }
