@@ -3,7 +3,7 @@ export { loadConfig, Workspace } from "./workspace/workspace.ts";
 export type { WorkspaceOptions } from "./workspace/workspace.ts";
 export type { ApprovalKey } from "./workspace/approval-key.ts";
 export type { GatewayToken } from "./workspace/gateway-token.ts";
-export type { KnownContent, ProjectTrust, Review } from "./workspace/project-trust.ts";
+export type { KnownContent, ProjectTrust, Review, SettingsReview } from "./workspace/project-trust.ts";
 export type { TrustedContent } from "./workspace/trust-records.ts";
 export type { ScriptFile, Scripts } from "./config/trust/scripts.ts";
 export { createHub } from "./hub/hub.ts";
