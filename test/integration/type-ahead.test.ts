@@ -2,18 +2,11 @@ import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { joinArgv } from "../../src/lib/argv.ts";
+import { hasTmux } from "../has-tmux.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-const hasTmux = (() => {
-  try {
-    execFileSync("tmux", ["-V"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 /** A terminal of 80 columns in which a command starts after something was typed. */
 function typeAhead(box: Sandbox, args: string[], typed: string[]) {
