@@ -16,7 +16,7 @@ const slow = hub.callTool("local.sleep", { ms: 300 });
 
 // …while a second server is added, used and removed.
 await hub.add("remote", { url: remote.url });
-assert.deepEqual(states(), { local: "connected", remote: "idle" });
+assert.deepEqual(states(), { local: "connected", remote: "ready" });
 const ping = await hub.callTool("remote.echo", { ok: true });
 assert.deepEqual(ping.structuredContent, { ok: true });
 console.log(states());

@@ -15,7 +15,7 @@ hub.on("connection-changed", ({ from, to, error }) => {
 const call = (name: string) => hub.callTool(`fragile.${name}`);
 
 // No server starts before it is needed.
-assert.equal(hub.status()[0]?.state, "idle");
+assert.equal(hub.status()[0]?.state, "ready");
 await call("echo");
 assert.deepEqual(seen, ["connecting", "connected"]);
 

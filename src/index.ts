@@ -8,7 +8,7 @@ export type { GatewayToken } from "./workspace/gateway-token.ts";
 export { logLine } from "./workspace/logs/recorder.ts";
 export type { LogLine } from "./workspace/logs/recorder.ts";
 export type { ServerLogs } from "./workspace/logs/server-logs.ts";
-export type { KnownContent, ProjectTrust, Review } from "./workspace/project-trust.ts";
+export type { KnownContent, ProjectTrust, Review, SettingsReview } from "./workspace/project-trust.ts";
 export type { TrustedContent } from "./workspace/trust-records.ts";
 export type { ScriptFile, Scripts } from "./config/trust/scripts.ts";
 export { createHub } from "./hub/hub.ts";

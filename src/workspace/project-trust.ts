@@ -1,9 +1,12 @@
 import { existsSync } from "node:fs";
+import type { FieldChange } from "../config/lock/changes.ts";
 import type { LoadedConfig, ServerEntry } from "../config/model.ts";
+import { shownEntry, shownSettings } from "../config/show/fields.ts";
 import type { ContentHash } from "../config/trust/content-hash.ts";
 import { fingerprint, settingsFingerprint } from "../config/trust/fingerprint.ts";
 import { hashesOf, judgeTrust } from "../config/trust/judge.ts";
 import type { ScriptHashes, TrustVerdict } from "../config/trust/judge.ts";
+import { changesSince, remember } from "../config/trust/remembered.ts";
 import { findScripts } from "../config/trust/scripts.ts";
 import type { Scripts } from "../config/trust/scripts.ts";
 import { PlugboardError } from "../errors.ts";
@@ -17,7 +20,12 @@ import type { TrustedContent } from "./trust-records.ts";
 export interface Review extends Scripts {
   /** Set if the server was trusted before with another content: what changed. */
   since?: string;
+  /** What is different in the entry itself; absent if only its scripts changed, or what it was is not known. */
+  changes?: FieldChange[];
 }
+
+/** The same for a project file's settings. */
+export type SettingsReview = Pick<Review, "since" | "changes">;
 
 /** A trusted content, and whether it is still the one in use. */
 export interface KnownContent extends TrustedContent {
@@ -76,21 +84,52 @@ export class ProjectTrust {
     return found;
   }
 
-  /** The same before `trust`, and whether another content was trusted before. */
+  /** The same before `trust`, and what changed since another content was trusted. */
   async review(entries: readonly ServerEntry[]): Promise<Review[]> {
-    const earlier = (await this.#state.allTrusted()).filter((one) => belongsTo(one, this.#projectRoot));
-    const known = new Set(earlier.map(({ server }) => server));
+    const earlier = await this.#earlier();
     const scripts = await this.scripts(entries);
     return Promise.all(
       entries.map(async (entry, index): Promise<Review> => {
         const found = scripts[index] ?? { files: [] };
         const contents = await this.contents(this.#mark(entry));
         const verdict = await judgeTrust(contents, async () => found);
-        if (verdict.isTrusted || !known.has(entry.name)) return found;
-        const since = contents.length > 0 ? verdict.why : "its entry changed since you trusted it";
-        return { ...found, since };
+        if (verdict.isTrusted) return found;
+        if (contents.length > 0) return { ...found, since: verdict.why };
+        return { ...found, ...changedEntry(entry, earlier) };
       }),
     );
+  }
+
+  /** The same for settings: they are trusted by file. */
+  async reviewSettings(settings: Record<string, unknown>, file: string): Promise<SettingsReview> {
+    const latest = (await this.#earlier()).find((one) => one.settings !== undefined && one.file === file);
+    if (!latest) return {};
+    const changes =
+      latest.content && changesSince(latest.content, latest.fingerprint, settings, shownSettings(settings));
+    return { since: "they changed since you trusted them", ...(changes && { changes }) };
+  }
+
+  /** Says of entries that were trusted with another content that they changed, which is more than that they are not trusted. */
+  async withChanges(config: LoadedConfig): Promise<LoadedConfig> {
+    const waiting = [...config.servers.values()].filter(isUntrusted);
+    if (waiting.length === 0) return config;
+    const earlier = await this.#earlier();
+    const servers = new Map(config.servers);
+    for (const entry of waiting) {
+      const { since, changes = [] } = changedEntry(entry, earlier);
+      // Under a fingerprint that is known, its scripts changed, and that is said already.
+      const isSame = earlier.some((one) => one.fingerprint === this.#mark(entry));
+      if (since === undefined || isSame || entry.status.kind !== "disabled") continue;
+      const fields = [...new Set(changes.map(({ path }) => path))];
+      const named = fields.length > 0 && fields.length <= 3 ? ` (${fields.join(", ")})` : "";
+      servers.set(entry.name, { ...entry, status: { ...entry.status, message: since + named } });
+    }
+    return { ...config, servers };
+  }
+
+  /** What was trusted in this project, latest first. */
+  async #earlier(): Promise<TrustedContent[]> {
+    return (await this.#state.allTrusted()).filter((one) => belongsTo(one, this.#projectRoot));
   }
 
   /** Trusts an entry and its scripts, as they were reviewed. */
@@ -109,7 +148,8 @@ export class ProjectTrust {
   async trustSettings(settings: Record<string, unknown>, file: string): Promise<void> {
     const mark = settingsFingerprint(settings, file, this.#projectRoot);
     const about = { settings: Object.keys(settings), file, project: this.#projectRoot };
-    await this.#state.trust({ fingerprint: mark, ...about, scripts: {} });
+    const content = remember(settings, shownSettings(settings), mark);
+    await this.#state.trust({ fingerprint: mark, ...about, scripts: {}, content });
   }
 
   /** For edits of ours that keep the meaning: afterwards `keep` trusts the new text with the same scripts. */
@@ -160,12 +200,14 @@ export class ProjectTrust {
 
   async #keep(entry: ServerEntry, scripts: ScriptHashes): Promise<void> {
     const { file } = entry.origin;
+    const mark = this.#mark(entry);
     await this.#state.trust({
-      fingerprint: this.#mark(entry),
+      fingerprint: mark,
       server: entry.name,
       ...(file !== undefined && { file }),
       project: this.#projectRoot,
       scripts,
+      content: remember(entry.written, shownEntry(entry), mark),
     });
   }
 
@@ -176,6 +218,23 @@ export class ProjectTrust {
   #isOf({ name }: Pick<ServerEntry, "name">, content: TrustedContent): boolean {
     return content.server === name && belongsTo(content, this.#projectRoot);
   }
+}
+
+function isUntrusted({ status }: ServerEntry): boolean {
+  return status.kind === "disabled" && status.reason === "untrusted";
+}
+
+/** Compares an entry with the latest content that was trusted under its name. */
+function changedEntry(
+  entry: ServerEntry,
+  earlier: readonly TrustedContent[],
+): Pick<Review, "since" | "changes"> {
+  const latest = earlier.find(({ server }) => server === entry.name);
+  if (!latest) return {};
+  const { content, fingerprint: mark } = latest;
+  const changes = content && changesSince(content, mark, entry.written, shownEntry(entry));
+  const unknown = changes ? "" : "; what it was then is not recorded";
+  return { since: `its entry changed since you trusted it${unknown}`, ...(changes && { changes }) };
 }
 
 function contentKey(mark: string, scripts: ScriptHashes): string {

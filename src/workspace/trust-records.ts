@@ -2,6 +2,7 @@ import { canonicalJson, sha256 } from "../lib/canonical.ts";
 import { isInside } from "../lib/folders.ts";
 import { isRecord } from "../lib/record.ts";
 import type { ScriptHashes } from "../config/trust/judge.ts";
+import type { Remembered } from "../config/trust/remembered.ts";
 import type { Store } from "../store/store.ts";
 
 /** One content that this user has trusted: of a server, or of a project file's settings. */
@@ -15,6 +16,8 @@ export interface TrustedContent {
   project?: string;
   /** The hashes of the project's scripts that the content runs, by path. */
   scripts: ScriptHashes;
+  /** The content without its secrets, to show later what changed. Earlier versions did not keep it. */
+  content?: Remembered;
   /** When it was trusted, in milliseconds since the epoch. */
   at: number;
 }
@@ -56,8 +59,8 @@ function parseAll(entries: readonly { key: string; value: unknown }[]): TrustedC
   return entries
     .flatMap(({ key, value }) => {
       if (!isRecord(value)) return [];
-      const { server, settings, file, project, scripts = {}, at } = value;
-      if (!isRecord(scripts) || !Object.values(scripts).every((hash) => typeof hash === "string")) return [];
+      const { server, settings, file, project, scripts = {}, content, at } = value;
+      if (!isTexts(scripts)) return [];
       const [fingerprint = ""] = key.slice(prefix.length).split("/");
       return [
         {
@@ -66,10 +69,15 @@ function parseAll(entries: readonly { key: string; value: unknown }[]): TrustedC
           ...(Array.isArray(settings) && { settings: settings.map(String) }),
           ...(typeof file === "string" && { file }),
           ...(typeof project === "string" && { project }),
-          scripts: scripts as ScriptHashes,
+          scripts,
+          ...(isTexts(content) && { content }),
           at: typeof at === "number" ? at : 0,
         },
       ];
     })
     .sort((one, other) => other.at - one.at);
+}
+
+function isTexts(value: unknown): value is Record<string, string> {
+  return isRecord(value) && Object.values(value).every((text) => typeof text === "string");
 }

@@ -140,7 +140,7 @@ export class Workspace {
     const { cwd, env, folders } = this;
     const trust = (mark: string) => this.decisions.contents(mark);
     const loading = { ...this.#options, cwd, env, folders, trust, ...(allowMissing && { allowMissing }) };
-    const config = await loadFrom(loading);
+    const config = await this.decisions.withChanges(await loadFrom(loading));
     if (!secrets) return config;
     const lookUp = async (name: string) =>
       (await this.secrets(name)) ?? (await secretFromFiles(config.settings, name));

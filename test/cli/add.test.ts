@@ -4,7 +4,7 @@ import { createSandbox } from "../sandbox.ts";
 
 const user = "home/.config/plugboard/config.json";
 
-describe("M10 add", () => {
+describe("M02 add", () => {
   it("shows the entry that was added, and that another one shadows it", async () => {
     const box = createSandbox({ "project/.mcp.json": { mcpServers: { files: { command: "theirs" } } } });
     const run = await box.cli(["add", "-s", "user", "files", "--", "mine", "--flag"]);
@@ -63,7 +63,7 @@ describe("M10 add", () => {
   });
 });
 
-describe("M12 a mistake in the configuration", () => {
+describe("M04 a mistake in the configuration", () => {
   it("such as an unknown server in a bundle is reported and fails, and the rest of the bundle works", async () => {
     const files = fakeStdio();
     const box = createSandbox({

@@ -17,7 +17,7 @@ function setUp() {
   });
 }
 
-describe("M12 a value that is not set", () => {
+describe("M03 a value that is not set", () => {
   it("is known to list, get, explain and doctor without connecting", async () => {
     const box = setUp();
     box.env["HERE"] = "in the environment";
@@ -86,7 +86,7 @@ describe("M23 doctor", () => {
   });
 });
 
-describe("M13 a server's state", () => {
+describe("M23 a server's state", () => {
   it("has one name in list, explain, status and the library, and status --help says what each means", async () => {
     const box = createSandbox({
       [user]: { mcpServers: { off: { command: "node", enabled: false }, wrong: { comand: "node" } } },

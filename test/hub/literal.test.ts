@@ -8,7 +8,7 @@ function untyped(value: unknown): ConfigLiteral | FileLiteral {
   return value as FileLiteral;
 }
 
-describe("M03 a configuration written in code", () => {
+describe("M04 a configuration written in code", () => {
   it("may say `mcpServers` like a file, with the names that other clients use", async () => {
     const off = { ...fakeStdio(), disabled: true };
     await using hub = await createHub(untyped({ $schema: "x", mcpServers: { files: fakeStdio(), off } }));

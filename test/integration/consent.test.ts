@@ -4,18 +4,11 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { joinArgv } from "../../src/lib/argv.ts";
 import { deceptive, labelled, scripts } from "../cli/deceptive-entries.ts";
+import { hasTmux } from "../has-tmux.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-const hasTmux = (() => {
-  try {
-    execFileSync("tmux", ["-V"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 /** Runs a command line in a terminal of 80 columns and returns what a person sees, from the first line on. */
 function onScreen(box: Sandbox, args: string[]): string {

@@ -3,17 +3,10 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { joinArgv } from "../../src/lib/argv.ts";
 import { PinnedServer, readFile } from "../hub/pinned-server.ts";
+import { hasTmux } from "../has-tmux.ts";
 import type { Sandbox } from "../sandbox.ts";
 
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-const hasTmux = (() => {
-  try {
-    execFileSync("tmux", ["-V"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 /** A command on a real terminal of 80 columns. */
 function onScreen(box: Sandbox, args: string[]) {

@@ -176,7 +176,7 @@ describe("M80 a Plugboard that would start itself", () => {
     chmodSync(script, 0o755);
     box.write(user, { mcpServers: { wrapped: { command: script }, good: fakeStdio() } });
     const { logs, said, child, exited } = await startHttp(box);
-    await logs(/wrapped +(failed|retrying).*already in use by the Plugboard that started this one/);
+    await logs(/wrapped +(failed|waiting).*already in use by the Plugboard that started this one/);
     await logs(/good +connected/);
     child.kill("SIGTERM");
     expect(await exited).toEqual([0, null]);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createHub } from "../../src/index.ts";
+import { createHub, loadConfig } from "../../src/index.ts";
 import type { ConnectionChanged, ErrorCode, Hub, LoadedConfig, ManagedPolicy } from "../../src/index.ts";
 import { judgeServer } from "../../src/config/usability.ts";
 import { type FakeHttp, fakeStdio, type Script } from "../fixtures/fake/index.ts";
@@ -187,7 +187,7 @@ describe.concurrent("M23 servers that may not be used", () => {
   }
 
   it.for([
-    ["config", "server-disabled"],
+    ["off", "server-disabled"],
     ["missing-value", "value-missing"],
     ["invalid", "config-invalid"],
   ] as [string, ErrorCode][])(
@@ -195,11 +195,17 @@ describe.concurrent("M23 servers that may not be used", () => {
     async ([reason, code], { expect }) => {
       await using logged = await openLogged();
       const entries: Record<string, object> = {
-        config: { enabled: false },
+        off: { enabled: false },
         "missing-value": { env: { A: "${PLUGBOARD_NO_SUCH_VALUE}" } },
         invalid: { startupTimeoutMs: -1 },
       };
-      await using hub = await openHub({ it: { ...logged.entry, ...entries[reason] } }, { eager: true });
+      // As in a file: a literal with a mistake is refused as a whole.
+      await using folder = await openFolder();
+      const file = join(folder.path, "plugboard.json");
+      const it = { ...logged.entry, ...entries[reason] };
+      await writeFile(file, JSON.stringify({ mcpServers: { it } }));
+      const config = await loadConfig({ path: file, cwd: folder.path, env: { HOME: folder.path } });
+      await using hub = await createHub(config, { eager: true });
       expect(report(hub, "it")).toMatchObject({ state: "disabled", disabledReason: reason });
       expect(report(hub, "it").hint).toBeTruthy();
       expect(await failure(add(hub, "it"))).toMatchObject({ code, server: "it" });

@@ -1,11 +1,18 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { PlugboardError, describeOrigin, previewServer } from "../../index.ts";
-import type { LoadedConfig, Review, ServerEntry, TrustedContent, Workspace } from "../../index.ts";
+import type {
+  LoadedConfig,
+  Review,
+  ServerEntry,
+  SettingsReview,
+  TrustedContent,
+  Workspace,
+} from "../../index.ts";
 import { count, hanging, json, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { previewTarget, previewText } from "../views/preview.ts";
-import { settingsPreview, trustedTable } from "../views/trust.ts";
+import { againView, settingsPreview, trustedTable, warned } from "../views/trust.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
@@ -41,7 +48,7 @@ export function command(terminal: Terminal): Command {
         const entries = servers.filter(isWaiting);
         const reviews = await workspace.decisions.review(entries);
         const waiting = entries.map((entry, index) => ({ entry, review: reviews[index] ?? { files: [] } }));
-        const settings = names.length > 0 ? [] : waitingSettings(config);
+        const settings = names.length > 0 ? [] : await waitingSettings(config, workspace);
         if (options.list) return list(names, { waiting, settings }, config, workspace, options, terminal);
         if (waiting.length === 0 && settings.length === 0) {
           return terminal.out(
@@ -61,6 +68,7 @@ interface Waiting {
 interface WaitingSettings {
   file: string;
   settings: Record<string, unknown>;
+  review: SettingsReview;
 }
 
 function assertOneAction({ list: shows, revoke: revokes, purge: purges, all, yes }: TrustOptions): void {
@@ -78,9 +86,15 @@ function isWaiting({ status }: ServerEntry): boolean {
   return status.kind === "disabled" && status.reason === "untrusted";
 }
 
-function waitingSettings({ sources }: LoadedConfig): WaitingSettings[] {
-  return sources.flatMap(({ file, untrustedSettings: settings }) =>
+async function waitingSettings(
+  { sources }: LoadedConfig,
+  { decisions }: Workspace,
+): Promise<WaitingSettings[]> {
+  const waiting = sources.flatMap(({ file, untrustedSettings: settings }) =>
     file && settings ? [{ file, settings }] : [],
+  );
+  return Promise.all(
+    waiting.map(async (one) => ({ ...one, review: await decisions.reviewSettings(one.settings, one.file) })),
   );
 }
 
@@ -89,7 +103,7 @@ function entryView({ entry, review }: Waiting, terminal: Terminal): string {
   const { origin, config = {}, shadowed } = entry;
   const name = shellWord(entry.name);
   const place = describeOrigin(origin);
-  const again = review.since === undefined ? "" : warned("again", review.since, terminal);
+  const again = againView(review, terminal);
   const preview = previewText(previewServer(config, { exact: true }), { scripts: review, place }, terminal);
   const [own] = shadowed.filter((other) => other.origin.scope === "user");
   const instead = own
@@ -100,11 +114,6 @@ function entryView({ entry, review }: Waiting, terminal: Terminal): string {
     ? `${paint("bold", safe(name))}${paint("dim", heading.slice(safe(name).length))}`
     : paint("bold", heading);
   return `${styled}\n${again}${instead}${preview}\n`;
-}
-
-function warned(label: string, text: string, terminal: Terminal): string {
-  const line = hanging(`${label.padEnd(9)} ${safe(text)}`, 12, terminal);
-  return `  ${painter(terminal)("yellow", line)}\n`;
 }
 
 async function ask(
@@ -123,7 +132,8 @@ async function ask(
   const declined: string[] = [];
   const decide = async (label: string, question: string, view: string, allow?: () => Promise<void>) => {
     if (!options.json) terminal.out(view);
-    const isAllowed = allow !== undefined && (options.yes || (await terminal.confirm(question)));
+    const isAllowed =
+      allow !== undefined && (options.yes || (await terminal.confirm(question, { word: true })));
     if (isAllowed) await allow();
     else if (!allow) terminal.exitCode = 7;
     (isAllowed ? trusted : declined).push(label);
@@ -136,9 +146,9 @@ async function ask(
     const allow = review.problem === undefined ? () => workspace.trust(entry, review) : undefined;
     await decide(name, `Allow ${name} to ${target}?`, entryView(one, terminal), allow);
   }
-  for (const { file, settings: values } of settings) {
+  for (const { file, settings: values, review } of settings) {
     const label = `the settings of ${safe(file)}`;
-    const view = settingsPreview(file, values, terminal);
+    const view = againView(review, terminal) + settingsPreview(file, values, terminal);
     await decide(label, `Allow ${label}?`, view, () => workspace.decisions.trustSettings(values, file));
   }
   if (options.json) return terminal.out(json({ trusted, declined }));
@@ -168,10 +178,12 @@ async function list(
       preview: previewServer(server, { exact: true }),
       ...review,
     }));
-    return terminal.out(json({ servers, settings, trusted }));
+    const changed = settings.map(({ review, ...one }) => ({ ...one, ...review }));
+    return terminal.out(json({ servers, settings: changed, trusted }));
   }
   for (const one of waiting) terminal.out(entryView(one, terminal));
-  for (const { file, settings: values } of settings) terminal.out(settingsPreview(file, values, terminal));
+  for (const { file, settings: values, review } of settings)
+    terminal.out(againView(review, terminal) + settingsPreview(file, values, terminal));
   if (waiting.length === 0 && settings.length === 0)
     terminal.out(`Nothing here needs your trust.\n${trusted.length > 0 ? "\n" : ""}`);
   if (trusted.length > 0) terminal.out(trustedTable(trusted, options.all ?? false, terminal));

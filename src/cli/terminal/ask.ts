@@ -1,5 +1,7 @@
 import type { Writable } from "node:stream";
+import type { ReadStream } from "node:tty";
 import { printable } from "../../lib/printable.ts";
+import { discardTypeAhead } from "./type-ahead.ts";
 
 /**
  * Asks a person. Each question resolves to `undefined` if the person cancels it (Esc, Ctrl-C) or the signal is
@@ -43,14 +45,19 @@ export interface Choice {
 /** Returns what is wrong with an answer, if anything. */
 export type Check<T> = (answer: T) => string | undefined;
 
-/** Asks in the terminal. Draws on standard error, so standard output contains only the result. */
-export function clackAsk(output: Writable): Ask {
+/** Asks in the terminal. Draws on standard error, so standard output contains only the result. Ignores what was typed before. */
+export function clackAsk(output: Writable, input: ReadStream): Ask {
   const load = () => import("@clack/prompts");
+  /** Loads first: nothing that is typed while a question is prepared answers it. Undefined after Ctrl-C. */
+  const ready = async () => {
+    const prompts = await load();
+    return (await discardTypeAhead(input)) ? undefined : prompts;
+  };
   return {
     say: async (text) => (await load()).log.message(printable(text), { output }),
     text: async ({ message, initial, example, check }, signal) => {
-      const { text } = await load();
-      const answer = await text({
+      const prompts = await ready();
+      const answer = await prompts?.text({
         message: printable(message),
         output,
         signal,
@@ -58,21 +65,26 @@ export function clackAsk(output: Writable): Ask {
         ...(example !== undefined && { placeholder: printable(example) }),
         ...(check && { validate: (value) => printableProblem(check(value ?? "")) }),
       });
-      return typeof answer === "symbol" ? undefined : (answer ?? "");
+      return !prompts || typeof answer === "symbol" ? undefined : (answer ?? "");
     },
     password: async ({ message }, signal) => {
-      const { password } = await load();
-      const answer = await password({ message: printable(message), output, signal, mask: "" });
-      return typeof answer === "symbol" ? undefined : (answer ?? "");
+      const prompts = await ready();
+      const answer = await prompts?.password({ message: printable(message), output, signal, mask: "" });
+      return !prompts || typeof answer === "symbol" ? undefined : (answer ?? "");
     },
     confirm: async ({ message, initial = false }, signal) => {
-      const { confirm } = await load();
-      const answer = await confirm({ message: printable(message), initialValue: initial, output, signal });
+      const prompts = await ready();
+      const answer = await prompts?.confirm({
+        message: printable(message),
+        initialValue: initial,
+        output,
+        signal,
+      });
       return typeof answer === "symbol" ? undefined : answer;
     },
     choose: async ({ message, choices, initial }, signal) => {
-      const { select } = await load();
-      const answer = await select({
+      const prompts = await ready();
+      const answer = await prompts?.select({
         message: printable(message),
         options: choices.map(printableChoice),
         output,
@@ -82,9 +94,9 @@ export function clackAsk(output: Writable): Ask {
       return typeof answer === "symbol" ? undefined : answer;
     },
     chooseMany: async ({ message, choices, initial = [], check }, signal) => {
-      const { multiselect, log } = await load();
       for (let chosen = initial; ;) {
-        const answer = await multiselect({
+        const prompts = await ready();
+        const answer = await prompts?.multiselect({
           message: printable(message),
           options: choices.map(printableChoice),
           initialValues: chosen,
@@ -92,10 +104,10 @@ export function clackAsk(output: Writable): Ask {
           output,
           signal,
         });
-        if (typeof answer === "symbol") return undefined;
+        if (!prompts || !answer || typeof answer === "symbol") return undefined;
         const problem = printableProblem(check?.(answer));
         if (problem === undefined) return answer;
-        log.warn(problem, { output });
+        prompts.log.warn(problem, { output });
         chosen = answer;
       }
     },

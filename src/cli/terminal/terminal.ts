@@ -9,6 +9,7 @@ import type { Ask } from "./ask.ts";
 import { screenText } from "./print.ts";
 import { Interrupted, catchProcessSignals } from "./signals.ts";
 import type { CaughtSignals } from "./signals.ts";
+import { discardTypeAhead } from "./type-ahead.ts";
 
 /** What a command reads from and writes to: the process, or a test. */
 export interface Terminal {
@@ -34,8 +35,11 @@ export interface Terminal {
   readInput(): Promise<string>;
   /** Reads the next line that is not empty; undefined at the end of the input, or when aborted. */
   readLine(signal: AbortSignal): Promise<string | undefined>;
-  /** Asks yes or no; only called when `isInteractive`. Ctrl-C throws `Interrupted`. */
-  confirm(question: string): Promise<boolean>;
+  /**
+   * Asks yes or no; only called when `isInteractive`. What was typed before does not answer it. With `word`, only the
+   * whole word means yes, for what must not happen by a slip. Ctrl-C throws `Interrupted`.
+   */
+  confirm(question: string, options?: { word: boolean }): Promise<boolean>;
   /** Asks questions; absent without a terminal. */
   ask?: Ask;
   /**
@@ -83,7 +87,7 @@ export function processTerminal(): Terminal {
     env,
     cwd: workingFolder(),
     exitCode: 0,
-    ...(hasPerson && { ask: clackAsk(stderr) }),
+    ...(hasPerson && { ask: clackAsk(stderr, stdin) }),
     takePipes: () => ({ input: stdin, output: guardedOutput(stdout, stderr) }),
     catchSignals: () =>
       catchProcessSignals(() => {
@@ -101,14 +105,32 @@ export function processTerminal(): Terminal {
       return Buffer.concat(chunks).toString("utf8");
     },
     readLine: (signal) => readLine(stdin, signal),
-    confirm: async (question) => {
-      const { confirm } = await import("@clack/prompts");
-      const answer = await confirm({ message: printable(question), initialValue: false });
-      // Whoever gives up means the whole command, not only this question.
-      if (typeof answer === "symbol") throw new Interrupted("SIGINT");
-      return answer;
-    },
+    confirm: (question, { word } = { word: false }) =>
+      word ? confirmByWord(question, stdin) : confirmByKey(question, stdin),
   };
+}
+
+async function confirmByKey(question: string, stdin: typeof process.stdin): Promise<boolean> {
+  const { confirm } = await import("@clack/prompts");
+  if (await discardTypeAhead(stdin)) throw new Interrupted("SIGINT");
+  return answered(await confirm({ message: printable(question), initialValue: false }));
+}
+
+async function confirmByWord(question: string, stdin: typeof process.stdin): Promise<boolean> {
+  const { text } = await import("@clack/prompts");
+  if (await discardTypeAhead(stdin)) throw new Interrupted("SIGINT");
+  const answer = await text({
+    message: `${printable(question)} Type yes or no.`,
+    validate: (given) =>
+      /^(?:yes|no?)?$/i.test((given ?? "").trim()) ? undefined : "Type the whole word yes, or no.",
+  });
+  return /^yes$/i.test(((answered(answer) as string | undefined) ?? "").trim());
+}
+
+/** Whoever gives up means the whole command, not only this question. */
+function answered<T>(answer: T): Exclude<T, symbol> {
+  if (typeof answer === "symbol") throw new Interrupted("SIGINT");
+  return answer as Exclude<T, symbol>;
 }
 
 /** The only way left to standard output; everybody else writes to `instead`. */

@@ -36,7 +36,8 @@ export function changeLines({ kind, name, change, fields }: PinChange, width: nu
   ];
 }
 
-function fieldLines({ path, ...sides }: FieldChange, width: number): Line[] {
+/** One place of a diff. */
+export function fieldLines({ path, ...sides }: FieldChange, width: number): Line[] {
   const before = "before" in sides ? asText(sides.before) : undefined;
   const after = "after" in sides ? asText(sides.after) : undefined;
   const [was, is] =

@@ -1,8 +1,10 @@
 import { relative } from "node:path";
-import type { KnownContent } from "../../index.ts";
+import type { KnownContent, SettingsReview } from "../../index.ts";
+import { printLines } from "../terminal/live-area.ts";
+import { fieldLines } from "./definition-changes.ts";
 import { atMostTen, sectionText } from "./preview.ts";
 import type { Section } from "./preview.ts";
-import { painter, safe, table } from "../terminal/print.ts";
+import { count, hanging, painter, safe, table } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 /** A project file's settings, one value on each line. */
@@ -36,4 +38,21 @@ export function trustedTable(
     allProjects || project === undefined ? file : relative(project, file),
   ]);
   return table(["TRUSTED", "CONTENT", "SCRIPTS", "FILE"], rows, painter(terminal));
+}
+
+/** What was trusted before, and what is different now. */
+export function againView({ since, changes }: SettingsReview, terminal: Terminal): string {
+  if (since === undefined) return "";
+  const width = terminal.isLive ? terminal.columns - 1 : 100;
+  const lines = (changes ?? []).slice(0, mostChanges).flatMap((change) => fieldLines(change, width));
+  const more = (changes?.length ?? 0) - mostChanges;
+  const rest = more > 0 ? `      … ${count(more, "more change")}; --list --json shows all\n` : "";
+  return warned("again", since, terminal) + printLines(lines, terminal) + rest;
+}
+
+const mostChanges = 40;
+
+export function warned(label: string, text: string, terminal: Terminal): string {
+  const line = hanging(`${label.padEnd(9)} ${safe(text)}`, 12, terminal);
+  return `  ${painter(terminal)("yellow", line)}\n`;
 }
