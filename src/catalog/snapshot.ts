@@ -1,3 +1,4 @@
+import { canonicalJson, sha256 } from "../lib/canonical.ts";
 import { isRecord } from "../lib/record.ts";
 import type { Store } from "../store/store.ts";
 import { hashAll, hashEntry } from "./hashes.ts";
@@ -15,18 +16,22 @@ const maxSize = 8_000_000;
 
 /**
  * Stores lists on disk, so that tools are available before a server has started. The key depends on the program or
- * URL, not the server's name, and on the caller where it matters: a list must not be shown to another caller.
+ * URL, not the server's name, on the caller where it matters, because a list must not be shown to another caller, and on
+ * the capabilities that the hub declares: servers offer other tools to clients that can do more.
  */
 export class Snapshots {
   readonly #store: Store;
+  readonly #mark: string;
 
-  constructor(store: Store) {
+  constructor(store: Store, capabilities: Record<string, unknown> = {}) {
     this.#store = store;
+    const isPlain = Object.keys(capabilities).length === 0;
+    this.#mark = isPlain ? "" : `-${sha256(canonicalJson(capabilities)).slice(0, 8)}`;
   }
 
   async load(fingerprint: string, caller: string | undefined): Promise<SavedLists> {
     try {
-      const value = (await this.#store.get(key(fingerprint, caller)))?.value;
+      const value = (await this.#store.get(this.#key(fingerprint, caller)))?.value;
       if (!isRecord(value)) return {};
       const lists: SavedLists = {};
       for (const kind of listKinds) {
@@ -43,11 +48,15 @@ export class Snapshots {
     const known = Object.entries(lists);
     const size = known.reduce((sum, [, list]) => sum + list.size, 0);
     try {
-      if (size > maxSize) await this.#store.delete(key(fingerprint, caller));
-      else await this.#store.set(key(fingerprint, caller), written(known), { ttlMs: keepMs });
+      if (size > maxSize) await this.#store.delete(this.#key(fingerprint, caller));
+      else await this.#store.set(this.#key(fingerprint, caller), written(known), { ttlMs: keepMs });
     } catch {
       // Snapshots are optional.
     }
+  }
+
+  #key(fingerprint: string, caller: string | undefined): string {
+    return `catalog/${fingerprint}${this.#mark}${caller === undefined ? "" : `/${caller}`}`;
   }
 }
 
@@ -72,10 +81,6 @@ async function recall({ entries, at, ttlMs, cutBy }: Written): Promise<KnownList
   }
   const age = { at, ttlMs, isSnapshot: true, session: undefined, changes: 0 };
   return { entries, hashes, hash: hashAll(hashes), size, ...age, ...(cutBy && { cutBy }) };
-}
-
-function key(fingerprint: string, caller: string | undefined): string {
-  return `catalog/${fingerprint}${caller === undefined ? "" : `/${caller}`}`;
 }
 
 function isWritten(value: unknown): value is Written {

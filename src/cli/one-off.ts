@@ -46,8 +46,7 @@ export function oneOffServer(
 function mistake({ command, url, env, header }: OneOffOptions): string | undefined {
   if (command !== undefined && url !== undefined) return "Use either --command or --url.";
   if (command?.trim() === "") return "--command needs a program.";
-  if (url !== undefined && !/^https?:\/\//i.test(url))
-    return `--url needs an http:// or https:// URL, not ${url}.`;
+  if (url !== undefined && !/^https?:\/\//i.test(url)) return "--url needs an http:// or https:// URL.";
   if (env && command === undefined) return "--env works only with --command.";
   if (header && url === undefined) return "--header works only with --url.";
   return undefined;

@@ -154,7 +154,7 @@ export class Engine {
     this.subscriptions = new ResourceSubscriptions({ key: keyOf, connection, random });
     const catalog = (this.catalog = new Catalog({
       servers,
-      snapshots: new Snapshots(store),
+      snapshots: new Snapshots(store, capabilities),
       emit,
       now,
       ask: (key, method, params, signal) =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Interrupted } from "../../src/cli/terminal/signals.ts";
+import { createHub, loadConfig } from "../../src/index.ts";
 import { fakeStdio, readFakeLog } from "../fixtures/fake/index.ts";
 import type { Script } from "../fixtures/fake/index.ts";
 import { createSandbox } from "../sandbox.ts";
@@ -120,6 +121,19 @@ describe("M29 one list whatever the order", () => {
     expect(declared).toHaveLength(5);
     expect(new Set(declared).size).toBe(1);
     expect(declared[0]).toContain("elicitation");
+  });
+
+  it("does not show what it remembers to a program that declares other capabilities", async () => {
+    const box = createSandbox();
+    const log = box.path("log");
+    box.write(user, { mcpServers: { files: fakeStdio({ tools: [tool("x")], log }) } });
+    await box.cli(["tools"]);
+    const starts = () => readFakeLog(log).filter(({ event }) => event === "start").length;
+    await using hub = await createHub(await loadConfig(box.options));
+    expect(await hub.tools()).toHaveLength(1);
+    expect(starts()).toBe(2);
+    await box.cli(["tools"]);
+    expect(starts()).toBe(2);
   });
 
   it("declines what a server asks where nobody can answer, and says so", async () => {
