@@ -43,7 +43,7 @@ export const errorTable = {
     passes: false,
     executed: "no",
     meaning: "A server's configuration refers to a variable, secret or file that does not exist.",
-    hint: "Set the named variable or secret, or give it a default: ${NAME:-default}.",
+    hint: "Set it: export the variable, or write ${secret:NAME} and run `plugboard secret set NAME`. A default is written ${NAME:-default}.",
   },
   "policy-denied": {
     httpStatus: 403,
@@ -381,7 +381,7 @@ export const errorTable = {
   "telemetry-unavailable": {
     httpStatus: 424,
     exitCode: 3,
-    rpcCode: -31_050,
+    rpcCode: -31_041,
     shownAs: "error",
     passes: false,
     executed: "no",

@@ -12,6 +12,7 @@ import { loadSdk } from "./core/sdk.ts";
 
 export type { AgentOptions, MessageOptions, ModelPart, ModelResult, SetAside };
 
+/** Options of `aiSdkTools`. */
 export interface AiSdkOptions extends AgentOptions {
   /** What schemas are compiled for. Default: `openai`, which other providers accept as well. */
   target?: SchemaTarget | undefined;
@@ -19,6 +20,7 @@ export interface AiSdkOptions extends AgentOptions {
   sdk?: Pick<typeof Ai, "jsonSchema"> | undefined;
 }
 
+/** A view's tools in the AI SDK's shape. */
 export interface AiSdkTools {
   /**
    * For `tools` of `generateText`, `streamText` and agents. Their outputs are `ModelResult`s. The object grows: a tool that

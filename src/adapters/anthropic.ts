@@ -16,14 +16,15 @@ export type { AgentOptions, HostedOptions, MessageOptions, SetAside };
 type Tool = Anthropic.Messages.Tool;
 type ToolUse = Pick<Anthropic.Messages.ToolUseBlock, "id" | "name" | "input">;
 type ToolResult = Anthropic.Messages.ToolResultBlockParam;
-type ContentPart =
+/** One part of a message or result. */
+type AnthropicPart =
   | Anthropic.Messages.TextBlockParam
   | Anthropic.Messages.ImageBlockParam
   | Anthropic.Messages.DocumentBlockParam;
 
 /** A tool that the SDK's tool runner can run by itself. */
 export interface RunnableTool extends Tool {
-  run(input: unknown, context?: RunContext): Promise<string | ContentPart[]>;
+  run(input: unknown, context?: RunContext): Promise<string | AnthropicPart[]>;
   parse(input: unknown): unknown;
 }
 
@@ -32,6 +33,7 @@ interface RunContext {
   signal?: AbortSignal | null | undefined;
 }
 
+/** A view's tools for Anthropic Messages. */
 export interface AnthropicTools {
   /**
    * For `tools` of each request, or of `client.beta.messages.toolRunner`. The list grows: a tool that the model finds by a
@@ -105,7 +107,7 @@ export async function anthropicMentions(
   view: View,
   text: string,
   options: MessageOptions = {},
-): Promise<ContentPart[]> {
+): Promise<AnthropicPart[]> {
   const attached = await mentionParts(view, text, options);
   return [{ type: "text", text }, ...attached.map(contentPart)];
 }
@@ -144,14 +146,14 @@ export async function anthropicHostedServer(
   };
 }
 
-function contentOf({ parts }: ModelResult): string | ContentPart[] {
+function contentOf({ parts }: ModelResult): string | AnthropicPart[] {
   return parts.every(({ type }) => type === "text") ? textOf(parts) : parts.map(contentPart);
 }
 
 /** The images that the models read. Others would fail the whole request. */
 const images = ["image/png", "image/jpeg", "image/webp", "image/gif"] as const;
 
-function contentPart(part: ModelPart): ContentPart {
+function contentPart(part: ModelPart): AnthropicPart {
   if (part.type === "text") return part;
   const { data, mimeType } = part;
   const image = part.type === "image" ? images.find((type) => type === mimeType) : undefined;

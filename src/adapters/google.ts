@@ -11,6 +11,7 @@ import { assertSupported } from "./core/sdk.ts";
 
 export type { AgentOptions, MessageOptions, SetAside };
 
+/** A view's tools for Gemini. */
 export interface GoogleTools {
   /**
    * For `config.tools` of each request. Its declarations grow: a tool that the model finds by a search is added under its

@@ -12,6 +12,7 @@ import { loadSdk } from "./core/sdk.ts";
 
 export type { AgentOptions, MessageOptions, SetAside };
 
+/** A view's tools for LangChain. */
 export interface LangChainTools {
   /** For `bindTools` of a model, and for agents. Each returns a `ToolMessage`, marked as an error where the call failed. */
   tools: DynamicStructuredTool[];

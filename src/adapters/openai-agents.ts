@@ -14,6 +14,7 @@ import { dataUrl, fileName, inWords, isDocument, isImage } from "./openai/media.
 
 export type { AgentOptions, HostedOptions, MessageOptions, SetAside };
 
+/** A view's tools for OpenAI Agents. */
 export interface OpenAiAgentsTools {
   /**
    * For `tools` of an agent. The list grows: a tool that the model finds by a search is added under its own id, and

@@ -7,6 +7,7 @@ import type { Inputs } from "./input-required.ts";
 /** Sends a request to one server. */
 export type AskServer = (method: string, params: Record<string, unknown>) => Promise<JsonRpcAnswer>;
 
+/** The contents of a resource, as the server sent them. */
 export interface ResourceContents {
   contents: Record<string, unknown>[];
   [key: string]: unknown;
@@ -21,6 +22,7 @@ export async function readResource(server: string, uri: string, inputs: Inputs):
   return result as ResourceContents;
 }
 
+/** The messages of a filled-in prompt, as the server sent them. */
 export interface PromptMessages {
   description?: string;
   messages: Record<string, unknown>[];

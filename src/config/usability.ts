@@ -82,9 +82,16 @@ export async function judgeSecrets(
 
 function missingStatus(entry: ServerEntry, missing: readonly MissingValue[]): ServerStatus {
   if (missing.length === 0) return { kind: "ready" };
-  const names = [...new Set(missing.map(({ reference }) => reference))];
+  const names = [...new Set(missing.map(({ reference }) => plainName(reference)))];
   const message = `${names.join(", ")} ${names.length === 1 ? "is" : "are"} not set`;
   return disabled("missing-value", message, missingValues(entry, missing).hint);
+}
+
+/** `X` for `${X}`, `the secret X` for `${secret:X}`; anything else as it is written. */
+function plainName(reference: string): string {
+  const [, kind, name] = /^\$\{(secret:)?([A-Za-z_]\w*)\}$/.exec(reference) ?? [];
+  if (name === undefined) return reference;
+  return kind === undefined ? name : `the secret ${name}`;
 }
 
 function invalid(server: string, diagnostics: readonly Diagnostic[]): ServerStatus {

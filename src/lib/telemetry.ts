@@ -21,6 +21,7 @@ export interface TracedPeer {
   readonly url?: URL | undefined;
 }
 
+/** A request that may be recorded. */
 interface TracedRequest {
   readonly method: string;
   readonly id: string | number;
@@ -28,6 +29,7 @@ interface TracedRequest {
   readonly peer: TracedPeer;
 }
 
+/** A request that the hub sends to a server, as telemetry hears of it. */
 export interface SentRequest extends TracedRequest {
   /** The configured name of the server. */
   readonly server: string;
@@ -35,8 +37,10 @@ export interface SentRequest extends TracedRequest {
   shown(value: unknown): string;
 }
 
+/** A request that the gateway serves, as telemetry hears of it. */
 export type ServedRequest = TracedRequest;
 
+/** Follows one request to a server until it ends. */
 export interface SentSpan {
   /** What tells the server which trace the request belongs to, for `_meta`. */
   readonly meta: Readonly<Record<string, string>> | undefined;

@@ -9,6 +9,7 @@ import { TraceContext } from "./trace-context.ts";
 
 export type Api = typeof api;
 
+/** Options of `openTelemetry`. */
 export interface TelemetryOptions {
   /** Record the arguments of tool calls, cut and without secrets. Default: false. */
   arguments?: boolean | undefined;

@@ -73,7 +73,7 @@ describe("M11 references in a hostile text", () => {
     for (const name of names)
       expect(servers.get(`s-${name}`)?.status).toMatchObject({
         reason: "missing-value",
-        message: `\${${name}} is not set`,
+        message: `${name} is not set`,
       });
   });
 });

@@ -98,7 +98,7 @@ describe("M03 missing values", () => {
     const { servers } = await loadConfig(box.options);
     expect(servers.get("a")?.status).toMatchObject({
       reason: "missing-value",
-      message: "${NOT_SET} is not set",
+      message: "NOT_SET is not set",
     });
     expect(servers.get("b")?.status).toEqual({ kind: "ready" });
   });

@@ -17,6 +17,7 @@ type Message = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type ToolMessage = OpenAI.Chat.Completions.ChatCompletionToolMessageParam;
 type UserPart = OpenAI.Chat.Completions.ChatCompletionContentPart;
 
+/** A view's tools for Chat Completions. */
 export interface OpenAiChatTools {
   /**
    * For `tools` of each request. The list grows: a tool that the model finds by a search is added under its own id, and

@@ -21,6 +21,7 @@ type OutputPart =
   | OpenAI.Responses.ResponseInputImage
   | OpenAI.Responses.ResponseInputFile;
 
+/** A view's tools for Responses. */
 export interface OpenAiResponsesTools {
   /**
    * For `tools` of each request. The list grows: a tool that the model finds by a search is added under its own id, and
