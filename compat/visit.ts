@@ -1,7 +1,7 @@
 import type { CompatClient, HttpTarget, StdioTarget } from "./clients/client.ts";
-import { ModelScript } from "./model/script.ts";
-import type { ModelRecord } from "./model/script.ts";
-import { startModel } from "./model/server.ts";
+import { WishScript } from "./wish-script.ts";
+import type { ModelRecord } from "./wish-script.ts";
+import { startModel } from "../test/fixtures/model/server.ts";
 import { Scene } from "./scene.ts";
 import type { ServerUnderTest } from "./server.ts";
 import { startProxy } from "./wire/http-proxy.ts";
@@ -41,7 +41,7 @@ export async function visit(
   const [a, b] = [randomNumber(), randomNumber()];
   const tool = { name: `${server.prefix}get-sum`, args: { a, b } };
   const question = { tool: `${server.prefix}trigger-elicitation-request`, args: {} };
-  const script = new ModelScript([{ tool: tool.name, args: tool.args }, question], instructions);
+  const script = new WishScript([{ tool: tool.name, args: tool.args }, question], instructions);
   const seen = { capabilities: [], methods: {} };
   await using model = await startModel(script);
   using scene = new Scene(server.plugboard);
@@ -69,7 +69,7 @@ export async function visit(
     if (!result.works) result.failure = whyNot(client, script.record, outcome.answer);
     result.instructions = script.record.mentioned;
     if (client.hasModel && result.works && !result.instructions) {
-      const again = new ModelScript([], instructions);
+      const again = new WishScript([], instructions);
       await using second = await startModel(again);
       await client.use({ scene, target, modelUrl: second.url, tool, prompt });
       result.instructions = again.record.mentioned;

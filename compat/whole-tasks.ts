@@ -6,9 +6,9 @@ import { clients } from "./clients/index.ts";
 import { serviceNames, tasks } from "./many-tools/catalog.ts";
 import type { Task } from "./many-tools/catalog.ts";
 import { proofOf } from "./many-tools/server.ts";
-import { ModelScript } from "./model/script.ts";
-import type { Wish } from "./model/script.ts";
-import { startModel } from "./model/server.ts";
+import { WishScript } from "./wish-script.ts";
+import type { Wish } from "./wish-script.ts";
+import { startModel } from "../test/fixtures/model/server.ts";
 import { Scene } from "./scene.ts";
 import { gateway } from "./server.ts";
 import type { ServerUnderTest } from "./server.ts";
@@ -88,7 +88,7 @@ async function run(
   transport: TransportName,
 ): Promise<Figures> {
   const [task] = tasks as [Task];
-  const script = new ModelScript(wishesOf(task, mode), "");
+  const script = new WishScript(wishesOf(task, mode), "");
   await using model = await startModel(script);
   const under = served(total, mode);
   using scene = new Scene(under.plugboard);

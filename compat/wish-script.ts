@@ -1,27 +1,5 @@
-/** What a model endpoint understood of one request, whatever the provider's format. */
-export interface Conversation {
-  tools: OfferedTool[];
-  /** The results of the calls that the script made, by the call's id. */
-  results: ReadonlyMap<string, ToolResult>;
-  /** Everything that was sent, to find what is only mentioned. */
-  text: string;
-}
-
-export interface OfferedTool {
-  name: string;
-  /** Some formats name the server apart from the tool. */
-  namespace?: string | undefined;
-}
-
-export interface ToolResult {
-  text: string;
-  isError: boolean;
-}
-
-/** What the model says next. */
-export type Turn =
-  | { kind: "call"; id: string; tool: OfferedTool; args: Record<string, unknown> }
-  | { kind: "text"; text: string };
+import { endsLike } from "../test/fixtures/model/turn.ts";
+import type { Conversation, ModelScript, ToolResult, Turn } from "../test/fixtures/model/turn.ts";
 
 /** A call of the tool whose name ends like this. */
 export interface Wish {
@@ -44,14 +22,12 @@ export interface ModelRecord {
   searched: boolean;
   /** The text that was looked for was among what the model reads. */
   mentioned: boolean;
-  /** Requests that no script answers. */
-  unknown: string[];
   /** Everything that was sent to the model, request by request. */
   requests: string[];
 }
 
 /** One wish after the other, and in the end a text with all results. */
-export class ModelScript {
+export class WishScript implements ModelScript {
   readonly record: ModelRecord;
   readonly #wishes: readonly Wish[];
   readonly #mention: string;
@@ -66,7 +42,6 @@ export class ModelScript {
       results: [],
       searched: false,
       mentioned: false,
-      unknown: [],
       requests: [],
     };
   }
@@ -87,7 +62,7 @@ export class ModelScript {
       if (turn) return turn;
     }
     const texts = record.results.flatMap((result) => (result ? [result.text] : []));
-    return { kind: "text", text: `The tools answered: ${texts.join(" / ") || "nothing"}` };
+    return { text: `The tools answered: ${texts.join(" / ") || "nothing"}` };
   }
 
   #wish(wish: Wish, at: number, { tools, results, text }: Conversation): Turn | undefined {
@@ -95,19 +70,17 @@ export class ModelScript {
     if (tool) {
       this.record.names[at] = `${tool.namespace ? `${tool.namespace} ` : ""}${tool.name}`;
       const args = typeof wish.args === "function" ? wish.args(this.record.results) : wish.args;
-      return { kind: "call", id: `call_wish_${at}`, tool, args };
+      return { calls: [{ id: `call_wish_${at}`, tool, args }] };
     }
     const search = tools.find(({ name }) => searchTools.has(name));
     const id = `call_search_${at}`;
     if (!search || results.has(id)) return undefined;
     this.record.searched = true;
-    return { kind: "call", id, tool: search, args: { query: searchFor(wish, text) } };
+    return { calls: [{ id, tool: search, args: { query: searchFor(wish, text) } }] };
   }
 }
 
 const searchTools = new Set(["ToolSearch", "tool_search"]);
-const plain = (name: string) => name.replaceAll("-", "_").toLowerCase();
-const endsLike = (name: string, wanted: string) => plain(name).endsWith(plain(wanted));
 
 /** A deferred tool is mentioned by its name; without a mention only its words can be searched for. */
 function searchFor(wish: Wish, text: string): string {
