@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 /** Folders whose tests meet programs and servers of every kind, and take longer for it. */
-const system = ["test/{auth,calls,cli,gateway,hub,servers,workspace}/**/*.test.ts"];
+const system = ["test/{adapters,auth,calls,cli,gateway,hub,servers,workspace}/**/*.test.ts"];
 const integration = ["test/integration/**/*.test.ts"];
 
 /** Long enough for a busy machine: a time-out is for what hangs. */

@@ -368,10 +368,20 @@ export const errorTable = {
     meaning: "Plugboard's own state cannot be read or written.",
     hint: "Check the state folder shown by `plugboard config path`.",
   },
+  "sdk-unsupported": {
+    httpStatus: 500,
+    exitCode: 2,
+    rpcCode: -31_040,
+    shownAs: "error",
+    passes: false,
+    executed: "no",
+    meaning: "The SDK that an adapter is made for is not installed, or is another major version.",
+    hint: "Install the version that the message names.",
+  },
   "model-missing": {
     httpStatus: 424,
     exitCode: 3,
-    rpcCode: -31_040,
+    rpcCode: -31_050,
     shownAs: "error",
     passes: false,
     executed: "no",
@@ -381,7 +391,7 @@ export const errorTable = {
   "model-refused": {
     httpStatus: 403,
     exitCode: 6,
-    rpcCode: -31_041,
+    rpcCode: -31_051,
     shownAs: "error",
     passes: false,
     executed: "no",
@@ -391,7 +401,7 @@ export const errorTable = {
   "model-failed": {
     httpStatus: 502,
     exitCode: 5,
-    rpcCode: -31_042,
+    rpcCode: -31_052,
     shownAs: "error",
     passes: true,
     executed: "maybe",
@@ -402,7 +412,7 @@ export const errorTable = {
   "turn-too-long": {
     httpStatus: 409,
     exitCode: 8,
-    rpcCode: -31_043,
+    rpcCode: -31_053,
     shownAs: "error",
     passes: false,
     executed: "yes",

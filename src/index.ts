@@ -47,6 +47,8 @@ export type { Deferral } from "./hub/offer/deferral.ts";
 export type { ToolSearchSetting } from "./hub/offer/tool-search-setting.ts";
 export type { CallRecord } from "./calls/call-log.ts";
 export type { CallOptions, CallResult } from "./calls/call-tool.ts";
+export type { CallCheck } from "./calls/approve.ts";
+export type { PromptMessages, ResourceContents } from "./calls/resources.ts";
 export type { KeptResult, Selection } from "./calls/results/store.ts";
 export type { ForwardOptions } from "./calls/forward-call.ts";
 export { inputMistake } from "./calls/input-required.ts";

@@ -24,7 +24,7 @@ export interface ApproveContext {
   /** Aborted when the call is given up. Most calls ask nobody and need none. */
   signal(): AbortSignal;
   /** How the call waits if nobody is there to ask. */
-  waiting: Pick<PrepareOptions, "exact" | "parking" | "onProgress">;
+  waiting: Pick<PrepareOptions, "exact" | "parking" | "onProgress" | "approve">;
 }
 
 /** The call that is judged. */
@@ -82,6 +82,22 @@ const unlisted: Need = {
   upTo: "never",
   limit: "its server does not list it",
 };
+
+/** What would happen to a call: it is made, somebody is asked about it, or it is denied. */
+export type CallCheck = { outcome: "approved" } | { outcome: "asked" | "denied"; because: string };
+
+/** Judges a call as `approve` would, and asks nobody. */
+export async function checkApproval(asked: Approvable, context: ApproveContext): Promise<CallCheck> {
+  const need = needOf(asked, context);
+  if (typeof need !== "object") return { outcome: "approved" };
+  if ("denied" in need) {
+    const { message } = denied(asked.tool, need.denied, context);
+    return { outcome: "denied", because: message };
+  }
+  await context.context.approvals.read();
+  if (isRemembered(asked, need, context)) return { outcome: "approved" };
+  return { outcome: "asked", because: need.because };
+}
 
 /** True if an earlier verdict still allows the call of a tool that may have changed since. */
 export function stillAllows(

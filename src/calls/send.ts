@@ -10,6 +10,7 @@ import type { ApprovalFields, ApprovalRule } from "../config/approval/rules.ts";
 import type { Origin, ServerEntry } from "../config/model.ts";
 import type { Settings } from "../config/schema.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
+import type { Interact } from "../interact/interact.ts";
 import type { Questions } from "../interact/questions.ts";
 import type { ConnectionKey } from "../servers/connection-key.ts";
 import type { JsonRpcAnswer, Progress, RawAnswer } from "../servers/rpc/messages.ts";
@@ -34,6 +35,8 @@ export interface SendOptions extends Pick<
 > {
   /** What happens where config says nothing about approval: `auto` asks by annotations, `approve` does not ask. */
   approval?: ApproveContext["otherwise"] | undefined;
+  /** Is asked about this call in place of the view's `interact.approve`, for instance because a person has answered already. */
+  approve?: Interact["approve"] | undefined;
   /** `app` if the user interface of an MCP App calls, which may use tools that are not for models. */
   for?: Audience | undefined;
   /** Replaces `{ "$result": "r_…" }` in the arguments by the kept result of this caller. Default: false. */

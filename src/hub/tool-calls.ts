@@ -1,3 +1,4 @@
+import type { CallCheck } from "../calls/approve.ts";
 import type { RememberedApprovals } from "../calls/approvals/remembered.ts";
 import type { CallLog } from "../calls/call-log.ts";
 import type { CallOptions, CallResult, PresentContext } from "../calls/call-tool.ts";
@@ -63,6 +64,16 @@ export class ToolCalls {
     // Most calls need not wait for a promise here.
     if (known && this.#calling) return this.#calling.callTool(id, args, options, known);
     return this.#load().then((calling) => calling.callTool(id, args, options, this.#context(scope, calling)));
+  }
+
+  async checkCall(
+    id: string,
+    args: Record<string, unknown>,
+    options: Pick<CallOptions, "approval" | "signal">,
+    scope: Scope,
+  ): Promise<CallCheck> {
+    const calling = this.#calling ?? (await this.#load());
+    return calling.checkCall(id, args, options, this.#context(scope, calling));
   }
 
   forwardCall(

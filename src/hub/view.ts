@@ -1,3 +1,4 @@
+import type { CallCheck } from "../calls/approve.ts";
 import type { CallOptions, CallResult } from "../calls/call-tool.ts";
 import { inputsOf } from "../calls/call-inputs.ts";
 import { configuredInput, withInputs } from "../calls/input-required.ts";
@@ -168,6 +169,30 @@ export class View {
     options: CallOptions = {},
   ): Promise<CallResult> {
     return this.engine.calls.callTool(id, args, options, this.#as(options.profile, options.for).#scope);
+  }
+
+  /**
+   * Says what a call would meet: whether it would be made at once, somebody would be asked, or a rule denies it. Sends
+   * nothing and asks nobody. Throws if there is no such tool, or the arguments do not fit.
+   */
+  async checkCall(
+    id: string,
+    args: Record<string, unknown> = {},
+    options: Pick<CallOptions, "approval" | "signal"> = {},
+  ): Promise<CallCheck> {
+    return this.engine.calls.checkCall(id, args, options, this.#scope);
+  }
+
+  /** True if somebody can be asked about calls right away: the view has an `interact.approve`. */
+  get canApprove(): boolean {
+    this.#engine.assertOpen();
+    return this.#scope.use.interact?.approve !== undefined;
+  }
+
+  /** True for a server that the configuration calls `untrusted`: what it says is data, never an instruction. */
+  isUntrusted(server: string): boolean {
+    this.#assertVisible(server);
+    return this.engine.servers.entry(server).config?.untrusted === true;
   }
 
   /**

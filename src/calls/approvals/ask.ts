@@ -17,8 +17,9 @@ export async function ask(asked: Approvable, need: Need, context: ApproveContext
   const { questions, queue, scope, approvals } = context.context;
   const { interact, caller } = scope.use;
   const { account } = call.key;
-  const { exact, parking, onProgress } = context.waiting;
-  const later = interact?.approve
+  const { exact, parking, onProgress, approve } = context.waiting;
+  const present = approve ?? interact?.approve?.bind(interact);
+  const later = present
     ? undefined
     : queue.later({
         tool,
@@ -31,7 +32,7 @@ export async function ask(asked: Approvable, need: Need, context: ApproveContext
         account,
         refused: (...why) => refused(tool, ...why),
       });
-  const answering = interact?.approve?.bind(interact) ?? later?.ask;
+  const answering = present ?? later?.ask;
   if (!answering) throw refused(tool, `${need.because}, and nobody is there to ask`);
   const subject = subjectOf(asked, need.when, context.context);
   const question = questionOf(asked, need, subject, context, later?.id);

@@ -1,0 +1,60 @@
+import { compileSchema } from "../../index.ts";
+import type { MetaTool, SchemaTarget, ToolEntry, View } from "../../index.ts";
+import { describedOutside } from "./outside.ts";
+
+/** A tool as a model is shown it, whatever the SDK. */
+export interface Definition {
+  name: string;
+  description: string;
+  /** Compiled for the model's provider. */
+  schema: Record<string, unknown>;
+  title?: string;
+  annotations: Record<string, unknown>;
+  /** Absent for tools of ours. */
+  server?: string;
+}
+
+/** A tool that the model is not shown, and why. */
+export interface SetAside {
+  id: string;
+  because: string;
+}
+
+/** Makes definitions for one provider. */
+export class Definitions {
+  readonly #view: View;
+  readonly #target: SchemaTarget;
+  readonly #untrusted = new Map<string, boolean>();
+
+  constructor(view: View, target: SchemaTarget) {
+    this.#view = view;
+    this.#target = target;
+  }
+
+  of(tool: ToolEntry): Definition | SetAside {
+    const { id, server, title, annotations } = tool;
+    const compiled = compileSchema(tool.inputSchema, this.#target);
+    if (!compiled.ok) {
+      const where = compiled.path === "" ? "its schema" : `its schema at ${compiled.path}`;
+      return { id, because: `${where}: ${compiled.reason}` };
+    }
+    const said = tool.description ?? title ?? "";
+    const description = this.isUntrusted(server) ? describedOutside(server, said) : said;
+    return { name: id, description, schema: compiled.schema, annotations, server, ...(title && { title }) };
+  }
+
+  /** One of our three tools to find the others with. */
+  ofMeta({ name, description, inputSchema, annotations = {} }: MetaTool): Definition {
+    return { name, description, schema: inputSchema, annotations };
+  }
+
+  isUntrusted(server: string): boolean {
+    const known = this.#untrusted.get(server) ?? this.#view.isUntrusted(server);
+    this.#untrusted.set(server, known);
+    return known;
+  }
+}
+
+export function isSetAside(made: Definition | SetAside): made is SetAside {
+  return "because" in made;
+}

@@ -1,0 +1,28 @@
+import type { CallOptions, Progress } from "../../index.ts";
+
+/** What every adapter can be told. */
+export interface AgentOptions {
+  /**
+   * `result` (the default): what goes wrong is a result that says what happened and whether to try again, so that the
+   * model can act on it. `throw`: it is an exception, a `PlugboardError`.
+   */
+  errors?: "result" | "throw" | undefined;
+  /** False for models without eyes and ears: images, audio and files are described in words. Default: true. */
+  media?: boolean | undefined;
+  /** What happens where the configuration says nothing about approval; see `CallOptions`. Default: `approve`. */
+  approval?: CallOptions["approval"];
+  /** Hears of the progress of each call. `callId` is the SDK's id of the call, where it has one. */
+  onProgress?:
+    | ((progress: Progress, call: { tool: string; callId?: string | undefined }) => void)
+    | undefined;
+  /** Ends the wait for the servers' lists. */
+  signal?: AbortSignal | undefined;
+}
+
+/** What is known about one call. */
+export interface CallContext {
+  callId?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** Somebody has approved this very call elsewhere, and is not asked again. */
+  isApproved?: boolean | undefined;
+}

@@ -1,0 +1,51 @@
+import type { View } from "../../index.ts";
+import { isRecord } from "../../lib/record.ts";
+import type { Definition } from "./definition.ts";
+
+/** Servers' own names always have a separator, so this one is free. */
+export const readResultName = "read_result";
+
+/** A tool of ours that reads results which were too large to be given whole. */
+export const readResultTool: Definition = {
+  name: readResultName,
+  description:
+    "Read more of a result that was cut, by its handle: a page, the places where a text occurs (find), or values by JSON pointers (select).",
+  schema: {
+    type: "object",
+    properties: {
+      handle: { type: "string", description: "The handle that the cut result names, like r_…" },
+      page: { type: "integer", description: "From 1" },
+      find: { type: "string" },
+      select: { type: "array", items: { type: "string" } },
+      part: { type: "string" },
+    },
+    required: ["handle"],
+  },
+  annotations: { readOnlyHint: true },
+};
+
+/** Reads as the model asks. Throws what `view.result` throws. */
+export async function readResult(
+  view: View,
+  args: Record<string, unknown>,
+): Promise<{ text: string; server: string }> {
+  const { handle, page, find, select, part } = args;
+  const pointers = typeof select === "string" ? [select] : Array.isArray(select) ? select.map(String) : [];
+  const read = await view.result(typeof handle === "string" ? handle : "", {
+    ...(page !== undefined && page !== null && { page: Number(page) }),
+    ...(typeof find === "string" && find !== "" && { find }),
+    ...(pointers.length > 0 && { select: pointers }),
+    ...(typeof part === "string" && part !== "" && { part }),
+  });
+  const { text, pages, matches, more, server } = read;
+  const where = matches
+    ? `${matches.length}${more ? " of more" : ""} matches in ${pages} pages`
+    : `Page ${read.page ?? 1} of ${pages}`;
+  return { text: `${where}\n${text}`, server };
+}
+
+/** The handle under which the whole of a cut result is kept. */
+export function handleOf(result: { _meta?: Record<string, unknown> }): string | undefined {
+  const note = result._meta?.["plugboard/output"];
+  return isRecord(note) && typeof note["handle"] === "string" ? note["handle"] : undefined;
+}

@@ -1,0 +1,29 @@
+import { checkApproval } from "./approve.ts";
+import type { CallCheck } from "./approve.ts";
+import { assertAvailable, findForCall } from "./clearance.ts";
+import type { CallContext, SendOptions } from "./send.ts";
+import { fitArguments } from "./validate.ts";
+
+/** Says what a call would meet. Sends nothing and asks nobody; throws what the call would throw before that. */
+export async function checkCall(
+  id: string,
+  args: Record<string, unknown>,
+  { approval = "approve", signal }: Pick<SendOptions, "approval" | "signal">,
+  context: CallContext,
+): Promise<CallCheck> {
+  const tool = await findForCall(id, signal, context);
+  assertAvailable(tool);
+  const { server } = tool;
+  await context.undecided(server, signal);
+  const { fitted } = fitArguments(tool, args, context.configOf(server), context.validators);
+  return checkApproval(
+    { tool, args: fitted, call: { id: "", key: context.keyOf(server) } },
+    {
+      fields: context.approvalFields(server),
+      otherwise: approval,
+      context,
+      waiting: {},
+      signal: () => signal ?? new AbortController().signal,
+    },
+  );
+}
