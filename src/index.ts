@@ -75,6 +75,7 @@ export { mirroredValue } from "./calls/content/mirror.ts";
 export { contentParts, isMedia } from "./calls/content/parts.ts";
 export type { ContentPart, ToolResult } from "./calls/content/parts.ts";
 export { contentToText, partToText } from "./calls/content/text.ts";
+export { estimateTokens } from "./calls/output/token-estimate.ts";
 
 // Schemas of tools, as model providers want them.
 export { compileSchema } from "./catalog/schema/compile/compile.ts";

@@ -12,9 +12,9 @@ import { assertAccounts, profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
 import { saveMedia, showResult } from "../views/result.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { shellWord } from "../../lib/argv.ts";
 import { terminalAnswers } from "../terminal/answers.ts";
 import { verb, withWorkspace } from "../verb.ts";
+import { sayWhatWaits } from "../waiting-approvals.ts";
 import { yieldingSpinner } from "../terminal/waiting.ts";
 import type { Waiting } from "../terminal/waiting.ts";
 import { loadForUse, withHub } from "../with-hub.ts";
@@ -87,16 +87,6 @@ export function command(terminal: Terminal): Command {
         );
       }),
     );
-}
-
-/** Nobody is here to ask, so somebody else has to know. */
-function sayWhatWaits(hub: Hub, terminal: Terminal): void {
-  hub.on("question-asked", ({ kind, question }) => {
-    if (kind !== "approve") return;
-    terminal.err(
-      `The call waits for approval: plugboard approvals answer ${shellWord(question)} allow, or deny\n`,
-    );
-  });
 }
 
 async function callTool(

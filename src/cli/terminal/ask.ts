@@ -50,48 +50,50 @@ export function clackAsk(output: Writable): Ask {
     say: async (text) => (await load()).log.message(printable(text), { output }),
     text: async ({ message, initial, example, check }, signal) => {
       const { text } = await load();
-      const answer = await text({
+      const question = {
         message: printable(message),
         output,
-        signal,
         ...(initial !== undefined && { initialValue: printable(initial) }),
         ...(example !== undefined && { placeholder: printable(example) }),
-        ...(check && { validate: (value) => printableProblem(check(value ?? "")) }),
-      });
+        ...(check && { validate: (value: string | undefined) => printableProblem(check(value ?? "")) }),
+      };
+      const answer = await whileAsked(signal, (own) => text({ ...question, signal: own }));
       return typeof answer === "symbol" ? undefined : (answer ?? "");
     },
     password: async ({ message }, signal) => {
       const { password } = await load();
-      const answer = await password({ message: printable(message), output, signal, mask: "" });
+      const question = { message: printable(message), output, mask: "" };
+      const answer = await whileAsked(signal, (own) => password({ ...question, signal: own }));
       return typeof answer === "symbol" ? undefined : (answer ?? "");
     },
     confirm: async ({ message, initial = false }, signal) => {
       const { confirm } = await load();
-      const answer = await confirm({ message: printable(message), initialValue: initial, output, signal });
+      const question = { message: printable(message), initialValue: initial, output };
+      const answer = await whileAsked(signal, (own) => confirm({ ...question, signal: own }));
       return typeof answer === "symbol" ? undefined : answer;
     },
     choose: async ({ message, choices, initial }, signal) => {
       const { select } = await load();
-      const answer = await select({
+      const question = {
         message: printable(message),
         options: choices.map(printableChoice),
         output,
-        signal,
         ...(initial !== undefined && { initialValue: initial }),
-      });
+      };
+      const answer = await whileAsked(signal, (own) => select({ ...question, signal: own }));
       return typeof answer === "symbol" ? undefined : answer;
     },
     chooseMany: async ({ message, choices, initial = [], check }, signal) => {
       const { multiselect, log } = await load();
       for (let chosen = initial; ;) {
-        const answer = await multiselect({
+        const question = {
           message: printable(message),
           options: choices.map(printableChoice),
           initialValues: chosen,
           required: false,
           output,
-          signal,
-        });
+        };
+        const answer = await whileAsked(signal, (own) => multiselect({ ...question, signal: own }));
         if (typeof answer === "symbol") return undefined;
         const problem = printableProblem(check?.(answer));
         if (problem === undefined) return answer;
@@ -100,6 +102,19 @@ export function clackAsk(output: Writable): Ask {
       }
     },
   };
+}
+
+/** Clack ends its line once more when its signal is aborted after the answer, in the middle of what is drawn by then. */
+async function whileAsked<T>(signal: AbortSignal, ask: (own: AbortSignal) => Promise<T>): Promise<T> {
+  const own = new AbortController();
+  const abort = () => own.abort();
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort);
+  try {
+    return await ask(own.signal);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
 }
 
 function printableProblem(problem: string | undefined): string | undefined {
