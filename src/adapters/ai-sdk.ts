@@ -42,16 +42,17 @@ export async function aiSdkTools(view: View, options: AiSdkOptions = {}): Promis
   const agent = await AgentTools.offer(view, options, { target: options.target ?? "openai", canGrow: true });
   const asksItself = view.canApprove;
   const tools: AiSdkTools["tools"] = {};
-  const add = ({ name, description, schema, title, server }: Definition): void => {
+  const add = ({ name, description, schema, title, server, mayAsk }: Definition): void => {
     tools[name] = {
       type: "dynamic",
       description,
       ...(title && { title }),
       ...(server && { metadata: { server } }),
       inputSchema: jsonSchema(schema),
-      ...(!asksItself && {
-        needsApproval: async (input: unknown) => (await agent.check(name, input)).outcome === "asked",
-      }),
+      ...(mayAsk &&
+        !asksItself && {
+          needsApproval: async (input: unknown) => (await agent.check(name, input)).outcome === "asked",
+        }),
       execute: (input: unknown, { toolCallId, abortSignal, messages }: Execution) =>
         agent.call(name, input, {
           callId: toolCallId,

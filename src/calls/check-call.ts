@@ -1,3 +1,6 @@
+import type { ToolEntry } from "../catalog/tool-entry.ts";
+import { looksAtArguments } from "../config/approval/rules.ts";
+import { needOf } from "./approvals/need.ts";
 import { checkApproval } from "./approve.ts";
 import type { CallCheck } from "./approve.ts";
 import { assertAvailable, findForCall } from "./clearance.ts";
@@ -26,4 +29,16 @@ export async function checkCall(
       signal: () => signal ?? new AbortController().signal,
     },
   );
+}
+
+/** True if somebody may be asked about a call of the tool, depending on its arguments and on what is remembered. */
+export function mayAsk(
+  tool: ToolEntry,
+  otherwise: NonNullable<SendOptions["approval"]>,
+  context: CallContext,
+): boolean {
+  const fields = context.approvalFields(tool.server);
+  if (looksAtArguments(tool, fields)) return true;
+  const need = needOf({ tool, args: {} }, { fields, otherwise, context });
+  return typeof need === "object" && !("denied" in need);
 }

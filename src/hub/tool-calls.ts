@@ -12,6 +12,7 @@ import type { TaskEntry } from "../calls/tasks/records.ts";
 import type { TaskHandle } from "../calls/tasks/task-handle.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Scope } from "../catalog/filter.ts";
+import type { ToolEntry } from "../catalog/tool-entry.ts";
 import { Validators } from "../catalog/validators.ts";
 import { approvalFields, ruleOrigin } from "../config/approval/origin.ts";
 import type { Questions } from "../interact/questions.ts";
@@ -74,6 +75,16 @@ export class ToolCalls {
   ): Promise<CallCheck> {
     const calling = this.#calling ?? (await this.#load());
     return calling.checkCall(id, args, options, this.#context(scope, calling));
+  }
+
+  async mayAsk(
+    tools: readonly ToolEntry[],
+    { approval = "approve" }: Pick<CallOptions, "approval">,
+    scope: Scope,
+  ): Promise<ToolEntry[]> {
+    const calling = this.#calling ?? (await this.#load());
+    const context = this.#context(scope, calling);
+    return tools.filter((tool) => calling.mayAsk(tool, approval, context));
   }
 
   forwardCall(

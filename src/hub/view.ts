@@ -183,6 +183,14 @@ export class View {
     return this.engine.calls.checkCall(id, args, options, this.#scope);
   }
 
+  /** Those of these tools about whose calls somebody may be asked, depending on their arguments and what is remembered. */
+  async mayAsk(
+    tools: readonly ToolEntry[],
+    options: Pick<CallOptions, "approval"> = {},
+  ): Promise<ToolEntry[]> {
+    return this.engine.calls.mayAsk(tools, options, this.#scope);
+  }
+
   /** True if somebody can be asked about calls right away: the view has an `interact.approve`. */
   get canApprove(): boolean {
     this.#engine.assertOpen();
@@ -193,6 +201,12 @@ export class View {
   isUntrusted(server: string): boolean {
     this.#assertVisible(server);
     return this.engine.servers.entry(server).config?.untrusted === true;
+  }
+
+  /** The URL of a remote server as it is written, before values are filled in; undefined for one that is not remote. */
+  writtenUrl(server: string): string | undefined {
+    this.#assertVisible(server);
+    return this.engine.servers.entry(server).config?.url;
   }
 
   /**

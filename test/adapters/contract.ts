@@ -17,7 +17,7 @@ export interface AdapterUnderTest {
   /** True if images reach the model as images. */
   hasMedia: boolean;
   /** Whether the SDK streams. */
-  modes: ("whole" | "stream")[];
+  modes: readonly ("whole" | "stream")[];
   /**
    * Asks the model, runs the tools that it calls, and so on until it calls none. Returns its last text. `answer` is what a
    * person answers to a question of the SDK itself.

@@ -35,6 +35,20 @@ describe("M64 checking a call without making it", () => {
     expect(await hub.checkCall("it.write")).toEqual({ outcome: "approved" });
   });
 
+  it("names the tools about whose calls somebody may be asked", async () => {
+    const rules = [{ when: { "/to": "x*" }, mode: "prompt" }];
+    for (const [approval, expected] of [
+      [{}, []],
+      [{ approval: "deny" }, []],
+      [{ approval: "prompt" }, ["write"]],
+      [{ approval: { rules } }, ["write"]],
+    ] as const) {
+      const { hub } = await scene(approval);
+      const asked = await hub.mayAsk(await hub.tools());
+      expect(asked.map(({ name }) => name)).toEqual(expected);
+    }
+  });
+
   it("throws what the call would throw", async () => {
     const { hub } = await scene({ approval: "prompt" });
     await expect(hub.checkCall("it.write", { to: {} })).rejects.toMatchObject({ code: "arguments-invalid" });

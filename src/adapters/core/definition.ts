@@ -1,5 +1,5 @@
-import { compileSchema } from "../../index.ts";
-import type { MetaTool, SchemaTarget, ToolEntry, View } from "../../index.ts";
+import { compileSchema, metaNames } from "../../index.ts";
+import type { CallOptions, MetaTool, SchemaTarget, ToolEntry, View } from "../../index.ts";
 import { describedOutside } from "./outside.ts";
 
 /** A tool as a model is shown it, whatever the SDK. */
@@ -12,6 +12,8 @@ export interface Definition {
   annotations: Record<string, unknown>;
   /** Absent for tools of ours. */
   server?: string;
+  /** True if somebody may be asked about a call. */
+  mayAsk: boolean;
 }
 
 /** A tool that the model is not shown, and why. */
@@ -24,14 +26,29 @@ export interface SetAside {
 export class Definitions {
   readonly #view: View;
   readonly #target: SchemaTarget;
+  readonly #approval: CallOptions["approval"];
   readonly #untrusted = new Map<string, boolean>();
 
-  constructor(view: View, target: SchemaTarget) {
+  constructor(view: View, target: SchemaTarget, approval: CallOptions["approval"]) {
     this.#view = view;
     this.#target = target;
+    this.#approval = approval;
   }
 
-  of(tool: ToolEntry): Definition | SetAside {
+  /** The definitions of the tools that can be shown, and the others. */
+  async all(tools: readonly ToolEntry[]): Promise<{ definitions: Definition[]; setAside: SetAside[] }> {
+    const asked = new Set(await this.#view.mayAsk(tools, { approval: this.#approval }));
+    const definitions: Definition[] = [];
+    const setAside: SetAside[] = [];
+    for (const tool of tools) {
+      const made = this.#of(tool, asked.has(tool));
+      if ("because" in made) setAside.push(made);
+      else definitions.push(made);
+    }
+    return { definitions, setAside };
+  }
+
+  #of(tool: ToolEntry, mayAsk: boolean): Definition | SetAside {
     const { id, server, title, annotations } = tool;
     const compiled = compileSchema(tool.inputSchema, this.#target);
     if (!compiled.ok) {
@@ -40,12 +57,20 @@ export class Definitions {
     }
     const said = tool.description ?? title ?? "";
     const description = this.isUntrusted(server) ? describedOutside(server, said) : said;
-    return { name: id, description, schema: compiled.schema, annotations, server, ...(title && { title }) };
+    return {
+      name: id,
+      description,
+      schema: compiled.schema,
+      annotations,
+      server,
+      mayAsk,
+      ...(title && { title }),
+    };
   }
 
   /** One of our three tools to find the others with. */
   ofMeta({ name, description, inputSchema, annotations = {} }: MetaTool): Definition {
-    return { name, description, schema: inputSchema, annotations };
+    return { name, description, schema: inputSchema, annotations, mayAsk: name === metaNames.call };
   }
 
   isUntrusted(server: string): boolean {
@@ -53,8 +78,4 @@ export class Definitions {
     this.#untrusted.set(server, known);
     return known;
   }
-}
-
-export function isSetAside(made: Definition | SetAside): made is SetAside {
-  return "because" in made;
 }

@@ -61,3 +61,8 @@ export function textOf(parts: readonly ModelPart[]): string {
 export function failed(text: string): ModelResult {
   return { parts: [{ type: "text", text }], isError: true };
 }
+
+/** The text of a result for APIs that have no mark for errors. */
+export function errorText({ isError }: ModelResult, text: string): string {
+  return isError ? `Error: ${text}` : text;
+}

@@ -22,6 +22,7 @@ export const readResultTool: Definition = {
     required: ["handle"],
   },
   annotations: { readOnlyHint: true },
+  mayAsk: false,
 };
 
 /** Reads as the model asks. Throws what `view.result` throws. */

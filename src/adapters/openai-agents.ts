@@ -1,0 +1,183 @@
+import type { AgentInputItem, FunctionTool, HostedMCPTool, MCPServer } from "@openai/agents";
+import type { View } from "../index.ts";
+import { AgentTools } from "./core/agent-tools.ts";
+import type { Definition, SetAside } from "./core/definition.ts";
+import { hostedServer } from "./core/hosted.ts";
+import type { HostedOptions } from "./core/hosted.ts";
+import { mentionParts, promptMessages } from "./core/messages.ts";
+import type { MessageOptions } from "./core/messages.ts";
+import type { AgentOptions } from "./core/options.ts";
+import { errorText, textOf } from "./core/parts.ts";
+import type { ModelPart, ModelResult } from "./core/parts.ts";
+import { loadSdk } from "./core/sdk.ts";
+import { dataUrl, fileName, inWords, isDocument, isImage } from "./openai/media.ts";
+
+export type { AgentOptions, HostedOptions, MessageOptions, SetAside };
+
+export interface OpenAiAgentsTools {
+  /**
+   * For `tools` of an agent. The list grows: a tool that the model finds by a search is added under its own id, and
+   * `read_result` once a result was cut. Pass it as it is.
+   */
+  tools: FunctionTool[];
+  /** Tools that the model is not shown, and why. */
+  setAside: SetAside[];
+  /** For the agent's instructions: which servers there are, and how their tools are found. */
+  instructions: string;
+}
+
+const sdk = { name: "@openai/agents", supported: /^0\.[2-9]\d\./, install: "@openai/agents@0.20" };
+const load = () => loadSdk(sdk, () => import("@openai/agents"));
+const shape = { target: "openai", canGrow: true } as const;
+
+/**
+ * A view's tools for the OpenAI Agents SDK. If the view has no `interact.approve`, calls that the rules want approved
+ * become interruptions of the run, and one that was approved there is not asked about again.
+ */
+export async function openAiAgentsTools(view: View, options: AgentOptions = {}): Promise<OpenAiAgentsTools> {
+  const { tool } = await load();
+  const agent = await AgentTools.offer(view, options, shape);
+  const asksItself = view.canApprove;
+  const toolOf = ({ name, description, schema, mayAsk }: Definition): FunctionTool =>
+    tool({
+      name,
+      description,
+      // The SDK's type allows no schema as servers write them; it sends them as they are.
+      parameters: schema as never,
+      strict: false,
+      // Where there is a policy, the SDK also asks about broken JSON.
+      ...(mayAsk &&
+        !asksItself && {
+          needsApproval: async (_context: unknown, input: unknown) =>
+            (await agent.check(name, input)).outcome === "asked",
+        }),
+      ...thrown(options),
+      async execute(input, context, details) {
+        const callId = details?.toolCall?.callId;
+        const isApproved =
+          !asksItself && callId !== undefined && context?.isToolApproved({ toolName: name, callId }) === true;
+        const result = await agent.call(name, input, { callId, signal: details?.signal, isApproved });
+        return outputOf(result) as never;
+      },
+    });
+  const tools = agent.definitions.map(toolOf);
+  agent.onAdded = (definition) => tools.push(toolOf(definition));
+  const { setAside, instructions } = agent;
+  return { tools, setAside, instructions };
+}
+
+/**
+ * A view as an `MCPServer` for an agent's `mcpServers`, also one that was made before. What changes in the view is there
+ * in the next turn. `close` leaves the hub open. The SDK asks nobody about such tools, so the view's `interact.approve` is asked.
+ */
+export function openAiAgentsServer(view: View, options: AgentOptions & { name?: string } = {}): MCPServer {
+  let known: { digest: string; agent: AgentTools } | undefined;
+  const current = async (): Promise<AgentTools> => {
+    const digest = await view.digest();
+    if (known?.digest === digest) return known.agent;
+    const agent = await AgentTools.offer(view, options, shape);
+    // Listing may have changed what is known.
+    known = { digest: await view.digest(), agent };
+    return agent;
+  };
+  return {
+    name: options.name ?? "plugboard",
+    cacheToolsList: false,
+    ...thrown(options),
+    connect: async () => undefined,
+    close: async () => undefined,
+    invalidateToolsCache: async () => {
+      known = undefined;
+    },
+    async listTools() {
+      const { definitions } = await current();
+      return definitions.map(({ name, description, schema }) => ({
+        name,
+        description,
+        inputSchema: schema as never,
+      }));
+    },
+    async callTool(name, args, _meta, { signal } = {}) {
+      const result = await (await current()).call(name, args ?? {}, { signal });
+      return contentOf(result) as never;
+    },
+  };
+}
+
+/** A public server as a hosted tool: OpenAI calls it by itself, with the tools that our rules allow, and asks where they do. */
+export async function openAiAgentsHostedServer(
+  view: View,
+  server: string,
+  options: HostedOptions = {},
+): Promise<HostedMCPTool> {
+  const { hostedMcpTool } = await load();
+  const { name, url, tools, asked } = await hostedServer(view, server, options);
+  const free = tools.filter((tool) => !asked.includes(tool));
+  return hostedMcpTool({
+    serverLabel: name,
+    serverUrl: url,
+    allowedTools: tools,
+    requireApproval: { always: { toolNames: asked }, never: { toolNames: free } },
+    ...(options.authorization !== undefined && { authorization: options.authorization }),
+  });
+}
+
+/** The messages of a prompt of a server, by its id or `server.prompt`, as input of a run. */
+export async function openAiAgentsPrompt(
+  view: View,
+  id: string,
+  args: Record<string, string> = {},
+  options: MessageOptions = {},
+): Promise<AgentInputItem[]> {
+  const messages = await promptMessages(view, id, args, options);
+  return messages.map(({ role, parts }) =>
+    role === "user"
+      ? { role, content: parts.map(inputPart) }
+      : { role, status: "completed", content: [{ type: "output_text", text: textOf(parts) }] },
+  );
+}
+
+/** A user's text with what its `@server:uri` mentions stand for, as one message. */
+export async function openAiAgentsMentions(
+  view: View,
+  text: string,
+  options: MessageOptions = {},
+): Promise<AgentInputItem> {
+  const attached = await mentionParts(view, text, options);
+  return { role: "user", content: [{ type: "input_text", text }, ...attached.map(inputPart)] };
+}
+
+/** Exceptions that are wished for reach whoever runs the agent; otherwise the SDK would tell the model about them. */
+function thrown({ errors }: AgentOptions): { errorFunction?: null } {
+  return errors === "throw" ? { errorFunction: null } : {};
+}
+
+function outputOf(result: ModelResult): unknown {
+  const { parts, isError } = result;
+  if (isError || parts.every(({ type }) => type === "text")) return errorText(result, textOf(parts));
+  return parts.map((part) => {
+    if (part.type === "text") return part;
+    const { data, mimeType: mediaType } = part;
+    if (isImage(part)) return { type: "image", image: { data, mediaType } };
+    if (isDocument(part)) return { type: "file", file: { data, mediaType, filename: fileName(part) } };
+    return { type: "text", text: inWords(part) };
+  });
+}
+
+/** Content as MCP has it. The SDK knows texts and images. */
+function contentOf(result: ModelResult): unknown[] {
+  if (result.isError) return [{ type: "text", text: errorText(result, textOf(result.parts)) }];
+  return result.parts.map((part) => {
+    if (part.type === "text") return part;
+    return isImage(part)
+      ? { type: "image", data: part.data, mimeType: part.mimeType }
+      : { type: "text", text: inWords(part) };
+  });
+}
+
+function inputPart(part: ModelPart) {
+  if (part.type === "text") return { type: "input_text" as const, text: part.text };
+  if (isImage(part)) return { type: "input_image" as const, image: dataUrl(part) };
+  if (isDocument(part)) return { type: "input_file" as const, file: dataUrl(part), filename: fileName(part) };
+  return { type: "input_text" as const, text: inWords(part) };
+}

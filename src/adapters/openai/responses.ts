@@ -1,0 +1,104 @@
+import type OpenAI from "openai";
+import type { View } from "../../index.ts";
+import { AgentTools } from "../core/agent-tools.ts";
+import type { Definition, SetAside } from "../core/definition.ts";
+import { mentionParts, promptMessages } from "../core/messages.ts";
+import type { MessageOptions } from "../core/messages.ts";
+import type { AgentOptions } from "../core/options.ts";
+import { errorText, textOf } from "../core/parts.ts";
+import type { ModelPart, ModelResult } from "../core/parts.ts";
+import { assertSupported } from "../core/sdk.ts";
+import { dataUrl, fileName, inWords, isDocument, isImage } from "./media.ts";
+import { sdk } from "./sdk.ts";
+
+type Tool = OpenAI.Responses.FunctionTool;
+type ToolCall = Pick<OpenAI.Responses.ResponseFunctionToolCall, "name" | "arguments" | "call_id">;
+type Item = OpenAI.Responses.ResponseInputItem;
+type Output = OpenAI.Responses.ResponseInputItem.FunctionCallOutput;
+type UserPart = OpenAI.Responses.ResponseInputContent;
+type OutputPart =
+  | OpenAI.Responses.ResponseInputText
+  | OpenAI.Responses.ResponseInputImage
+  | OpenAI.Responses.ResponseInputFile;
+
+export interface OpenAiResponsesTools {
+  /**
+   * For `tools` of each request. The list grows: a tool that the model finds by a search is added under its own id, and
+   * `read_result` once a result was cut.
+   */
+  tools: Tool[];
+  /** Answers one call with an item for the next request's `input`. */
+  call(call: ToolCall, options?: { signal?: AbortSignal | undefined }): Promise<Output>;
+  /** Answers all function calls of a response at once, in their order; empty if there are none. */
+  answer(
+    response: { output: OpenAI.Responses.ResponseOutputItem[] },
+    options?: { signal?: AbortSignal | undefined },
+  ): Promise<Output[]>;
+  /** Tools that the model is not shown, and why. */
+  setAside: SetAside[];
+  /** For `instructions`: which servers there are, and how their tools are found. */
+  instructions: string;
+}
+
+/** A view's tools for Responses. Where the rules want a call approved, the view's `interact.approve` is asked. */
+export async function openAiResponsesTools(
+  view: View,
+  options: AgentOptions = {},
+): Promise<OpenAiResponsesTools> {
+  assertSupported(sdk);
+  const agent = await AgentTools.offer(view, options, { target: "openai", canGrow: true });
+  const tools = agent.definitions.map(toolOf);
+  agent.onAdded = (definition) => tools.push(toolOf(definition));
+  const { setAside, instructions } = agent;
+  const call: OpenAiResponsesTools["call"] = async ({ name, arguments: args, call_id }, { signal } = {}) =>
+    outputOf(call_id, await agent.call(name, args, { callId: call_id, signal }));
+  return {
+    tools,
+    setAside,
+    instructions,
+    call,
+    answer: ({ output }, given) =>
+      Promise.all(output.flatMap((item) => (item.type === "function_call" ? [call(item, given)] : []))),
+  };
+}
+
+/** The messages of a prompt of a server, by its id or `server.prompt`, as items of `input`. */
+export async function openAiResponsesPrompt(
+  view: View,
+  id: string,
+  args: Record<string, string> = {},
+  options: MessageOptions = {},
+): Promise<Item[]> {
+  const messages = await promptMessages(view, id, args, options);
+  return messages.map(({ role, parts }) =>
+    role === "user" ? { role, content: parts.map(inputPart) } : { role, content: textOf(parts) },
+  );
+}
+
+/** A user's text with what its `@server:uri` mentions stand for, as the content of a message. */
+export async function openAiResponsesMentions(
+  view: View,
+  text: string,
+  options: MessageOptions = {},
+): Promise<UserPart[]> {
+  const attached = await mentionParts(view, text, options);
+  return [{ type: "input_text", text }, ...attached.map(inputPart)];
+}
+
+function toolOf({ name, description, schema }: Definition): Tool {
+  return { type: "function", name, description, parameters: schema, strict: false };
+}
+
+function outputOf(call_id: string, result: ModelResult): Output {
+  const { parts } = result;
+  const isText = parts.every(({ type }) => type === "text");
+  const output = isText || result.isError ? errorText(result, textOf(parts)) : parts.map(inputPart);
+  return { type: "function_call_output", call_id, output };
+}
+
+function inputPart(part: ModelPart): OutputPart {
+  if (part.type === "text") return { type: "input_text", text: part.text };
+  if (isImage(part)) return { type: "input_image", image_url: dataUrl(part), detail: "auto" };
+  if (isDocument(part)) return { type: "input_file", file_data: dataUrl(part), filename: fileName(part) };
+  return { type: "input_text", text: inWords(part) };
+}
