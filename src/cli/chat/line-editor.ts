@@ -147,7 +147,8 @@ export class LineEditor {
     const own = end === -1 ? text : text.slice(0, end + 1);
     if (!this.#line || own === "") return;
     this.#line.isOver = end !== -1;
-    this.#line.keys.write(own);
+    // A Tab among other characters would be taken as text.
+    for (const piece of own.split(/(\t)/)) if (piece !== "") this.#line.keys.write(piece);
     this.#ahead += text.slice(own.length);
   }
 

@@ -39,10 +39,10 @@ export async function mcpScreen(
     if (rows.length === 0) return terminal.out(noServersText);
     show(board, rows, terminal);
     if (!ask) return;
+    const width = Math.max(...rows.map(({ name }) => safe(name).length));
     const choices = rows.map((row) => ({
       value: row.name,
-      label: safe(row.name),
-      hint: stateLook(row, Date.now()).word,
+      label: `${safe(row.name).padEnd(width)}  ${stateLook(row, Date.now()).word}`,
     }));
     const back = { value: "\0back", label: "Back to the conversation" };
     const chosen = await ask.choose(

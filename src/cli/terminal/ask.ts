@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import { printable } from "../../lib/printable.ts";
+import { displayWidth, wrapText } from "./text-width.ts";
 
 /**
  * Asks a person. Each question resolves to `undefined` if the person cancels it (Esc, Ctrl-C) or the signal is
@@ -47,7 +48,7 @@ export type Check<T> = (answer: T) => string | undefined;
 export function clackAsk(output: Writable): Ask {
   const load = () => import("@clack/prompts");
   return {
-    say: async (text) => (await load()).log.message(printable(text), { output }),
+    say: async (text) => (await load()).log.message(fitted(printable(text), output), { output }),
     text: async ({ message, initial, example, check }, signal) => {
       const { text } = await load();
       const question = {
@@ -115,6 +116,19 @@ async function whileAsked<T>(signal: AbortSignal, ask: (own: AbortSignal) => Pro
   } finally {
     signal.removeEventListener("abort", abort);
   }
+}
+
+/** Wraps long lines, which would lose the guide at their left. What continues a line is indented like it. */
+function fitted(text: string, output: Writable & { columns?: number }): string {
+  const width = Math.max(20, (output.columns ?? 80) - 4);
+  return text
+    .split("\n")
+    .flatMap((line) => {
+      const [indent = ""] = /^ */.exec(line) ?? [];
+      if (displayWidth(line) <= width || indent.length > width / 2) return [line];
+      return wrapText(line.slice(indent.length), width - indent.length).map((piece) => indent + piece);
+    })
+    .join("\n");
 }
 
 function printableProblem(problem: string | undefined): string | undefined {

@@ -8,6 +8,7 @@ export function stateLook(row: StatusRow, now: number): { word: string; style: S
     case "connected":
       return { word: "connected", style: "green" };
     case "idle":
+      return { word: "idle", style: "dim" };
     case "connecting":
       return { word: row.detail?.startsWith("installing") ? "installing…" : "connecting…", style: "cyan" };
     case "degraded":
