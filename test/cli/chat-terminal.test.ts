@@ -34,8 +34,10 @@ describe.skipIf(!hasTmux)("M66 a conversation on a terminal", () => {
     (config.mcpServers["it"] as { args: string[] }).args[1] = JSON.stringify({ log });
     box.write(file, { ...config, approval: { tools: { crash: "approve" } } });
     const screen = onScreen(box, ["chat"], { columns: 100, rows: 60 });
-    const shows = (text: string) => expect.poll(screen.capture, { timeout: 15_000 }).toContain(text);
-    const isReady = () => expect.poll(() => screen.capture().trimEnd(), { timeout: 15_000 }).toMatch(/\n>$/);
+    const shows = async (text: string) =>
+      await expect.poll(screen.capture, { timeout: 15_000 }).toContain(text);
+    const isReady = async () =>
+      await expect.poll(() => screen.capture().trimEnd(), { timeout: 15_000 }).toMatch(/\n>$/);
     const says = async (text: string) => {
       await isReady();
       screen.type(text, "Enter");
