@@ -22,7 +22,7 @@ export type Emit = (event: PlugboardEvent) => void;
 
 export type ConnectionStateName =
   | "disabled"
-  | "idle"
+  | "ready"
   | "connecting"
   | "connected"
   | "degraded"
@@ -32,7 +32,7 @@ export type ConnectionStateName =
   | "needs-registration"
   | "closed";
 
-export type DisabledReason = "config" | "policy" | "untrusted" | "invalid" | "missing-value" | "loop";
+export type DisabledReason = "off" | "policy" | "untrusted" | "invalid" | "missing-value" | "loop";
 
 /** An error in events, status and JSON output. */
 export interface ErrorSummary {

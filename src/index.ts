@@ -1,3 +1,5 @@
+import "./lib/require-runtime.ts";
+
 // Start here: a configuration, and all of its servers as one object.
 export { loadConfig, Workspace } from "./workspace/workspace.ts";
 export type { WorkspaceOptions } from "./workspace/workspace.ts";
@@ -14,6 +16,8 @@ export type { ListState, View, ViewOptions } from "./hub/view.ts";
 export type { Use } from "./servers/connection-key.ts";
 export type { Introduction } from "./servers/server-memory.ts";
 export type { ServerReport } from "./servers/server-report.ts";
+export { serverState, serverStates } from "./lib/server-state.ts";
+export type { ServerStateName } from "./lib/server-state.ts";
 export type { Store } from "./store/store.ts";
 export type { Environment, Folders } from "./lib/folders.ts";
 export { version } from "./lib/version.ts";
@@ -36,6 +40,7 @@ export type { ListedEntry, ListOptions, ToolListOptions } from "./catalog/settin
 export type { FoundTool, SearchOptions } from "./catalog/search.ts";
 export type { ToolEntry } from "./catalog/tool-entry.ts";
 export type { ApprovalEntry, Approvals, RevokedApprovals } from "./hub/approvals.ts";
+export { hidingRule } from "./hub/explain-tool.ts";
 export type { ApprovalExplanation, ToolExplanation, ToolRule } from "./hub/explain-tool.ts";
 export { conditionWords } from "./calls/approvals/words.ts";
 export { innerCall, innerParams } from "./hub/offer/inner-call.ts";
@@ -111,7 +116,7 @@ export type { SecretSource } from "./config/expand.ts";
 
 // Configuration: reading, comparing, following, explaining and showing it.
 export type * from "./config/model.ts";
-export type { ConfigLiteral } from "./config/literal.ts";
+export type { ConfigLiteral, FileLiteral, LiteralServer } from "./config/literal.ts";
 export type { ManagedPolicy } from "./config/policy/policy.ts";
 export type { ChatSettings } from "./config/chat-schema.ts";
 export { configJsonSchema } from "./config/schema.ts";

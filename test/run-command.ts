@@ -6,13 +6,29 @@ export interface CommandRun {
   err: string;
 }
 
+interface RunOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  input?: string;
+}
+
 /** Runs a program of ours under the Node.js that runs the tests, and waits for its end. */
-export async function runNode(
+export function runNode(args: readonly string[], options: RunOptions = {}): Promise<CommandRun> {
+  return runProgram(process.execPath, args, options);
+}
+
+/** Runs a line as a person types it. */
+export function runShell(line: string, options: RunOptions = {}): Promise<CommandRun> {
+  return runProgram("bash", ["-c", line], options);
+}
+
+export async function runProgram(
+  program: string,
   args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string>; input?: string } = {},
+  options: RunOptions = {},
 ): Promise<CommandRun> {
   const { input, ...rest } = options;
-  const child = spawn(process.execPath, args, { ...rest, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(program, args, { ...rest, stdio: ["pipe", "pipe", "pipe"] });
   let out = "";
   let err = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => void (out += text));

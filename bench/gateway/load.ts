@@ -2,7 +2,8 @@
  * Calls a tool over keep-alive connections as fast as the answers come, in a process of its own. Started with `fork`;
  * every `Order` is answered with an `Outcome`. Each answer is looked at: its status, its id, its size.
  */
-import { Pool } from "undici";
+import { Connections } from "./connections.ts";
+import type { Reply } from "./connections.ts";
 import { connectSse } from "./sse-peer.ts";
 
 export interface Target {
@@ -33,11 +34,8 @@ export interface Outcome {
   firstFailure?: string;
 }
 
-/** Sends one body and resolves with the answer: its first bytes, and how many there were. */
-export type Exchange = (
-  id: number,
-  body: string,
-) => Promise<{ status: number; head: string; length: number }>;
+/** Sends one body and resolves with the answer to it. */
+export type Exchange = (id: number, body: string) => Promise<Reply>;
 
 const modern = "2026-07-28";
 const legacy = "2025-06-18";
@@ -124,48 +122,24 @@ async function connect(target: Target): Promise<Exchange> {
     ...target.headers,
   };
   const { origin, pathname } = new URL(target.url);
-  const pool = new Pool(origin, { connections: 32, pipelining: 1 });
-  const post = (body: string, headers: Record<string, string>) =>
-    exchangeOf(pool, pathname, { ...common, ...headers })(0, body);
+  const connections = new Connections(origin);
+  const exchangeWith = (headers: Record<string, string>): Exchange => {
+    const prefix = connections.prefix(pathname, { ...common, ...headers });
+    return (_id, body) => connections.post(prefix, body);
+  };
   if (target.era === "modern")
-    return exchangeOf(pool, pathname, {
-      ...common,
+    return exchangeWith({
       "mcp-protocol-version": modern,
       "mcp-method": "tools/call",
       "mcp-name": target.tool,
     });
-  const { status, head, session } = await post(initialize, {});
+  const { status, head, session } = await exchangeWith({})(0, initialize);
   if (status !== 200) return () => Promise.resolve({ status, head: `initialize: ${head}`, length: 0 });
   const headers = {
     "mcp-protocol-version": legacy,
     ...(session !== undefined && { "mcp-session-id": session }),
   };
-  await post(initialized, headers);
-  return exchangeOf(pool, pathname, { ...common, ...headers });
-}
-
-/** One request without promises and streams in between: undici's own dispatch. */
-function exchangeOf(pool: Pool, path: string, headers: Record<string, string>) {
-  return (_id: number, body: string) =>
-    new Promise<{ status: number; head: string; length: number; session?: string }>((resolve, reject) => {
-      let [status, length] = [0, 0];
-      let head = "";
-      let session: string | undefined;
-      pool.dispatch(
-        { path, method: "POST", headers, body },
-        {
-          onRequestStart() {},
-          onResponseStart(_controller, statusCode, answered) {
-            status = statusCode;
-            session = answered["mcp-session-id"] as string | undefined;
-          },
-          onResponseData(_controller, chunk) {
-            if (length < 1000) head += chunk.toString("latin1", 0, 1000);
-            length += chunk.length;
-          },
-          onResponseEnd: () => resolve({ status, head, length, ...(session !== undefined && { session }) }),
-          onResponseError: (_controller, error) => reject(error),
-        },
-      );
-    });
+  const exchange = exchangeWith(headers);
+  await exchange(0, initialized);
+  return exchange;
 }

@@ -1,13 +1,12 @@
 import { get } from "node:http";
-import { Pool } from "undici";
 import { EventStreamParser } from "../../src/servers/transports/http/event-stream.ts";
+import { Connections } from "./connections.ts";
+import type { Reply } from "./connections.ts";
 import type { Exchange } from "./load.ts";
-
-type Answer = Awaited<ReturnType<Exchange>>;
 
 /** Connects to a gateway that has only the HTTP+SSE transport of 2024-11-05: all answers come on one stream. */
 export async function connectSse(url: string, initialize: string, initialized: string): Promise<Exchange> {
-  const waiting = new Map<number, (answer: Answer) => void>();
+  const waiting = new Map<number, (answer: Reply) => void>();
   const endpoint = await new Promise<string>((resolve, reject) => {
     const parser = new EventStreamParser({
       maxEventLength: 64 << 20,
@@ -29,15 +28,11 @@ export async function connectSse(url: string, initialize: string, initialized: s
   });
   const { origin } = new URL(url);
   const { pathname, search } = new URL(endpoint, url);
-  const pool = new Pool(origin, { connections: 32 });
-  const post = async (body: string) => {
-    const headers = { "content-type": "application/json" };
-    const answer = await pool.request({ path: pathname + search, method: "POST", headers, body });
-    await answer.body.dump();
-    return answer.statusCode;
-  };
+  const connections = new Connections(origin);
+  const prefix = connections.prefix(pathname + search, { "content-type": "application/json" });
+  const post = async (body: string) => (await connections.post(prefix, body)).status;
   const exchange: Exchange = async (id, body) => {
-    const answer = new Promise<Answer>((resolve) => waiting.set(id, resolve));
+    const answer = new Promise<Reply>((resolve) => waiting.set(id, resolve));
     const status = await post(body);
     return status < 300 ? answer : { status, head: "the message was refused", length: 0 };
   };

@@ -14,7 +14,7 @@ export interface ResourceContents {
 /** Reads a resource from its server with `resources/read`; never fetches the URI itself. */
 export async function readResource(server: string, uri: string, inputs: Inputs): Promise<ResourceContents> {
   const what = `the resource ${uri.slice(0, 200)}`;
-  const result = await resultOf(server, what, await withInputs({ uri }, inputs));
+  const result = await resultOf(server, "resources", what, await withInputs({ uri }, inputs));
   if (!Array.isArray(result["contents"]))
     throw new PlugboardError("protocol-error", `"${server}" sent a result without contents.`, { server });
   return result as ResourceContents;
@@ -34,7 +34,7 @@ export async function getPrompt(
   inputs: Inputs,
 ): Promise<PromptMessages> {
   const params = { name, ...(Object.keys(args).length > 0 && { arguments: args }) };
-  const result = await resultOf(server, `the prompt ${name}`, await withInputs(params, inputs));
+  const result = await resultOf(server, "prompts", `the prompt ${name}`, await withInputs(params, inputs));
   if (!Array.isArray(result["messages"]))
     throw new PlugboardError("protocol-error", `"${server}" sent a result without messages.`, { server });
   return result as PromptMessages;
@@ -62,13 +62,22 @@ export async function complete(
     : [];
 }
 
+const methodNotFound = -32_601;
+
 async function resultOf(
   server: string,
+  offered: "resources" | "prompts",
   what: string,
   answer: JsonRpcAnswer,
 ): Promise<Record<string, unknown>> {
   if ("result" in answer) return answer.result;
   const { code, message } = answer.error;
+  if (code === methodNotFound)
+    throw new PlugboardError("server-error", `"${server}" offers no ${offered}.`, {
+      server,
+      data: { rpcCode: code },
+      hint: `\`plugboard status ${server}\` shows what it offers.`,
+    });
   throw new PlugboardError("server-error", `"${server}" did not return ${what}: ${message} (${code}).`, {
     server,
     data: { rpcCode: code },

@@ -1,12 +1,16 @@
-import { describeOrigin } from "../index.ts";
-import type { WritableScope } from "../index.ts";
+import { describeOrigin, lostRule } from "../index.ts";
+import type { LoadedConfig, Origin, ServerEntry, Workspace, WritableScope } from "../index.ts";
+import { connectServers } from "./connect-servers.ts";
 import { keepSecret } from "./keep-secret.ts";
 import { plainSecrets, warnOfPlainSecrets } from "./plain-secrets.ts";
+import { printLines } from "./terminal/live-area.ts";
 import { json, safe } from "./terminal/print.ts";
-import { describeServer } from "./views/server.ts";
+import { findingLines } from "./views/finding.ts";
+import { describeServer, targetOf, transportOf } from "./views/server.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { withWorkspace } from "./verb.ts";
 import type { CommonOptions } from "./verb.ts";
+import { onlyServers } from "./with-hub.ts";
 
 /** The value of a `${secret:NAME}` that the new entry uses. */
 export interface KeptSecret {
@@ -15,7 +19,7 @@ export interface KeptSecret {
   value?: string;
 }
 
-/** Shared by `add` and `add-json`: writes the entry and reports where it went. */
+/** Shared by `add` and `add-json`: writes the entry, reports where it went, and offers to try it. */
 export async function addServer(
   name: string,
   written: Record<string, unknown>,
@@ -29,26 +33,61 @@ export async function addServer(
       force: options.force ?? false,
     });
     if (secret?.value !== undefined) await keepSecret(await workspace.vault(), secret.name, secret.value);
-    const entry = (await workspace.load()).servers.get(name);
+    const config = await workspace.load({ secrets: true });
+    const entry = config.servers.get(name);
+    const shadowing = entry && entry.origin.file !== origin.file ? entry : undefined;
     const plain = plainSecrets(name, written, origin);
     if (options.json) {
-      const server = entry && describeServer(entry);
-      terminal.out(
-        json({ added: name, ...origin, server, ...(plain.length > 0 && { plainSecrets: plain }) }),
-      );
-      return;
+      const server = shadowing ? { name, ...shortly(written) } : entry && describeServer(entry);
+      const over = shadowing && { shadowedBy: shadowing.origin };
+      const secrets = plain.length > 0 && { plainSecrets: plain };
+      return terminal.out(json({ added: name, ...origin, server, ...over, ...secrets }));
     }
-    const { type, target } = entry ? describeServer(entry) : { type: "", target: "" };
+    const { type, target } = shortly(written);
     terminal.out(
       `Added ${type} server ${safe(name)} to ${safe(describeOrigin(origin))}\n  ${safe(target)}\n`,
     );
     warnOfPlainSecrets(name, plain, origin, terminal);
-    if (entry && entry.origin.file !== origin.file) {
-      terminal.err(
-        `note: ${safe(describeOrigin(entry.origin))} also has a server with this name and takes precedence.\n`,
-      );
-    } else if (entry?.status.kind === "disabled") {
-      terminal.err(`note: ${safe(entry.status.message)}. ${safe(entry.status.hint)}\n`);
-    }
+    if (shadowing) return terminal.err(shadowNote(shadowing, origin));
+    if (entry?.status.kind === "disabled")
+      return terminal.err(`note: ${safe(entry.status.message)}. ${safe(entry.status.hint)}\n`);
+    await offerToTry(name, config, workspace, terminal);
   });
+}
+
+function shortly(written: Record<string, unknown>): { type: string; target: string } {
+  return { type: transportOf({ config: written }), target: targetOf({ written }) };
+}
+
+/** The entry that was added is not the one that is used here. */
+function shadowNote({ name, origin, written }: ServerEntry, { scope }: Origin): string {
+  const used = `the one in ${describeOrigin(origin)} is used: ${targetOf({ written })}`;
+  const remedy = `remove that one, or choose another name for the one in the ${scope} scope`;
+  return `note: ${safe(name)} is shadowed here, and ${safe(used)}. To use yours, ${safe(remedy)}.\n`;
+}
+
+/** A person who added a server wants to know whether it works. The entry stays, whatever comes of it. */
+async function offerToTry(
+  name: string,
+  config: LoadedConfig,
+  workspace: Workspace,
+  terminal: Terminal,
+): Promise<void> {
+  if (!terminal.isInteractive || !terminal.ask || lostRule(config)) return;
+  const question = { message: `Try ${name} now? It is started, and its tools are counted.`, initial: true };
+  const { signal } = new AbortController();
+  if ((await terminal.ask.confirm(question, signal)) !== true) return;
+  const { findings } = await connectServers(
+    workspace,
+    onlyServers(config, [name]),
+    { isQuiet: false },
+    terminal,
+  );
+  const width = terminal.isLive ? terminal.columns - 1 : Infinity;
+  terminal.out(
+    printLines(
+      findings.flatMap((finding) => findingLines(finding, width)),
+      terminal,
+    ),
+  );
 }

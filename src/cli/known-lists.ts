@@ -83,7 +83,7 @@ export function reportLists(hub: Hub, { states, failures, isWhole }: ListOutcome
   const oldest = Math.min(...remembered.map(({ at = 0 }) => at));
   const off = hub
     .status()
-    .filter(({ state, disabledReason }) => state === "disabled" && disabledReason !== "config");
+    .filter(({ state, disabledReason }) => state === "disabled" && disabledReason !== "off");
   const notes = [
     ...(remembered.length > 0
       ? [`As of ${ageWords(Date.now() - oldest)}. Use --refresh to ask the servers.`]

@@ -2,6 +2,7 @@ import { PlugboardError, errorTable, isPlugboardError } from "../index.ts";
 import type { ErrorCode, Hub, ToolExplanation } from "../index.ts";
 import { joinArgv } from "../lib/argv.ts";
 import { serverIn } from "./find.ts";
+import { statusWords } from "./views/tool-status.ts";
 
 /** Whether a tool can be called now, later, only after somebody did something, or not at all. */
 export interface Readiness {
@@ -64,10 +65,10 @@ async function checkTool(
 }
 
 function judge(tool: string, explanation: ToolExplanation): Readiness {
-  const { id, server, status, because, approval, pin } = explanation;
+  const { id, server, status, approval, pin } = explanation;
   const about = { tool, id, server };
   const hint = `Run \`${joinArgv(["plugboard", "explain", id])}\` to see which rule decides it.`;
-  const reason = `it is ${status}: ${because}`;
+  const reason = `it is ${statusWords(explanation, explanation.decidedBy)}`;
   if (status !== "available" && pin && pin.state !== "same")
     return { ...about, state: "blocked", reason, hint: pinHint(server, pin.state), code: "lock-mismatch" };
   if (status !== "available") return { ...about, state: "blocked", reason, hint, code: "tool-hidden" };

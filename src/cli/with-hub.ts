@@ -1,7 +1,7 @@
 import { assertNoLostRule, createHub, lostRule } from "../index.ts";
 import type { Hub, Interact, IssuerChosen, LoadedConfig, ServerEntry, Workspace } from "../index.ts";
 import { painter, safe } from "./terminal/print.ts";
-import { diagnosticLine } from "./terminal/report.ts";
+import { diagnosticLine, exitCodeOfMistakes } from "./terminal/report.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 export interface HubUse {
@@ -87,17 +87,22 @@ function issuerWords({ server, issuer, endpoints, sends }: IssuerChosen): string
   return `note: ${what}, which the server named; it is not configured. From now on it is sent nowhere else. To choose it yourself, set \`oauth.issuer\`.`;
 }
 
-/** The configuration for a verb that uses servers. Refuses if rules of the user are missing in it. */
-export async function loadForUse(workspace: Workspace): Promise<LoadedConfig> {
-  const config = await workspace.load();
+/** The configuration for a verb that uses servers. Refuses if rules of the user are missing in it. For `secrets`, see `Workspace.load`. */
+export async function loadForUse(
+  workspace: Workspace,
+  options: { secrets?: boolean } = {},
+): Promise<LoadedConfig> {
+  const config = await workspace.load(options);
   assertNoLostRule(config);
   return config;
 }
 
-/** Shows a verb that only looks what it looks past. */
+/** Shows a verb that only looks what it looks past. What it shows is then not the whole, so it fails. */
 export function reportLostRule(config: LoadedConfig, terminal: Terminal): void {
   const mistake = lostRule(config);
-  if (mistake) terminal.err(diagnosticLine(mistake, terminal));
+  if (!mistake) return;
+  terminal.err(diagnosticLine(mistake, terminal));
+  terminal.exitCode = exitCodeOfMistakes([mistake]);
 }
 
 /** Limits a configuration to the named servers, or to all if none is named, with connections that can be observed. */

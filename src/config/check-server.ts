@@ -156,6 +156,8 @@ function checkFieldValues(entry: Record<string, unknown>, path: Path): Finding[]
       `write "command": "${shownWord(program)}", "args": ${JSON.stringify(shownArgs(rest))}`,
     );
   }
+  if (typeof command === "string" && /^[a-z][a-z0-9+.-]*:\/\//i.test(command))
+    report("error", ["command"], "a program is expected here, not an address", "use `url`");
   if (typeof url === "string") checkUrl(url, report);
   if (typeof call === "number" && typeof max === "number" && max < call) {
     report("error", ["maxCallTimeoutMs"], "must not be smaller than `callTimeoutMs`");

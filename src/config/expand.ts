@@ -111,23 +111,51 @@ type Network = NonNullable<ServerConfig["network"]>;
 
 /** Finds variables that are not set and have no default, without looking up secrets, running commands or reading files. */
 export function missingVariables(entry: ServerEntry, env: Environment): MissingValue[] {
+  const { bearerTokenEnv, headersFromEnv = {}, isolation } = entry.config ?? {};
   const known = (name: string) =>
     own(env, name) !== undefined ||
     own(entry.variables, name) !== undefined ||
     // Set when a connection is made for a project.
-    (name === "PROJECT_ROOT" && entry.config?.isolation === "project");
-  return expandedFields(entry.config ?? {})
+    (name === "PROJECT_ROOT" && isolation === "project");
+  const forHeaders = Object.entries(headersFromEnv).map(([header, name]) => ({
+    field: `headersFromEnv.${header}`,
+    isMissing: own(env, name) === undefined,
+    name,
+  }));
+  const forToken =
+    bearerTokenEnv === undefined
+      ? []
+      : [{ field: "bearerTokenEnv", isMissing: !own(env, bearerTokenEnv), name: bearerTokenEnv }];
+  return [
+    ...neededReferences(entry)
+      .filter(({ reference: { kind, name } }) => kind === "env" && !known(name))
+      .map(({ reference, field }) => ({ reference: shownReference(reference), field })),
+    ...[...forHeaders, ...forToken]
+      .filter(({ isMissing }) => isMissing)
+      .map(({ field, name }) => ({ reference: shownReference({ kind: "env", name }), field })),
+  ];
+}
+
+/** Finds secrets that are not set and have no default. One that cannot be looked up may be set, so it is not missing. */
+export async function missingSecrets(entry: ServerEntry, secrets: SecretSource): Promise<MissingValue[]> {
+  const needed = neededReferences(entry).filter(({ reference }) => reference.kind === "secret");
+  const found = await Promise.all(
+    needed.map(async ({ reference, field }) => {
+      const value = await secrets(reference.name).catch(() => "");
+      return value === undefined ? [{ reference: shownReference(reference), field }] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** The references without a default, and the field of each. */
+function neededReferences({ config = {} }: Pick<ServerEntry, "config">) {
+  return expandedFields(config)
     .flatMap(([field, value]) => textsIn(value, field))
     .flatMap(([field, text]) =>
-      parseTemplate(text)
-        .filter(
-          (part) =>
-            typeof part !== "string" &&
-            part.kind === "env" &&
-            part.fallback === undefined &&
-            !known(part.name),
-        )
-        .map((part) => ({ reference: shownReference(part as Reference), field })),
+      parseTemplate(text).flatMap((part) =>
+        typeof part === "string" || part.fallback !== undefined ? [] : [{ reference: part, field }],
+      ),
     );
 }
 

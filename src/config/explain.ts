@@ -37,7 +37,7 @@ export function explainServer(config: LoadedConfig, name: string): ServerExplana
 }
 
 function decidedBy({ status, fields }: ServerEntry): Pick<ServerExplanation, "decidedBy"> {
-  if (status.kind !== "disabled" || status.reason !== "config") return {};
+  if (status.kind !== "disabled" || status.reason !== "off") return {};
   const rule = ["enabled", "disabled"].find((field) => Object.hasOwn(fields, field));
   const origin = rule === undefined ? undefined : fields[rule];
   return rule !== undefined && origin ? { decidedBy: { rule, origin } } : {};

@@ -1,4 +1,5 @@
 import { canonicalJson } from "../lib/canonical.ts";
+import { contentOf } from "./import.ts";
 import type { ForeignFile, PlannedServer } from "./import.ts";
 import type { LoadedConfig } from "./model.ts";
 import type { WritableScope } from "./places.ts";
@@ -55,8 +56,8 @@ function serverName(
   existing: LoadedConfig,
 ): string | undefined {
   const plan = servers.find(({ from }) => from.file === file && from.name === name);
-  if (!plan || plan.action === "taken") return undefined;
+  if (!plan || plan.action === "taken" || plan.action === "left") return undefined;
   if (plan.action === "add" || existing.servers.has(plan.name)) return plan.name;
-  const content = canonicalJson(plan.config);
-  return servers.find((one) => one.action === "add" && canonicalJson(one.config) === content)?.name;
+  const content = contentOf(plan.config);
+  return servers.find((one) => one.action === "add" && contentOf(one.config) === content)?.name;
 }

@@ -78,8 +78,11 @@ export interface PlannedServer {
   config: ServerConfig;
   scope: WritableScope;
   from: { client: string; title: string; file: string; name: string; scope: "user" | "project" };
-  /** `same`: already configured here. `taken`: the name is configured here with different content. */
-  action: "add" | "same" | "taken";
+  /**
+   * `same`: already configured here. `taken`: the name is configured here with different content. `left`: somebody chose
+   * not to import it.
+   */
+  action: "add" | "same" | "taken" | "left";
   notes: Note[];
 }
 
@@ -92,15 +95,34 @@ export function planImport(
   const configured = new Set([...config.servers.keys()].map((name) => name.toLowerCase()));
   const added: Added = { contents: new Set(), names: new Set(), configured };
   return files.flatMap((file) =>
-    file.imported.servers.map((server) => {
+    file.imported.servers.flatMap((server) => {
       const plan = planServer(server, file, config, added, scope);
-      if (plan.action === "add") {
-        added.contents.add(canonicalJson(plan.config));
-        added.names.add(plan.name.toLowerCase());
-      }
-      return plan;
+      if (plan.action !== "add") return [plan];
+      added.contents.add(contentOf(plan.config));
+      added.names.add(plan.name.toLowerCase());
+      return server.offHere && plan.scope !== "local" ? offForThisProject(plan) : [plan];
     }),
   );
+}
+
+/** What a server is, whether or not it is switched on. */
+export function contentOf(config: ServerConfig): string {
+  return canonicalJson(switchedOn(config));
+}
+
+function switchedOn(config: ServerConfig): ServerConfig {
+  const { enabled: _, ...rest } = config;
+  return rest;
+}
+
+/** A server that only this project switches off stays on in the others: an entry in the local scope shadows it. */
+function offForThisProject(plan: PlannedServer): PlannedServer[] {
+  const message = "is false for this project only";
+  const note: Note = { kind: "translated", field: "enabled", message };
+  return [
+    { ...plan, config: switchedOn(plan.config) },
+    { ...plan, scope: "local", notes: [note] },
+  ];
 }
 
 /** What the import adds so far. */
@@ -123,16 +145,22 @@ function planServer(
   let name = validName(original);
   if (name !== original)
     notes.push({ kind: "translated", field: "name", message: `"${original}" is renamed to "${name}"` });
-  const content = canonicalJson(config);
-  const ours = existing.servers.get(name)?.config;
-  const isSame = (ours !== undefined && canonicalJson(ours) === content) || added.contents.has(content);
+  const content = contentOf(config);
+  const other = `${name.slice(0, 40)}-${format.id}`;
+  // An earlier import may have had to rename it.
+  const known = [name, other].find((one) => {
+    const ours = existing.servers.get(one)?.config;
+    return ours !== undefined && contentOf(ours) === content;
+  });
+  name = known ?? name;
+  const isSame = known !== undefined || added.contents.has(content);
   if (!isSame && added.names.has(name.toLowerCase())) {
     notes.push({
       kind: "translated",
       field: "name",
       message: `another server that is imported is called "${name}"`,
     });
-    name = freeName(`${name.slice(0, 40)}-${format.id}`, added.names);
+    name = freeName(other, added.names);
   }
   const target = scope ?? (local ? "local" : fileScope);
   const action = isSame ? "same" : added.configured.has(name.toLowerCase()) ? "taken" : "add";

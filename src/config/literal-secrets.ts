@@ -11,6 +11,8 @@ import { escapeTemplate, parseTemplate, printReference } from "./template.ts";
 export interface LiteralSecret {
   /** Such as `headers.Authorization` or `args[1]`. */
   field: string;
+  /** What a person calls it: `API_KEY`, `--api-key`, `the header Authorization`. */
+  label: string;
   /** A name for it, as in `${secret:NAME}`. */
   name: string;
   /** The secret itself, without a scheme such as `Bearer`. Never show it. */
@@ -22,6 +24,8 @@ export interface SecretReplacement {
   path: Path;
   value: unknown;
 }
+
+type Place = Pick<LiteralSecret, "field" | "label">;
 
 type Refer = (secret: LiteralSecret) => string;
 
@@ -93,8 +97,8 @@ function inEnv(env: unknown, owner: string, refer: Refer): SecretReplacement[] {
     const field = `env.${key}`;
     const replaced =
       looksSecret(key) || isKnownToken(value)
-        ? withoutLiterals(value, { field, name: constantCase(key) }, refer)
-        : withoutCredentials(value, field, `${owner}_${constantCase(key)}`, refer);
+        ? withoutLiterals(value, { field, label: key, name: constantCase(key) }, refer)
+        : withoutCredentials(value, { field, label: key }, `${owner}_${constantCase(key)}`, refer);
     return replaced === value ? [] : [{ path: ["env", key], value: replaced }];
   });
 }
@@ -105,7 +109,8 @@ function inHeaders(headers: unknown, owner: string, refer: Refer): SecretReplace
     const [, scheme = "", value = text] = /^((?:Bearer|Basic|Token) +)(.+)$/is.exec(text) ?? [];
     if (!looksSecret(key) && !isKnownToken(value)) return [];
     const name = `${owner}_${/^authorization$/i.test(key) ? "TOKEN" : constantCase(key)}`;
-    const replaced = scheme + withoutLiterals(value, { field: `headers.${key}`, name }, refer);
+    const about = { field: `headers.${key}`, label: `the header ${key}`, name };
+    const replaced = scheme + withoutLiterals(value, about, refer);
     return replaced === text ? [] : [{ path: ["headers", key], value: replaced }];
   });
 }
@@ -117,15 +122,22 @@ function inArgs(args: unknown, owner: string, refer: Refer): SecretReplacement[]
     const value = secretInArgument(args, index);
     if (value === undefined) {
       const [, option = "", given = word] = /^(--?[\w.-]+=)(.*)$/s.exec(word) ?? [];
+      const label = option === "" ? field : optionLabel(option);
       return isKnownToken(given)
-        ? option + withoutLiterals(given, { field, name: `${owner}_TOKEN` }, refer)
-        : option + withoutCredentials(given, field, owner, refer);
+        ? option + withoutLiterals(given, { field, label, name: `${owner}_TOKEN` }, refer)
+        : option + withoutCredentials(given, { field, label }, owner, refer);
     }
     const rest = word.slice(0, word.length - value.length);
-    const name = `${owner}_${optionName(rest === "" ? args[index - 1] : rest)}`;
-    return rest + withoutLiterals(value, { field, name }, refer);
+    const option = rest === "" ? args[index - 1] : rest;
+    const about = { field, label: optionLabel(option), name: `${owner}_${optionName(option)}` };
+    return rest + withoutLiterals(value, about, refer);
   });
   return words.some((word, index) => word !== args[index]) ? [{ path: ["args"], value: words }] : [];
+}
+
+/** `--token=` as `--token`. */
+function optionLabel(option = ""): string {
+  return option.replace(/[=:\s]+$/, "");
 }
 
 /** The last name in `--token`, `--token=` or `--env=API_KEY=`. */
@@ -147,34 +159,36 @@ function inOAuth(oauth: unknown, owner: string, refer: Refer): SecretReplacement
   return fields.flatMap(([inner, value, word]) => {
     if (typeof value !== "string") return [];
     const path = ["oauth", ...inner];
-    const replaced = withoutLiterals(value, { field: path.join("."), name: `${owner}_${word}` }, refer);
+    const field = path.join(".");
+    const replaced = withoutLiterals(value, { field, label: field, name: `${owner}_${word}` }, refer);
     return replaced === value ? [] : [{ path, value: replaced }];
   });
 }
 
 function inUrl(url: unknown, owner: string, refer: Refer): SecretReplacement[] {
   if (typeof url !== "string") return [];
-  const replaced = withoutParameters(url, "url", owner, refer);
+  const replaced = withoutParameters(url, { field: "url", label: "url" }, owner, refer);
   return replaced === url ? [] : [{ path: ["url"], value: replaced }];
 }
 
 /** A URL or connection string without its password and its secret parameters; other text as it is. */
-function withoutCredentials(text: string, field: string, owner: string, refer: Refer): string {
+function withoutCredentials(text: string, about: Place, owner: string, refer: Refer): string {
   const [, start = "", value, rest = ""] =
     /^([a-z][a-z0-9+.-]*:\/\/[^/?#\s:@]*:)([^\s?#]+)(@.*)$/is.exec(text) ?? [];
   if (value !== undefined) {
-    const password = withoutLiterals(value, { field, name: `${owner}_PASSWORD` }, refer);
-    return start + password + withoutParameters(rest, field, owner, refer);
+    const label = `the password in ${about.label}`;
+    const password = withoutLiterals(value, { ...about, label, name: `${owner}_PASSWORD` }, refer);
+    return start + password + withoutParameters(rest, about, owner, refer);
   }
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? withoutParameters(text, field, owner, refer) : text;
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? withoutParameters(text, about, owner, refer) : text;
 }
 
-function withoutParameters(url: string, field: string, owner: string, refer: Refer): string {
-  return url.replaceAll(/([?&])([^=&#?]+)=([^&#]*)/g, (whole, start: string, key: string, value: string) =>
-    looksSecretParameter(key)
-      ? `${start}${key}=${withoutLiterals(value, { field, name: `${owner}_${constantCase(key)}` }, refer)}`
-      : whole,
-  );
+function withoutParameters(url: string, { field, label }: Place, owner: string, refer: Refer): string {
+  return url.replaceAll(/([?&])([^=&#?]+)=([^&#]*)/g, (whole, start: string, key: string, value: string) => {
+    if (!looksSecretParameter(key)) return whole;
+    const about = { field, label: `${key} in ${label}`, name: `${owner}_${constantCase(key)}` };
+    return `${start}${key}=${withoutLiterals(value, about, refer)}`;
+  });
 }
 
 /**

@@ -1,9 +1,12 @@
+import { PlugboardError } from "../errors.ts";
 import type { Environment } from "../lib/folders.ts";
 import { homeFolder } from "../lib/folders.ts";
+import { printable } from "../lib/printable.ts";
 import { isRecord } from "../lib/record.ts";
 import { bareObject } from "./documents/document.ts";
 import { checkBundles, mergeServers, refuseUntrustedWithoutAllowList } from "./merge.ts";
-import type { LoadedConfig, ServerEntry } from "./model.ts";
+import type { Diagnostic, LoadedConfig, ServerEntry } from "./model.ts";
+import { withInheritedEnv } from "./own-settings.ts";
 import { checkConfig } from "./parse.ts";
 import { noPolicy } from "./policy/policy.ts";
 import type { ManagedPolicy } from "./policy/policy.ts";
@@ -18,30 +21,34 @@ export interface InProcess extends Omit<ServerConfig, "command" | "url" | "type"
   server: { connect(transport: never): Promise<void> };
 }
 
-/** A configuration written in code. It belongs to the program itself, so nothing in it needs to be trusted first. */
+/** A server as it is written in code. */
+export type LiteralServer = ServerConfig | InProcess;
+
+/**
+ * A configuration written in code, like one in a file. It belongs to the program itself, so nothing in it needs to be
+ * trusted first, and a mistake in it is thrown.
+ */
 export interface ConfigLiteral extends Settings {
-  servers: Record<string, ServerConfig | InProcess>;
+  servers: Record<string, LiteralServer>;
   bundles?: Record<string, BundleConfig>;
 }
 
+/** The same with the name that files and other clients use. */
+export interface FileLiteral extends Omit<ConfigLiteral, "servers"> {
+  mcpServers: Record<string, LiteralServer>;
+}
+
 export function fromLiteral<T extends { connect(transport: never): Promise<void> }>(
-  { servers, ...rest }: ConfigLiteral,
+  literal: ConfigLiteral | FileLiteral,
   env: Environment,
   policy: ManagedPolicy,
 ): { loaded: LoadedConfig; inProcess: Map<string, T> } {
   const inProcess = new Map<string, T>();
-  const written = bareObject();
-  for (const [name, server] of Object.entries(servers)) {
-    if (!isInProcess(server)) {
-      written[name] = server;
-      continue;
-    }
-    const { server: own, ...rest } = server;
-    inProcess.set(name, own as T);
-    // The schema requires a command or a URL; this placeholder stands for the server object.
-    written[name] = { ...rest, command: "in-process" };
-  }
-  const parsed = checkConfig({ ...rest, mcpServers: written }, { scope: "override" });
+  const { servers, mcpServers, ...rest } = literal as Partial<ConfigLiteral & FileLiteral>;
+  const containers = Object.entries({ mcpServers, servers }).flatMap(([key, container]) =>
+    container === undefined ? [] : [[key, withoutObjects(container, inProcess)] as const],
+  );
+  const parsed = checkConfig({ ...rest, ...Object.fromEntries(containers) }, { scope: "override" });
   const source = {
     scope: "override" as const,
     state: "used" as const,
@@ -59,7 +66,7 @@ export function fromLiteral<T extends { connect(transport: never): Promise<void>
   const known = nothingKnown();
   const entries = merged.map((entry): [string, ServerEntry] => [
     entry.name,
-    judgeServer(entry, {
+    judgeServer(withInheritedEnv(entry, parsed.settings), {
       policy,
       env,
       trust: { isTrusted: true, scripts: {} },
@@ -85,6 +92,50 @@ export function fromLiteral<T extends { connect(transport: never): Promise<void>
   };
 }
 
-function isInProcess(server: ServerConfig | InProcess): server is InProcess {
+/** Throws if a literal has mistakes. Names each where it stands: `mcpServers.files.comand`. */
+export function assertNoMistakes({ servers, diagnostics }: LoadedConfig): void {
+  const all = new Set([...diagnostics, ...[...servers.values()].flatMap((entry) => entry.diagnostics)]);
+  const mistakes = [...all].filter(({ severity }) => severity === "error");
+  const [first] = mistakes;
+  if (!first) return;
+  const shown = mistakes.slice(0, mostMistakes).map(mistakeText);
+  const more = mistakes.length - shown.length;
+  throw new PlugboardError(
+    "config-invalid",
+    `${shown.join(". ")}.${more > 0 ? ` There are ${more} more mistakes.` : ""}`,
+    {
+      ...(first.server !== undefined && { server: first.server }),
+      data: { findings: mistakes },
+      hint: "Correct the configuration that was passed in.",
+    },
+  );
+}
+
+const mostMistakes = 10;
+
+function mistakeText({ path, message, suggestion }: Diagnostic): string {
+  const text = `${path === "" ? "" : `${path}: `}${message}${suggestion ? `; ${suggestion}` : ""}`;
+  return printable(text, { oneLine: true }).replace(/\.$/, "");
+}
+
+/** The objects of servers in this process go to `inProcess`. */
+function withoutObjects<T>(container: Record<string, LiteralServer>, inProcess: Map<string, T>): unknown {
+  // What is not an object is a mistake, which is found with all others.
+  if (!isRecord(container)) return container;
+  const written = bareObject();
+  for (const [name, server] of Object.entries(container)) {
+    if (!isInProcess(server)) {
+      written[name] = server;
+      continue;
+    }
+    const { server: own, ...rest } = server;
+    inProcess.set(name, own as T);
+    // The schema requires a command or a URL; this placeholder stands for the server object.
+    written[name] = { ...rest, command: "in-process" };
+  }
+  return written;
+}
+
+function isInProcess(server: LiteralServer): server is InProcess {
   return isRecord(server) && "server" in server;
 }

@@ -8,11 +8,11 @@ import { literalSecrets } from "./literal-secrets.ts";
 import { loadPins } from "./lock/load-pins.ts";
 import { positionOf } from "./model.ts";
 import type { Diagnostic, LoadedConfig, ServerEntry, Source } from "./model.ts";
-import { withOwnSettings } from "./own-settings.ts";
+import { withInheritedEnv, withOwnSettings } from "./own-settings.ts";
 import { readPlugin } from "./plugins.ts";
 import { loadPolicy } from "./policy/policy.ts";
 import { nothingKnown } from "./policy/rules.ts";
-import { checkSecretFiles, withOwnSecretFiles } from "./secret-files.ts";
+import { checkSecretFiles, withSecretPaths } from "./secret-files.ts";
 import { readSources } from "./sources.ts";
 import type { ReadSource } from "./sources.ts";
 import { judgeServer } from "./usability.ts";
@@ -43,7 +43,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   const folders = options.folders ?? platformFolders(env, projectRoot);
   const policy = await loadPolicy(folders.managed);
   const read = await readSources({ ...options, cwd, env, folders, projectRoot });
-  const sources = read.map((source) => withOwnSettings(withOwnSecretFiles(source, folders.home)));
+  const sources = read.map((source) => withSecretPaths(withOwnSettings(source), folders.home));
   const trusted = await withTrustedSettings(sources, projectRoot, trust);
   const { settings, settingOrigins, settingRules } = mergeSettings(trusted);
   const plugins = await Promise.all(
@@ -71,7 +71,8 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
         )
       : { isTrusted: true as const, scripts: {} };
     const { diagnostics: own } = entry;
-    const warned = { ...entry, diagnostics: [...own, ...plainSecretWarnings(entry)] };
+    const inheriting = withInheritedEnv(entry, settings);
+    const warned = { ...inheriting, diagnostics: [...own, ...plainSecretWarnings(entry)] };
     servers.set(entry.name, judgeServer(warned, { policy, env, trust: verdict, known: knownToPolicy }));
   }
   const { pins, lockFiles, diagnostics: aboutLocks } = await loadPins(servers.values(), projectRoot, folders);
@@ -110,11 +111,11 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
 /** A project's file is shared with everybody who has the project. */
 function plainSecretWarnings({ name, origin, written, fields }: ServerEntry): Diagnostic[] {
   if (origin.scope !== "project") return [];
-  return literalSecrets(name, written).map(({ field }) => ({
+  return literalSecrets(name, written).map(({ field, label }) => ({
     severity: "warning",
     server: name,
     path: `mcpServers.${name}.${field}`,
-    message: "seems to be a secret in plain text, in a file that others may read",
+    message: `${label} seems to be a secret in plain text, in a file that others may read`,
     suggestion: `run \`${joinArgv(["plugboard", "secret", "move", name])}\``,
     ...positionOf(fields[field.split(/[.[]/)[0] ?? ""] ?? origin),
   }));

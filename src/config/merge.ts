@@ -97,48 +97,60 @@ export function mergeSettings(sources: readonly ReadSource[]): {
 }
 
 /** Merges bundles like servers, as whole entries, and checks them against the servers they name. */
-export function checkBundles(sources: readonly ReadSource[], servers: ReadonlyMap<string, ServerEntry>) {
+export function checkBundles(sources: readonly ReadSource[], servers: Servers) {
   const bundles = new Map<string, BundleEntry>();
   const diagnostics: Diagnostic[] = [];
   for (const bundle of sources.flatMap((source) => source.parsed.bundles)) {
     if (bundles.has(bundle.name)) continue;
-    const found = bundleProblems(bundle, servers);
+    const unknown = unknownServers(bundle, servers);
+    const unlisted = withoutAllowList(bundle, servers);
+    const found = [...unknown, ...unlisted];
     diagnostics.push(...found);
     const { config, ...rest } = bundle;
-    const isGood = config !== undefined && !found.some(({ severity }) => severity === "error");
+    // A server that is not there takes nothing away from the others of the bundle.
+    const isUsable = config !== undefined && unlisted.length === 0;
     bundles.set(bundle.name, {
       ...rest,
       diagnostics: [...bundle.diagnostics, ...found],
-      ...(isGood ? { config } : {}),
+      ...(isUsable ? { config } : {}),
     });
   }
   return { bundles, diagnostics };
 }
 
-function bundleProblems(
-  { name, config, origin, rules }: BundleEntry,
-  servers: ReadonlyMap<string, ServerEntry>,
-): Diagnostic[] {
-  const base = { path: formatPath(["bundles", name]), bundle: name, ...positionOf(origin) };
+type Servers = ReadonlyMap<string, ServerEntry>;
+
+function unknownServers({ name, config, origin, rules }: BundleEntry, servers: Servers): Diagnostic[] {
   return (config?.servers ?? []).flatMap((server, index): Diagnostic[] => {
-    const entry = servers.get(server);
-    if (!entry) {
-      const inside = server === config?.serverId ? "serverId" : `servers[${index}]`;
-      const near = nearest(server, servers.keys());
-      return [
-        {
-          ...base,
-          path: `${base.path}.${inside}`,
-          ...positionOf(rules[inside] ?? origin),
-          severity: "warning",
-          message: `there is no server "${server}"`,
-          suggestion: near === undefined ? "add it, or remove it from the bundle" : `did you mean "${near}"?`,
-        },
-      ];
-    }
-    const needsList = entry.config?.untrusted && !entry.config.tools?.allow && !config?.tools?.allow;
-    if (!needsList) return [];
-    const message = `"${server}" is untrusted, so the bundle or the server needs an allow list`;
-    return [{ ...base, severity: "error", message, suggestion: 'add "tools": { "allow": ["…"] }' }];
+    if (servers.has(server)) return [];
+    const inside = server === config?.serverId ? "serverId" : `servers[${index}]`;
+    const near = nearest(server, servers.keys());
+    return [
+      {
+        severity: "error",
+        path: `${formatPath(["bundles", name])}.${inside}`,
+        bundle: name,
+        message: `there is no server "${server}"`,
+        suggestion: near === undefined ? "add it, or remove it from the bundle" : `did you mean "${near}"?`,
+        ...positionOf(rules[inside] ?? origin),
+      },
+    ];
+  });
+}
+
+function withoutAllowList({ name, config, origin }: BundleEntry, servers: Servers): Diagnostic[] {
+  return (config?.servers ?? []).flatMap((server): Diagnostic[] => {
+    const { untrusted, tools } = servers.get(server)?.config ?? {};
+    if (!untrusted || tools?.allow || config?.tools?.allow) return [];
+    return [
+      {
+        severity: "error",
+        path: formatPath(["bundles", name]),
+        bundle: name,
+        message: `"${server}" is untrusted, so the bundle or the server needs an allow list`,
+        suggestion: 'add "tools": { "allow": ["…"] }',
+        ...positionOf(origin),
+      },
+    ];
   });
 }

@@ -1,34 +1,48 @@
+import type { Diagnostic, ServerEntry } from "./model.ts";
 import { positionOf } from "./model.ts";
-import type { Diagnostic } from "./model.ts";
+import type { Settings } from "./schema.ts";
 import type { ReadSource } from "./sources.ts";
 
-/** Settings that a project cannot make, trusted or not, and what they would let it do. */
-const own = {
-  approvals: "a project cannot choose who approves calls",
-  chat: "a project cannot choose where your conversations and your key are sent",
+/** Settings that only the user makes, and why a project cannot. */
+const ownOnly = {
+  approvals: "choose who approves calls",
+  chat: "choose where your conversations and your key are sent",
+  inheritEnv: "choose which of your variables all servers get",
+  secrets: "choose where your secrets come from",
 } as const;
 
-/** Drops what only the user may set from the settings of a project. */
+/** Drops these settings of a project, trusted or not, with a warning. */
 export function withOwnSettings(source: ReadSource): ReadSource {
   if (!source.needsTrust) return source;
-  return Object.entries(own).reduce(
-    (rest, [key, because]) => without(rest, key as keyof typeof own, because),
-    source,
-  );
-}
-
-function without(source: ReadSource, key: keyof typeof own, because: string): ReadSource {
   const { parsed } = source;
-  const { [key]: dropped, ...settings } = parsed.settings;
-  if (dropped === undefined) return source;
-  const { [key]: origin = { scope: source.scope }, ...settingOrigins } = parsed.settingOrigins;
-  const diagnostic: Diagnostic = {
+  const found = (Object.keys(ownOnly) as (keyof typeof ownOnly)[]).filter((key) => key in parsed.settings);
+  const without = <T extends object>(record: T): T =>
+    Object.fromEntries(
+      Object.entries(record).filter(([key]) => !(found as readonly string[]).includes(key)),
+    ) as T;
+  const diagnostics = found.map((key): Diagnostic => ({
     severity: "warning",
-    message: `ignored, because ${because}`,
+    message: `ignored, because a project cannot ${ownOnly[key]}`,
     suggestion: `set \`${key}\` in your own configuration (user or local scope)`,
     path: key,
-    ...positionOf(origin),
+    ...positionOf(parsed.settingOrigins[key] ?? { scope: source.scope }),
+  }));
+  if (found.length === 0) return source;
+  return {
+    ...source,
+    parsed: {
+      ...parsed,
+      settings: without(parsed.settings),
+      settingOrigins: without(parsed.settingOrigins),
+      diagnostics: [...parsed.diagnostics, ...diagnostics],
+    },
   };
-  const diagnostics = [...parsed.diagnostics, diagnostic];
-  return { ...source, parsed: { ...parsed, settings, settingOrigins, diagnostics } };
+}
+
+/** Adds the variables that all programs get to those that an entry names itself. */
+export function withInheritedEnv(entry: ServerEntry, { inheritEnv = [] }: Settings): ServerEntry {
+  const { config } = entry;
+  if (inheritEnv.length === 0 || config?.command === undefined) return entry;
+  const names = [...new Set([...(config.inheritEnv ?? []), ...inheritEnv])];
+  return { ...entry, config: { ...config, inheritEnv: names } };
 }

@@ -84,6 +84,12 @@ export const settingsSchema = z.strictObject({
     { queue: true, expireMs: 3_600_000 },
   ),
   elicitation: field(elicitationMode, "The default for servers that do not set it.", "ask"),
+  inheritEnv: field(
+    z.array(z.string().check(z.minLength(1))),
+    "Variables that all programs get from Plugboard's own environment, besides those of their own `inheritEnv`. `*` is a wildcard. Only in your own configuration, never in a project's.",
+    ["CORPORATE_*"],
+    "word",
+  ),
   startConcurrency: field(z.int().check(z.minimum(1), z.maximum(100)), "How many servers start at once.", 8),
   retry: field(retry, "The default for servers that do not set it.", { attempts: 2 }),
   store: field(

@@ -43,26 +43,11 @@ export async function secretFiles({ settings }: LoadedConfig): Promise<NamedSecr
   );
 }
 
-/**
- * Makes the paths of `.env` files absolute. Drops those of a project, trusted or not: it must not choose what servers
- * receive as the user's secrets.
- */
-export function withOwnSecretFiles(source: ReadSource, home: string): ReadSource {
-  const { baseDir, needsTrust, parsed } = source;
-  const { secrets, ...settings } = parsed.settings;
-  if (secrets === undefined) return source;
-  if (!needsTrust)
-    return { ...source, parsed: { ...parsed, settings: withAbsolutePaths(parsed.settings, baseDir, home) } };
-  const { secrets: origin = { scope: source.scope }, ...settingOrigins } = parsed.settingOrigins;
-  const diagnostic: Diagnostic = {
-    severity: "warning",
-    message: "ignored, because a project cannot choose where your secrets come from",
-    suggestion: "set `secrets` in your own configuration (user or local scope)",
-    path: "secrets",
-    ...positionOf(origin),
-  };
-  const diagnostics = [...parsed.diagnostics, diagnostic];
-  return { ...source, parsed: { ...parsed, settings, settingOrigins, diagnostics } };
+/** Makes the paths of a source's `.env` files absolute. */
+export function withSecretPaths(source: ReadSource, home: string): ReadSource {
+  const { baseDir, parsed } = source;
+  if (parsed.settings.secrets === undefined) return source;
+  return { ...source, parsed: { ...parsed, settings: withAbsolutePaths(parsed.settings, baseDir, home) } };
 }
 
 export function withAbsolutePaths(settings: Settings, baseDir: string, home: string): Settings {

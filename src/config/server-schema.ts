@@ -228,7 +228,7 @@ export const serverSchema = z.strictObject({
   ),
   inheritEnv: field(
     texts,
-    "Environment variables to pass on from Plugboard's own environment. `*` is a wildcard.",
+    "Environment variables to pass on from Plugboard's own environment. `*` is a wildcard. Package launchers such as `npx` get the variables for proxies, certificates and registries [without it](processes.md#proxies-certificates-and-registries).",
     ["AWS_*"],
     "word",
   ),

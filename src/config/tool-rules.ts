@@ -23,17 +23,22 @@ export function toolVerdict(server: ServerConfig, tool: string, bundle?: BundleC
   for (const { owner, rules } of lists) {
     const denied = rules?.deny?.findIndex((glob) => matchesGlob(glob, tool)) ?? -1;
     if (denied >= 0)
-      return notOffered(`it is on the ${owner}'s deny list`, { owner, path: ["tools", "deny", denied] });
+      return notOffered(`${field("deny", owner)} hides it`, { owner, path: ["tools", "deny", denied] });
   }
   for (const { owner, rules } of lists) {
     if (rules?.allow && !matchesAny(rules.allow, tool))
-      return notOffered(`it is not on the ${owner}'s allow list`, { owner, path: ["tools", "allow"] });
+      return notOffered(`${field("allow", owner)} does not list it`, { owner, path: ["tools", "allow"] });
   }
   if (server.untrusted && !server.tools?.allow && !bundle?.tools?.allow) {
-    const because = "the server is untrusted and no allow list names the tool";
+    const because = "its server is `untrusted`, and no `tools.allow` lists it";
     return notOffered(because, { owner: "server", path: ["untrusted"] });
   }
   return { offered: true };
+}
+
+/** The rule is one of the user's, so it is called by its place in their configuration. */
+function field(list: "allow" | "deny", owner: DecidingRule["owner"]): string {
+  return `\`tools.${list}\`${owner === "bundle" ? " of the bundle" : ""}`;
 }
 
 function notOffered(because: string, rule: DecidingRule): ToolVerdict {

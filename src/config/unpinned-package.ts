@@ -1,15 +1,4 @@
-import { basename } from "node:path";
-
-/** Programs that download a package and run it, with the words that must follow. */
-const runners: readonly { program: RegExp; verbs?: readonly string[]; isPython?: boolean }[] = [
-  { program: /^(?:npx|pnpx|bunx)$/ },
-  { program: /^npm$/, verbs: ["exec", "x"] },
-  { program: /^(?:pnpm|yarn)$/, verbs: ["dlx"] },
-  { program: /^bun$/, verbs: ["x"] },
-  { program: /^uvx$/, isPython: true },
-  { program: /^pipx$/, verbs: ["run"], isPython: true },
-  { program: /^uv$/, verbs: ["tool"], isPython: true },
-];
+import { anyLauncher } from "../lib/package-launcher.ts";
 
 /** Options before the package that have a value of their own. */
 const withValue =
@@ -21,23 +10,11 @@ const packageOption = /^(?:--package|--from|-p)(?:=(.*))?$/;
  * time; undefined if there is none, or if its version is fixed.
  */
 export function unpinnedPackage(line: readonly string[]): string | undefined {
-  const words = line.flatMap((word) => (/\s/.test(word) ? word.split(/[\s;&|"']+/).filter(Boolean) : [word]));
-  const at = words.findIndex((word) => runnerOf(word) !== undefined);
-  const runner = runnerOf(words[at] ?? "");
-  if (!runner) return undefined;
-  let rest = words.slice(at + 1);
-  if (runner.verbs) {
-    if (!runner.verbs.includes(rest[0] ?? "")) return undefined;
-    rest = rest.slice(rest[0] === "tool" ? 2 : 1);
-  }
-  const name = packageIn(rest);
+  const launched = anyLauncher(line);
+  if (!launched?.namesPackage) return undefined;
+  const name = packageIn(launched.rest);
   if (name === undefined || name.includes("${") || /^[./~]/.test(name)) return undefined;
-  return isPinned(name, runner.isPython ?? false) ? undefined : name;
-}
-
-function runnerOf(word: string) {
-  const name = basename(word.replaceAll("\\", "/")).replace(/\.(?:exe|cmd)$/i, "");
-  return runners.find(({ program }) => program.test(name));
+  return isPinned(name, launched.ecosystem === "python") ? undefined : name;
 }
 
 function packageIn(words: readonly string[]): string | undefined {

@@ -1,6 +1,7 @@
 import type { Environment } from "../lib/folders.ts";
 import { cannotCheck } from "./diagnose.ts";
-import { missingValues, missingVariables } from "./expand.ts";
+import { missingSecrets, missingValues, missingVariables } from "./expand.ts";
+import type { MissingValue, SecretSource } from "./expand.ts";
 import { positionOf } from "./model.ts";
 import type { Diagnostic, ServerEntry, ServerStatus } from "./model.ts";
 import { policyRefusal } from "./policy/policy.ts";
@@ -54,17 +55,36 @@ function statusOf(entry: ServerEntry, context: JudgeContext): ServerStatus {
     );
   }
   if (config.enabled === false)
-    return disabled("config", "switched off", `Switch it on with \`plugboard enable ${shellWord(name)}\`.`);
-  const missing = missingVariables(entry, env);
-  if (missing.length > 0) {
-    const error = missingValues(entry, missing);
-    return disabled(
-      "missing-value",
-      `${missing.map(({ reference }) => reference).join(", ")} ${missing.length === 1 ? "is" : "are"} not set`,
-      error.hint,
-    );
-  }
-  return { kind: "ready" };
+    return disabled("off", "switched off", `Switch it on with \`plugboard enable ${shellWord(name)}\`.`);
+  return missingStatus(entry, missingVariables(entry, env));
+}
+
+/** The same entries where a secret that is not set counts as missing too. Looks the secrets up, and shows none. */
+export async function judgeSecrets(
+  entries: readonly ServerEntry[],
+  { env, secrets }: { env: Environment; secrets: SecretSource },
+): Promise<ServerEntry[]> {
+  const known = new Map<string, Promise<string | undefined>>();
+  const once: SecretSource = (name) => {
+    const value = known.get(name) ?? secrets(name);
+    known.set(name, value);
+    return value;
+  };
+  return Promise.all(
+    entries.map(async (entry) => {
+      const { status } = entry;
+      if (status.kind === "disabled" && status.reason !== "missing-value") return entry;
+      const missing = [...missingVariables(entry, env), ...(await missingSecrets(entry, once))];
+      return { ...entry, status: missingStatus(entry, missing) };
+    }),
+  );
+}
+
+function missingStatus(entry: ServerEntry, missing: readonly MissingValue[]): ServerStatus {
+  if (missing.length === 0) return { kind: "ready" };
+  const names = [...new Set(missing.map(({ reference }) => reference))];
+  const message = `${names.join(", ")} ${names.length === 1 ? "is" : "are"} not set`;
+  return disabled("missing-value", message, missingValues(entry, missing).hint);
 }
 
 function invalid(server: string, diagnostics: readonly Diagnostic[]): ServerStatus {

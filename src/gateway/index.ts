@@ -1,3 +1,5 @@
+import "../lib/require-runtime.ts";
+
 export { createGateway, servingOptions } from "./gateway.ts";
 export type { Gateway } from "./gateway.ts";
 export type { GatewayNames, GatewayOptions } from "./options.ts";

@@ -194,6 +194,7 @@ function readAnswer(result: unknown, error: unknown, id: { text: string } | unde
 
 function readId(text: string | undefined): { text: string; value: string | number } | undefined {
   if (text === undefined || text.length > 1_000) return undefined;
+  if (/^[1-9]\d{0,14}$/.test(text)) return { text, value: Number(text) };
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -86,7 +86,7 @@ export function explainTool(
 ): ToolExplanation {
   const entry = config.servers.get(tool.server);
   const bundle = bundleName === undefined ? undefined : config.bundles.get(bundleName);
-  const decidedBy = tool.status === "hidden" ? decidingRule(tool, entry, bundle) : undefined;
+  const decidedBy = hidingRule(tool, config, bundleName);
   const approval = approvalOf(tool, config, remembered);
   return {
     id: tool.id,
@@ -137,18 +137,21 @@ function deferralOf(
 }
 
 const notConfigured =
-  "not configured; the caller decides (library and gateway: their caller; `call_tool` and chat: by the tool's annotations)";
+  "no rule; `plugboard call`, the library and the gateway run it without asking, `call_tool` and chat go by its annotations";
 
-function decidingRule(
-  { name }: ToolEntry,
-  server: ServerEntry | undefined,
-  bundle: BundleEntry | undefined,
+/** The rule of the configuration that hides a tool from a view with this bundle, or without one. */
+export function hidingRule(
+  { name, server, status }: ToolEntry,
+  { servers, bundles }: LoadedConfig,
+  bundleName?: string,
 ): ToolRule | undefined {
-  const verdict = toolVerdict(server?.config ?? {}, name, bundle?.config);
-  if (verdict.offered) return undefined;
+  const entry = servers.get(server);
+  const bundle = bundleName === undefined ? undefined : bundles.get(bundleName);
+  const verdict = toolVerdict(entry?.config ?? {}, name, bundle?.config);
+  if (status !== "hidden" || verdict.offered) return undefined;
   const { owner, path } = verdict.rule;
   if (owner === "bundle") return bundle && ruleAt(bundle, path, ["bundles", bundle.name]);
-  return server && ruleAt(server, path);
+  return entry && ruleAt(entry, path);
 }
 
 function approvalOf(tool: ToolEntry, config: LoadedConfig, remembered: ApprovalEntry[]): ApprovalExplanation {

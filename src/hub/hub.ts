@@ -1,11 +1,11 @@
 import type { Account } from "../auth/oauth/account.ts";
 import type { LoginOptions } from "../auth/oauth/login/login.ts";
 import type { LogoutResult } from "../auth/oauth/logout.ts";
-import { fromLiteral } from "../config/literal.ts";
+import { assertNoMistakes, fromLiteral } from "../config/literal.ts";
 import { pinsIn } from "../config/lock/load-pins.ts";
 import { readLock } from "../config/lock/lock-file.ts";
 import type { LockFile } from "../config/lock/lock-file.ts";
-import type { ConfigLiteral } from "../config/literal.ts";
+import type { ConfigLiteral, FileLiteral, LiteralServer } from "../config/literal.ts";
 import { assertNoLostRule } from "../config/lost-rules.ts";
 import type { LoadedConfig } from "../config/model.ts";
 import { assertAllowed, loadPolicy, noPolicy, policyIn } from "../config/policy/policy.ts";
@@ -30,10 +30,10 @@ import { withheld } from "./withheld.ts";
 /**
  * Creates a hub. With the result of `loadConfig`, it uses this user's vault, logins, snapshots and records; with a
  * literal, everything is in memory unless passed in. Starts the eager servers, and fails only if a `required` one does.
- * Throws if rules of the user are missing in the configuration (see `lostRules`).
+ * Throws if a literal has a mistake, or if rules of the user are missing in the configuration (see `lostRules`).
  */
 export async function createHub(
-  config: LoadedConfig | ConfigLiteral,
+  config: LoadedConfig | ConfigLiteral | FileLiteral,
   options: HubOptions = {},
 ): Promise<Hub> {
   if ("projectRoot" in config && options.lostRules !== "ignore") assertNoLostRule(config);
@@ -79,7 +79,7 @@ export class Hub extends View {
 
   /** Use `createHub`. */
   constructor(
-    config: LoadedConfig | ConfigLiteral,
+    config: LoadedConfig | ConfigLiteral | FileLiteral,
     policy: ManagedPolicy,
     options: HubOptions,
     lock: LockFile | undefined,
@@ -103,7 +103,7 @@ export class Hub extends View {
         config?.required &&
         status.kind === "disabled" &&
         status.reason !== "untrusted" &&
-        status.reason !== "config",
+        status.reason !== "off",
     );
     if (impossible) await this.#connectWithoutLogin(impossible.name);
     const starts = names.map((name) =>
@@ -258,12 +258,13 @@ export class Hub extends View {
    * Applies a new configuration. Unchanged servers and their calls are not affected. One in which rules of the user are
    * missing is refused, and the old one stays.
    */
-  async reload(config: LoadedConfig | ConfigLiteral): Promise<void> {
+  async reload(config: LoadedConfig | ConfigLiteral | FileLiteral): Promise<void> {
     if (!("projectRoot" in config)) {
       // Without a policy the new configuration applies at once, before anything else can happen.
       const reading = policyIn(this.#managed);
       const policy = reading ? await reading : noPolicy;
       const { loaded, inProcess } = fromLiteral<InProcessServer>(config, this.engine.env, policy);
+      assertNoMistakes(loaded);
       return this.#take(loaded, inProcess);
     }
     if (!this.#allowsLostRules) assertNoLostRule(config);
@@ -273,21 +274,19 @@ export class Hub extends View {
     return this.#take(config, new Map(kept));
   }
 
-  async add(name: string, config: ConfigLiteral["servers"][string]): Promise<void> {
+  /** Adds a server, which is configured as in a literal. Throws if the configuration has a mistake. */
+  async add(name: string, config: LiteralServer): Promise<void> {
     // The policy may have changed since the configuration was loaded. Without one, the server is there at once.
     const reading = policyIn(this.#managed);
     const policies = [...(reading ? [await reading] : []), this.config.policy];
     const { loaded, inProcess } = fromLiteral<InProcessServer>(
-      { servers: { [name]: config } },
+      { mcpServers: { [name]: config } },
       this.engine.env,
       policies[0] ?? noPolicy,
     );
+    assertNoMistakes(loaded);
     const entry = loaded.servers.get(name);
-    const [mistake] = loaded.diagnostics.filter(({ severity }) => severity === "error");
-    if (!entry?.config || mistake) {
-      const message = `Server "${name}": ${mistake?.message ?? "cannot be used"}.`;
-      throw new PlugboardError("config-invalid", message, { server: name });
-    }
+    if (!entry) throw new PlugboardError("config-invalid", `"${name}" cannot be the name of a server.`);
     const { env } = this.engine;
     for (const policy of policies) assertAllowed(policy, { entry, env, isInProcess: inProcess.has(name) });
     const others = [...this.engine.inProcess].filter(([other]) => other !== name);
@@ -383,12 +382,14 @@ function reportStartup(engine: Engine, results: { name: string; error: unknown }
 }
 
 function normalizeConfig(
-  config: LoadedConfig | ConfigLiteral,
+  config: LoadedConfig | ConfigLiteral | FileLiteral,
   env: Readonly<Record<string, string | undefined>>,
   policy: ManagedPolicy,
 ) {
   if ("projectRoot" in config) return { loaded: config, inProcess: new Map<string, InProcessServer>() };
-  return fromLiteral<InProcessServer>(config, env, policy);
+  const literal = fromLiteral<InProcessServer>(config, env, policy);
+  assertNoMistakes(literal.loaded);
+  return literal;
 }
 
 function withLock(loaded: LoadedConfig, lock: LockFile | undefined): LoadedConfig {

@@ -115,9 +115,19 @@ export function skipSpace(text: Buffer, from: number, to: number): number {
   return at;
 }
 
+/** Up to this length it costs less to look at each byte than to call the native search. */
+const shortString = 32;
+
 /** The offset after the closing quote, or -1. */
 function stringEnd(text: Buffer, open: number, to: number): number {
-  for (let close = text.indexOf(quote, open + 1); close !== -1 && close < to;) {
+  const near = Math.min(to, open + shortString);
+  let at = open + 1;
+  for (; at < near; at++) {
+    const byte = text[at];
+    if (byte === quote) return at + 1;
+    if (byte === backslash) at++;
+  }
+  for (let close = text.indexOf(quote, at); close !== -1 && close < to;) {
     let first = close;
     while (text[first - 1] === backslash) first--;
     if ((close - first) % 2 === 0) return close + 1;

@@ -30,7 +30,7 @@ export function unusable(
 ): PlugboardError {
   if (state.name === "closed") return gone(server);
   const codes = {
-    config: "server-disabled",
+    off: "server-disabled",
     policy: "policy-denied",
     untrusted: "untrusted",
     invalid: "config-invalid",

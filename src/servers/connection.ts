@@ -204,7 +204,7 @@ export class Connection {
 
   /** Starts it if it is kept up by itself or somebody is subscribed to something. */
   resume(): void {
-    if (this.#isWanted && this.#state.name === "idle") this.ready().catch(() => undefined);
+    if (this.#isWanted && this.#state.name === "ready") this.ready().catch(() => undefined);
   }
 
   get #isWanted(): boolean {
@@ -231,7 +231,7 @@ export class Connection {
     return check && check.session !== this.sessionNumber ? undefined : this.#session;
   }
 
-  /** Ends the session, if any, and goes back to `idle`. */
+  /** Ends the session, if any, and goes back to `ready`. */
   async disconnect(): Promise<void> {
     this.#signal({ type: "disconnect" });
     await this.#leave();

@@ -8,6 +8,7 @@ import { planEra } from "./era.ts";
 import type { Era, EraMemory, EraPlan } from "./era.ts";
 import { ExitedOnProbe, shakeHands } from "./handshake.ts";
 import { answerInRefusal, httpRefusal, refusalIn, shouldFallBackToSse } from "./http-evidence.ts";
+import { failedToInstall } from "./launcher-failure.ts";
 import { readNetwork } from "./network-files.ts";
 import type { Otherwise } from "./rpc/inbound.ts";
 import { Rpc } from "./rpc/rpc.ts";
@@ -139,7 +140,9 @@ async function attempt(
   } catch (error) {
     const cause = signal.aborted ? withStderr(signal.reason, transport) : (rpc.lost ?? error);
     await transport.close().catch(() => undefined);
-    if (error instanceof ExitedOnProbe && !signal.aborted) throw error;
+    // A launcher that could not download the server will not do better without the probe.
+    const isWorthARetry = !signal.aborted && !failedToInstall(cause, options.target);
+    if (error instanceof ExitedOnProbe && isWorthARetry) throw error;
     throw bothReasons(cause);
   }
 }

@@ -12,11 +12,13 @@ import { unshownValues } from "../config/show/unshown.ts";
 import type { TrustedContents } from "../config/trust/fingerprint.ts";
 import { assertStillTrusted } from "../config/trust/judge.ts";
 import { untilAborted } from "../lib/abortable.ts";
-import { looksSecret } from "../lib/secret-words.ts";
+import { matchesAny } from "../lib/glob.ts";
 import type { SessionHooks } from "./connection-settings.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 import { ConfiguredHeaders, canChange } from "./configured-headers.ts";
 import { rememberEra } from "./era.ts";
+import { explainLauncher } from "./launcher-failure.ts";
+import { prepareLauncher, secretsAmong } from "./launcher-variables.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
 import { Redaction } from "./redaction.ts";
 import { entryFingerprint, introductionOf, serverFingerprint } from "./server-memory.ts";
@@ -157,6 +159,7 @@ async function resolveTarget(
   // Looking up the other values takes time, and the policy may be another one by now.
   judge(config);
   const target = toTarget(name, config, folder, env);
+  if (target.kind === "stdio") await prepareLauncher(target, context);
   if ("url" in target)
     target.refuses = ({ href: url }) => {
       const refusals = policies().map((policy) =>
@@ -169,7 +172,7 @@ async function resolveTarget(
     target.credentials.assertTrusted = assertTrusted;
   return {
     target,
-    sensitive: [...sensitive, ...credentialsIn(target), ...unshownValues(config)],
+    sensitive: [...sensitive, ...credentialsIn(target, env), ...unshownValues(config)],
     assertTrusted,
   };
 }
@@ -189,7 +192,7 @@ async function openWithDeadline(
   const { name, config } = entry;
   const fingerprint = serverFingerprint(target.kind === "memory" ? { ...entry, written: undefined } : entry);
   const known = await context.memory.recall(fingerprint);
-  const isInstalling = target.kind === "stdio" && target.isLauncher && !known.hasStarted;
+  const isInstalling = target.kind === "stdio" && target.launcher !== undefined && !known.hasStarted;
   const limitMs = config?.startupTimeoutMs ?? (isInstalling ? firstInstallMs : startMs);
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(tooSlow(name, limitMs, isInstalling)), limitMs);
@@ -233,7 +236,7 @@ async function openWithDeadline(
     await learn(fingerprint, known, said, session, context.memory);
     return session;
   } catch (error) {
-    throw redaction.error(error);
+    throw redaction.error(explainLauncher(error, target, context.env));
   } finally {
     clearTimeout(timer);
   }
@@ -258,13 +261,13 @@ async function learn(
   if (canonicalJson(next) !== canonicalJson(known)) await memory.remember(fingerprint, next);
 }
 
-/** Treats all headers as credentials, and variables whose names suggest it. */
-function credentialsIn(target: Target): string[] {
+/** Treats all headers as credentials, and variables whose names or values suggest it. */
+function credentialsIn(target: Target, env: Environment): string[] {
   if ("headers" in target) return Object.values(target.headers);
   if (target.kind !== "stdio") return [];
-  return Object.entries(target.program.env ?? {})
-    .filter(([name]) => looksSecret(name))
-    .map(([, value]) => value);
+  const { env: own = {}, inheritEnv = [] } = target.program;
+  const inherited = Object.keys(env).filter((name) => matchesAny(inheritEnv, name));
+  return [...secretsAmong(Object.keys(own), own), ...secretsAmong(inherited, env)];
 }
 
 function valuesTooSlow(server: string, limitMs: number): PlugboardError {

@@ -260,7 +260,7 @@ export class ServerSet {
     this.#switches.switchOff(name, message, hint);
     this.#use(this.#loaded);
     this.#joinAll();
-    const signal = { type: "disable", reason: "config", message, hint } as const;
+    const signal = { type: "disable", reason: "off", message, hint } as const;
     await Promise.all(this.#all(name).map((connection) => connection.disable(signal)));
   }
 
@@ -424,7 +424,7 @@ export class ServerSet {
 
   #initialState(entry: ServerEntry): ConnectionState {
     const { status } = entry;
-    if (status.kind === "ready") return { name: "idle" };
+    if (status.kind === "ready") return { name: "ready" };
     const { reason, message, hint } = status;
     return { name: "disabled", reason, message, hint };
   }

@@ -4,7 +4,7 @@ import type { PlugboardError } from "../errors.ts";
 /** The state of a connection. Times are milliseconds since the epoch. */
 export type ConnectionState =
   | { name: "disabled"; reason: DisabledReason; message: string; hint: string }
-  | { name: "idle" }
+  | { name: "ready" }
   /** `error` is why the previous attempt failed; a server that hangs spends most of its time connecting. */
   | { name: "connecting"; since: number; failures: number; detail?: string; error?: PlugboardError }
   /** `failures` is kept until the connection has lasted long enough to count as healthy. */
@@ -58,13 +58,13 @@ export function transition(state: ConnectionState, signal: Signal): ConnectionSt
     case "disable": {
       const { reason, message, hint } = signal;
       // A disabled switch must not replace a more specific reason: policy, missing trust or invalid config.
-      if (state.name === "disabled" && reason === "config") return state;
+      if (state.name === "disabled" && reason === "off") return state;
       return { name: "disabled", reason, message, hint };
     }
     case "enable":
-      return state.name === "disabled" && state.reason === "config" ? { name: "idle" } : state;
+      return state.name === "disabled" && state.reason === "off" ? { name: "ready" } : state;
     case "disconnect":
-      return state.name === "disabled" || state.name === "idle" ? state : { name: "idle" };
+      return state.name === "disabled" || state.name === "ready" ? state : { name: "ready" };
     case "connect":
       return canConnect(state)
         ? { name: "connecting", since: signal.at, failures: failuresOf(state), ...causeOf(state) }

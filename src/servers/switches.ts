@@ -12,7 +12,7 @@ export class Switches {
   readonly #loaded = new WeakMap<ServerEntry, ServerEntry>();
 
   switchOff(name: string, message: string, hint: string): void {
-    this.#off.set(name, { kind: "disabled", reason: "config", message, hint });
+    this.#off.set(name, { kind: "disabled", reason: "off", message, hint });
   }
 
   switchOn(name: string): void {

@@ -1,6 +1,7 @@
-import { basename } from "node:path";
 import { PlugboardError } from "../errors.ts";
 import { commandWords } from "../lib/argv.ts";
+import { wrappedLauncher } from "../lib/package-launcher.ts";
+import type { Launched } from "../lib/package-launcher.ts";
 import { own } from "../lib/record.ts";
 import { looksSecret } from "../lib/secret-words.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
@@ -8,10 +9,15 @@ import type { ServerProgram } from "./process/process-tree.ts";
 import type { InProcessServer } from "./transports/memory.ts";
 
 /** How to reach a server, with all values expanded. */
-export type Target =
-  | { kind: "stdio"; program: ServerProgram; isLauncher: boolean; maxLineBytes?: number }
-  | HttpTarget
-  | { kind: "memory"; name: string; server: InProcessServer };
+export type Target = StdioTarget | HttpTarget | { kind: "memory"; name: string; server: InProcessServer };
+
+export interface StdioTarget {
+  kind: "stdio";
+  program: ServerProgram;
+  /** The program downloads the server before it runs it, which can take a while the first time. */
+  launcher?: Launched;
+  maxLineBytes?: number;
+}
 
 export interface HttpTarget {
   kind: "http" | "sse";
@@ -62,7 +68,8 @@ export function toTarget(
   }
   const { command, args, env: own, inheritEnv, sandbox, cwd = baseDir } = config;
   const program: ServerProgram = { server, command, args, cwd, env: own, inheritEnv, sandbox };
-  return { kind: "stdio", program, isLauncher: isLauncher(command, args ?? []), ...limits };
+  const launcher = wrappedLauncher([command, ...(args ?? [])]);
+  return { kind: "stdio", program, ...(launcher && { launcher }), ...limits };
 }
 
 /** Configured headers are used as they are. A login is used if there are none, or if `auth` asks for one. */
@@ -109,14 +116,4 @@ function headersOf(
     headers["Authorization"] = `Bearer ${token}`;
   }
   return headers;
-}
-
-/** True for programs that download the server before starting it, which can take a while the first time. */
-function isLauncher(command: string, args: readonly string[]): boolean {
-  const name = basename(command).replace(/\.(cmd|exe)$/i, "");
-  if (["npx", "bunx", "uvx", "pipx", "docker", "podman"].includes(name)) return true;
-  return (
-    (name === "pnpm" || name === "yarn" || name === "npm" || name === "uv" || name === "deno") &&
-    ["dlx", "exec", "x", "tool", "run"].includes(args[0] ?? "")
-  );
 }

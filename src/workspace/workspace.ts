@@ -14,7 +14,9 @@ import { loadConfig as loadFrom } from "../config/load.ts";
 import type { LoadOptions } from "../config/load.ts";
 import type { BundleConfig } from "../config/schema.ts";
 import type { LoadedConfig, Origin, Scope, ServerEntry } from "../config/model.ts";
+import { secretFromFiles } from "../config/secret-files.ts";
 import { namedFile } from "../config/sources.ts";
+import { judgeSecrets } from "../config/usability.ts";
 import { describeOrigin, isEditable, onlyPlace, writableFile } from "../config/places.ts";
 import type { WritableScope } from "../config/places.ts";
 import { assertAllowed } from "../config/policy/policy.ts";
@@ -120,11 +122,23 @@ export class Workspace {
     return { vault: () => this.vault(), lock: (name, work) => this.#state.lock(name, work) };
   }
 
-  /** With `allowMissing`, a named file that does not exist counts as empty: `add` creates it. */
-  async load({ allowMissing }: { allowMissing?: boolean } = {}): Promise<LoadedConfig> {
+  /**
+   * With `allowMissing`, a named file that does not exist counts as empty: `add` creates it. With `secrets`, a server
+   * whose `${secret:…}` is not set is `missing-value`; without it, that is only known when the server is used.
+   */
+  async load({
+    allowMissing,
+    secrets,
+  }: { allowMissing?: boolean; secrets?: boolean } = {}): Promise<LoadedConfig> {
     const { cwd, env, folders } = this;
     const trust = (mark: string) => this.decisions.contents(mark);
-    return loadFrom({ ...this.#options, cwd, env, folders, trust, ...(allowMissing && { allowMissing }) });
+    const loading = { ...this.#options, cwd, env, folders, trust, ...(allowMissing && { allowMissing }) };
+    const config = await loadFrom(loading);
+    if (!secrets) return config;
+    const lookUp = async (name: string) =>
+      (await this.secrets(name)) ?? (await secretFromFiles(config.settings, name));
+    const judged = await judgeSecrets([...config.servers.values()], { env, secrets: lookUp });
+    return { ...config, servers: new Map(judged.map((entry) => [entry.name, entry])) };
   }
 
   /** The token of this user's gateway: PLUGBOARD_TOKEN, or the stored one, which is made when it is first needed. */
@@ -165,7 +179,8 @@ export class Workspace {
     });
     const entry = (await this.load()).servers.get(name);
     if (entry?.needsTrust && entry.origin.file === file && options.trust !== false) await this.trust(entry);
-    return entry?.origin.file === file ? entry.origin : origin;
+    const places = entry ? [entry.origin, ...entry.shadowed.map((other) => other.origin)] : [];
+    return places.find((place) => place.file === file) ?? origin;
   }
 
   /**

@@ -226,7 +226,7 @@ describe("M75 an account that is chosen", () => {
       { state: "connected", account: { user: "ada" } },
     ]);
     await hub.logout("issues", { profile: "default" });
-    expect(hub.status()).toMatchObject([{ state: "idle" }]);
+    expect(hub.status()).toMatchObject([{ state: "ready" }]);
   });
 
   it("means nothing to servers without accounts", async () => {

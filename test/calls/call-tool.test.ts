@@ -225,11 +225,11 @@ describe("M42 filters apply to calls too", () => {
     expect((await hub.tools()).map(({ name }) => name)).toEqual(["echo"]);
     await expect(hub.callTool("mcp__it__add", { a: 1, b: 2 })).rejects.toMatchObject({
       code: "tool-hidden",
-      message: expect.stringContaining("not on the server's allow list"),
+      message: expect.stringContaining("`tools.allow` does not list it"),
     });
     await expect(hub.callTool("it.elicit")).rejects.toMatchObject({
       code: "tool-hidden",
-      message: expect.stringContaining("on the server's deny list"),
+      message: expect.stringContaining("`tools.deny` hides it"),
     });
     await expect(hub.callTool("it.nope")).rejects.toMatchObject({ code: "tool-unknown" });
     await expect(hub.callTool("it.ecko")).rejects.toMatchObject({ hint: expect.stringContaining("it.echo") });

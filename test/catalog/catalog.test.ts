@@ -102,7 +102,7 @@ describe("M29 snapshots", () => {
     const second = await hubOf(servers, { store });
     expect((await second.tools()).map(({ id }) => id)).toEqual(["mcp__it__one"]);
     expect((await second.tools({ wait: false })).length).toBe(1);
-    expect(second.status()[0]?.state).toBe("idle");
+    expect(second.status()[0]?.state).toBe("ready");
     expect(starts()).toBe(before);
   });
 
@@ -180,7 +180,7 @@ describe("M12 explaining a tool", () => {
     const denied = { rule: "tools.deny[1]", pattern: "ad*", origin: at(7) };
     expect(await hub.explainTool("it.add")).toMatchObject({
       status: "hidden",
-      because: "it is on the server's deny list",
+      because: "`tools.deny` hides it",
       decidedBy: denied,
       approval: { mode: "auto", origin: at(2) },
       rules: [denied, { rule: 'approval.tools["*"]', origin: at(2) }],
@@ -198,7 +198,7 @@ describe("M12 explaining a tool", () => {
       decidedBy: { rule: "bundles.few.tools.deny[0]", pattern: "proc*", origin: at(18) },
     });
     expect(await few.explainTool("it.echo")).toMatchObject({
-      because: "it is not on the bundle's allow list",
+      because: "`tools.allow` of the bundle does not list it",
       decidedBy: { rule: "bundles.few.tools.allow", origin: at(17) },
     });
   });

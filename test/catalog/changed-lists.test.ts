@@ -49,7 +49,7 @@ describe("the list that calls are checked against", () => {
     await first.close();
     const second = await hubOf(servers, { store });
     expect((await second.findTool("mcp__it__echo")).id).toBe("mcp__it__echo");
-    expect(second.status()[0]?.state).toBe("idle");
+    expect(second.status()[0]?.state).toBe("ready");
     await second.callTool("mcp__it__echo", number);
     expect(second.status()[0]?.counts.requests).toBe(2);
   });

@@ -100,12 +100,12 @@ describe("lists that are kept fresh", () => {
     await first;
     await Promise.all([hub.prompts(), hub.resources(), hub.resourceTemplates()]);
     const stopped = new Promise<void>((resolve) =>
-      hub.on("connection-changed", ({ to }) => to === "idle" && resolve()),
+      hub.on("connection-changed", ({ to }) => to === "ready" && resolve()),
     );
     await vi.advanceTimersByTimeAsync(180_000);
     await stopped;
     await vi.advanceTimersByTimeAsync(3_600_000);
-    expect(hub.status()[0]).toMatchObject({ state: "idle", counts: { starts: 1 } });
+    expect(hub.status()[0]).toMatchObject({ state: "ready", counts: { starts: 1 } });
     expect(await names(hub)).toEqual(["t"]);
   });
 
@@ -113,7 +113,7 @@ describe("lists that are kept fresh", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
     const entry = fakeStdio({ tools: named("t") });
     const hub = await hubOf({ it: { ...entry, idleStopMs: 60_000, cacheTtlMs: 20_000 } }, kept);
-    const isStopped = () => hub.status()[0]?.state === "idle";
+    const isStopped = () => hub.status()[0]?.state === "ready";
     const kinds = ["tools", "prompts", "resources", "resourceTemplates"] as const;
     const isRead = async () =>
       (await Promise.all(kinds.map((kind) => hub.listStates(kind))))

@@ -39,7 +39,7 @@ describe("M12 check", () => {
     ["a tool that is asked about", "narrow.big", 0, "ready", /approval is prompt/],
     ["a disabled server", "off.echo", 7, "blocked", /disabled|switched off|enabled/],
     ["a tool that is set aside", "locked.odd", 7, "blocked", /set-aside: .*schema/],
-    ["a tool that a rule hides", "narrow.echo", 7, "blocked", /deny list/],
+    ["a tool that a rule hides", "narrow.echo", 7, "blocked", /hidden by tools\.deny/],
     ["a tool whose calls are denied", "narrow.add", 7, "blocked", /denies calls/],
     ["a server that needs a login", "guarded.echo", 7, "blocked", /login|HTTP 401/],
     ["a server that cannot be started", "missing.echo", 7, "blocked", /no-such-program/],

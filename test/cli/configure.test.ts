@@ -152,6 +152,21 @@ describe("M05 add, list, get, remove", () => {
     expect((await box.cli(["get", "it"])).out).toContain("the local scope");
   });
 
+  it("passes on variables that --inherit-env names, and never takes a value there", async () => {
+    const box = createSandbox();
+    const names = ["--inherit-env", "AWS_*,NPM_TOKEN", "--inherit-env", "REGION"];
+    expect((await box.cli(["add", ...names, "cloud", "--", "npx", "cloud-server"])).code).toBe(0);
+    const { json } = await box.cli(["get", "cloud", "--json"]);
+    expect(json).toMatchObject({ config: { inheritEnv: ["AWS_*", "NPM_TOKEN", "REGION"] } });
+    const value = await box.cli(["add", "--inherit-env", "TOKEN=abc", "other", "--", "npx", "other-server"]);
+    expect(value.code).toBe(2);
+    expect(value.err).toContain("--inherit-env takes names of variables");
+    expect(value.err).not.toContain("abc");
+    const remote = await box.cli(["add", ...names, "remote", "https://a.example/mcp"]);
+    expect(remote.code).toBe(2);
+    expect(remote.err).toContain("--inherit-env works only with a command");
+  });
+
   it("does not replace a server unless forced", async () => {
     const box = createSandbox();
     await box.cli(["add", "it", "--", "one"]);
@@ -239,7 +254,7 @@ describe("M04 config validate, path, show, schema", () => {
       "config.json:3:12 mcpServers.a.comand: unknown field `comand` — did you mean `command`?",
     );
     const list = await box.cli(["list"]);
-    expect(list.code).toBe(0);
+    expect(list.code).toBe(3);
     expect(list.out).toMatch(/a +invalid/);
     expect(list.out).toMatch(/b +ready/);
   });
@@ -433,7 +448,7 @@ describe("the command line as a whole", () => {
     });
     const run = await box.cli(["doctor"]);
     expect(run.code).toBe(3);
-    expect(run.out).toContain('program "no-such-program" not found in PATH (');
-    expect(run.out).toContain("headers.Authorization");
+    expect(run.out).toContain("no-such-program is in no folder of PATH: ");
+    expect(run.out).toContain("the header Authorization is a plain-text secret");
   });
 });

@@ -59,7 +59,7 @@ describe("M10 a secret in plain text in a shared file", () => {
       ["add", "-s", "user", "-H", "Authorization: Bearer hush-hush", "--", "three", url],
       ["add", "-H", "Authorization: Bearer hush-hush", "--", "four", url],
     ])
-      expect((await box.cli(args)).err).toBe("");
+      expect((await box.cli(args)).err).not.toContain("plain text");
   });
 
   it("costs no more than its length, and harms no other server", async () => {

@@ -408,7 +408,7 @@ describe("M80 serve follows the configuration", () => {
     });
     const box = createSandbox({ [user]: { mcpServers: { issues: { url: server.url } } } });
     const serving = await startServing(box);
-    await serving.logs(/issues +needs login .*→ Run `plugboard login issues`/);
+    await serving.logs(/issues +needs-auth .*→ Run `plugboard login issues`/);
     const workspace = await Workspace.open(box.options);
     const other = await createHub(await workspace.load(), {
       ...(await workspace.hubOptions(await workspace.load())),

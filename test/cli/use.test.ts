@@ -160,12 +160,12 @@ describe("tools", () => {
     expect(some.out).toContain("2 tools are hidden or set aside. Use --all to see why.");
     expect(some.out).not.toContain("mcp__files__secret");
     const { out } = await box.cli(["tools", "--all"]);
-    expect(out).toMatch(/mcp__files__secret +hidden: it is on the server's deny list/);
+    expect(out).toMatch(/mcp__files__secret +hidden by tools\.deny \(.*config\.json:\d+\)/);
     expect(out).toMatch(/mcp__files__hostile +set-aside: its input schema/);
-    expect((await box.cli(["tools", "secret"])).out).toMatch(/hidden +it is on the server's deny list/);
+    expect((await box.cli(["tools", "secret"])).out).toMatch(/status +hidden by tools\.deny \(/);
     expect(await box.cli(["call", "secret"])).toMatchObject({
       code: 7,
-      err: expect.stringContaining("deny list") as string,
+      err: expect.stringContaining("`tools.deny` hides it") as string,
     });
   });
 
@@ -289,6 +289,28 @@ describe("call", () => {
     expect(wrong.json).toMatchObject({
       error: { code: "arguments-invalid", data: { corrected: "plugboard call files.read_file path=x" } },
     });
+  });
+
+  it("suggests the right name in place of a misspelt one, also where a tool takes any argument", async () => {
+    const inputSchema = {
+      type: "object",
+      properties: { message: { type: "string" }, times: { type: "integer" } },
+      required: ["message"],
+    };
+    const box = setUp({ tools: [{ name: "say", inputSchema }] });
+    const run = await box.cli(["call", "files.say", "mesage=hi", "times=2"]);
+    expect(run.err).toContain('message: is required (you wrote "mesage")');
+    expect(run.err).toContain("Try: plugboard call files.say times=2 message=hi\n");
+  });
+
+  it("says that a server offers no resources or prompts, instead of the protocol's error", async () => {
+    const missing = { error: { code: -32_601, message: "Method not found" } };
+    const box = setUp({
+      on: ["resources/read", "prompts/get"].map((method) => ({ when: { method }, do: [missing] })),
+      prompts: [{ name: "plan" }],
+    });
+    expect((await box.cli(["read", "files", "x://a"])).err).toContain('"files" offers no resources.');
+    expect((await box.cli(["prompt", "files.plan"])).err).toContain('"files" offers no prompts.');
   });
 
   it("shows text, structured content and links without repeating anything", async () => {
@@ -725,8 +747,7 @@ describe("M12 and M51 on the command line", () => {
     expect(existsSync(log)).toBe(false);
     await box.cli(["tools"]);
     const hidden = await box.cli(["explain", "files.plain"]);
-    expect(hidden.out).toMatch(/status +hidden: it is on the server's deny list/);
-    expect(hidden.out).toMatch(/deny list, tools\.deny\[0\] "plain" {2}.*config\.json:\d+\n/);
+    expect(hidden.out).toMatch(/status +hidden by tools\.deny \(.*config\.json:\d+\)/);
     expect(hidden.out).toMatch(/rule +tools\.deny\[0\] "plain" +.*config\.json:\d+/);
     expect((await box.cli(["explain", "read_file"])).out).toMatch(/approval prompt, from .*config\.json:\d+/);
     expect((await box.cli(["explain", "files.url"])).out).toContain("link, renamed to url");

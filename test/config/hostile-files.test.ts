@@ -104,14 +104,17 @@ describe("M11 one hostile part of a file", () => {
     const deep = { url: "https://a.example/mcp", oauth: nested(20_000) };
     const bundles = { deep: nested(20_000) };
     const settings = { chat: nested(20_000) };
-    await using hub = await createHub({ servers: { circle, deep, good }, bundles, ...settings } as never);
+    const overrides = { mcpServers: { circle, deep, good }, bundles, ...settings };
+    const config = await loadConfig({ ...createSandbox().options, overrides });
+    await using hub = await createHub(config, { lostRules: "ignore" });
     const states = hub.status().map(({ name, state }) => [name, state]);
     expect(states).toEqual([
       ["circle", "disabled"],
       ["deep", "disabled"],
-      ["good", "idle"],
+      ["good", "ready"],
     ]);
-    const messages = hub.config.diagnostics.map(({ path, message }) => `${path}: ${message}`);
+    const messages = config.diagnostics.map(({ path, message }) => `${path}: ${message}`);
+    await expect(createHub(overrides as never)).rejects.toThrow("mcpServers.circle: nested deeper");
     expect(messages.sort()).toEqual(
       ["bundles.deep", "chat", "mcpServers.circle", "mcpServers.deep"].map(
         (path) => `${path}: nested deeper than 64 levels`,
@@ -136,7 +139,9 @@ describe("M11 one hostile part of a file", () => {
     expect(settings.profiles).toEqual({ toString: "work" });
     const literal = JSON.parse(text) as { mcpServers: object };
     await using hub = await createHub({ servers: literal.mcpServers } as never);
-    expect(hub.status().map(({ name, state }) => [name, state])).toEqual(names.map((name) => [name, "idle"]));
+    expect(hub.status().map(({ name, state }) => [name, state])).toEqual(
+      names.map((name) => [name, "ready"]),
+    );
   });
 
   it("with a duplicate key is set aside in every notation", async () => {
@@ -185,7 +190,7 @@ describe("M10 a hostile file of another client", () => {
       "home/.config/goose/config.yaml": `extensions: ${inside("[", "]")}\n`,
       "home/.gemini/settings.json": { mcpServers: { good: { command: "true" } } },
     });
-    const { out, code } = await box.cli(["import", "cursor", "codex", "goose", "gemini"]);
+    const { out, code } = await box.cli(["import", "cursor", "codex", "goose", "gemini", "--yes"]);
     expect(out.match(/nested deeper than 64 levels/g)).toHaveLength(3);
     expect([...(await loadConfig(box.options)).servers.keys()]).toEqual(["good"]);
     expect(code).toBe(3);

@@ -1,24 +1,27 @@
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
-  mkdirSync,
+  globSync,
   mkdtempSync,
   readFileSync,
   realpathSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { bundleCommandLine } from "../../scripts/bundle.ts";
+import { packageFolders, packageName } from "../../scripts/licences.ts";
 import { errorTable } from "../../src/index.ts";
-import { runNode } from "../run-command.ts";
+import { oldestNode, runtimeProblem } from "../../src/lib/runtime.ts";
+import { runNode, runProgram } from "../run-command.ts";
+import { installPackage, linkPackage } from "../unpacked-package.ts";
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
   version: string;
   bin: Record<string, string>;
-  dependencies: Record<string, string>;
+  engines: { node: string };
   exports: Record<string, string | { default: string; types: string }>;
 };
 
@@ -35,10 +38,10 @@ describe("the package", () => {
   });
 
   it("includes test servers with types, without our development tools", async () => {
-    const folder = unpack();
+    const folder = install();
     const [, program = ""] = /^```ts\n(.*?)^```/ms.exec(readFileSync("docs/testing.md", "utf8")) ?? [];
     writeFileSync(join(folder, "log-in.ts"), program);
-    link(folder, "@types/node");
+    linkPackage(folder, "@types/node");
     const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
     const lib = ["--lib", "es2024,esnext.disposable"];
     const tsc = resolve("node_modules/typescript/bin/tsc");
@@ -49,8 +52,75 @@ describe("the package", () => {
     expect(program).toContain("hub.login");
   }, 120_000);
 
+  it("is written in a language that the oldest supported Node.js understands", () => {
+    const files = globSync("dist/**/*.js");
+    // The only syntax of ours that Node.js 22 lacks.
+    const newer = files.filter((file) =>
+      /[;{}]\s*(?:await )?using [\w$]+\s*=/.test(readFileSync(file, "utf8")),
+    );
+    expect(newer).toEqual([]);
+    expect(files.length).toBeGreaterThan(100);
+  });
+
+  it("contains no source map that leads nowhere", () => {
+    const files = globSync("dist/**/*", { withFileTypes: true }).filter((entry) => entry.isFile());
+    const maps = files.filter(({ name }) => name.endsWith(".map")).map(({ name }) => name);
+    const linked = files.filter(({ name, parentPath }) => {
+      const text = name.endsWith(".js") ? readFileSync(join(parentPath, name), "utf8") : "";
+      return text.includes("\n//# sourceMappingURL=");
+    });
+    expect({ maps, linked }).toEqual({ maps: [], linked: [] });
+    expect(files.length).toBeGreaterThan(100);
+  });
+
+  it("contains the licence of every package that is bundled into the command line", async () => {
+    const bundle = await bundleCommandLine();
+    const { output } = await bundle.generate({ format: "cjs" });
+    await bundle.close();
+    const modules = output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : []));
+    const notices = readFileSync("dist/cli/THIRD_PARTY_LICENSES.txt", "utf8");
+    const bundled = packageFolders(modules).map(packageName);
+    expect(bundled).toEqual(expect.arrayContaining(["commander", "undici", "yaml", "zod"]));
+    const named = [...notices.matchAll(/^-{80}\n\n(\S+) \d\S* \(\S+\)$/gm)].map(([, name]) => name);
+    expect(named).toEqual(bundled);
+    const grants = notices.match(
+      /Permission is hereby granted|Permission to use, copy, modify|Apache License/g,
+    );
+    expect(grants?.length).toBeGreaterThanOrEqual(bundled.length);
+  });
+
   it("has no registry URL in the lock file", () => {
     expect(readFileSync("package-lock.json", "utf8")).not.toMatch(/"resolved": "https?:/);
+  });
+
+  it("tells people with an old runtime so in one sentence, before anything else can fail", async () => {
+    expect(manifest.engines.node).toBe(`>=${oldestNode}`);
+    const sentence = (node: string) => `Plugboard needs Node.js 22.22.2 or newer; this is Node.js ${node}.`;
+    expect(runtimeProblem({ node: "22.22.1" })).toBe(sentence("22.22.1"));
+    expect(["22.22.2", "22.23.0", "24.0.0"].map((node) => runtimeProblem({ node }))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(runtimeProblem({ node: "22.6.0", bun: "1.2.0" })).toMatch(/^Plugboard needs a Bun .*\.$/);
+    const folder = install();
+    const disguise = `Object.defineProperty(process, "versions", { value: { node: "18.20.0" } });`;
+    writeFileSync(join(folder, "old.cjs"), disguise);
+    writeFileSync(
+      join(folder, "use.mjs"),
+      'await import("plugboard").catch((e) => console.error(e.message));',
+    );
+    const main = join("node_modules", "plugboard", "dist", "cli", "main.js");
+    const runtimes: [string, string[], string][] = [
+      [process.execPath, ["--require", "./old.cjs"], "18.20.0"],
+      ...oldNodes().map(([path, version]): [string, string[], string] => [path, [], version]),
+    ];
+    for (const [program, flags, version] of runtimes) {
+      const err = `${sentence(version)}\n`;
+      const run = (...args: string[]) => runProgram(program, [...flags, ...args], { cwd: folder });
+      expect(await run(main, "list")).toEqual({ code: 1, out: "", err });
+      expect(await run("use.mjs")).toMatchObject({ out: "", err });
+    }
   });
 
   it("gives every error a hint and a non-zero exit code", () => {
@@ -60,27 +130,19 @@ describe("the package", () => {
   });
 });
 
-/** Installs the published files in an empty folder, with only the declared dependencies. */
-function unpack(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-package-")));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
-  execFileSync("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], { stdio: "pipe" });
-  const place = join(folder, "node_modules", "plugboard");
-  mkdirSync(place, { recursive: true });
-  execFileSync("tar", [
-    "-xzf",
-    join(folder, `plugboard-${manifest.version}.tgz`),
-    "-C",
-    place,
-    "--strip-components=1",
-  ]);
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  for (const name of Object.keys(manifest.dependencies)) link(folder, name);
-  return folder;
+/** Real ones on this machine that are too old, with their versions. */
+function oldNodes(): [string, string][] {
+  const paths = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "node"));
+  return [...new Set(paths.filter((path) => existsSync(path)))].flatMap((path): [string, string][] => {
+    const version = execFileSync(path, ["--version"], { encoding: "utf8" }).trim().slice(1);
+    return runtimeProblem({ node: version }) === undefined ? [] : [[path, version]];
+  });
 }
 
-function link(folder: string, name: string): void {
-  const place = join(folder, "node_modules", name);
-  mkdirSync(dirname(place), { recursive: true });
-  symlinkSync(resolve("node_modules", name), place);
+/** Plugboard in an empty folder that is gone when the test is. */
+function install(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-package-")));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
+  installPackage(folder);
+  return folder;
 }

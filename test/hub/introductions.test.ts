@@ -16,7 +16,7 @@ describe("M80 what servers say about themselves", () => {
     }
     await using second = await openHub({ one: entry, other: fakeStdio({}) }, { store });
     expect(await second.introductions()).toEqual(new Map([["one", said]]));
-    expect(second.status().map(({ state }) => state)).toEqual(["idle", "idle"]);
+    expect(second.status().map(({ state }) => state)).toEqual(["ready", "ready"]);
     await second.disable("one");
     expect(await second.introductions()).toEqual(new Map());
   });

@@ -28,7 +28,7 @@ describe("M61 a server that is switched off in this run", () => {
     expect(told).toEqual(["it tools", "it resources", "it prompts"]);
     expect(await hub.summary()).not.toContain("it:");
     expect(await hub.digest()).not.toBe(digest);
-    expect(hub.config.servers.get("it")?.status).toMatchObject({ kind: "disabled", reason: "config" });
+    expect(hub.config.servers.get("it")?.status).toMatchObject({ kind: "disabled", reason: "off" });
     for (const use of [
       () => hub.callTool("mcp__it__add", { a: 1, b: 2 }),
       () => view.forwardCall("it.add", { arguments: { a: 1, b: 2 } }),

@@ -60,9 +60,9 @@ describe("M28 unused connections are closed", () => {
     await using logged = await openLogged(modern);
     await using hub = await openHub({ it: { ...logged.entry, idleStopMs: 50 } });
     expect(await add(hub, "it")).toBe(sum);
-    await vi.waitFor(() => expect(report(hub, "it").state).toBe("idle"), 30_000);
+    await vi.waitFor(() => expect(report(hub, "it").state).toBe("ready"), 30_000);
     expect((await hub.tools({ wait: false })).length).toBeGreaterThan(5);
-    expect(report(hub, "it").state).toBe("idle");
+    expect(report(hub, "it").state).toBe("ready");
     expect(await add(hub, "it")).toBe(sum);
     expect(logged.starts()).toBe(2);
   });
@@ -192,7 +192,7 @@ describe("M63 callers and accounts are kept apart", () => {
     await using logged = await openLogged(modern);
     await using hub = await openHub({ it: { ...logged.entry, isolation: "caller" } });
     const view = hub.view({ caller: "ada" });
-    expect(hub.status({ caller: "ada" })).toMatchObject([{ name: "it", caller: "ada", state: "idle" }]);
+    expect(hub.status({ caller: "ada" })).toMatchObject([{ name: "it", caller: "ada", state: "ready" }]);
     expect(await view.tools({ wait: false })).toEqual([]);
     expect(await view.listStates()).toEqual([{ server: "it", isSnapshot: false }]);
     expect(logged.starts()).toBe(0);

@@ -92,7 +92,7 @@ async function play(fault: Fault): Promise<void> {
     if (says) expect(error.message).toMatch(says);
   }
   const { state, message = "", hint } = report(hub, "it");
-  if (!["connected", "degraded", "idle", "connecting"].includes(state)) {
+  if (!["connected", "degraded", "ready", "connecting"].includes(state)) {
     expect(message).toContain('"it"');
     expect(hint).toBeTruthy();
   }

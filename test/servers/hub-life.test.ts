@@ -57,7 +57,7 @@ describe.concurrent("M22 starting", () => {
     await using eager = await openLogged();
     await using hub = await openHub({ lazy: lazy.entry, eager: { ...eager.entry, lazy: false } });
     await reached(hub, "eager", "connected");
-    expect(report(hub, "lazy").state).toBe("idle");
+    expect(report(hub, "lazy").state).toBe("ready");
     expect(lazy.starts()).toBe(0);
     expect(await add(hub, "lazy")).toBe(sum);
     expect([lazy.starts(), eager.starts()]).toEqual([1, 1]);
@@ -548,7 +548,7 @@ describe.concurrent("M27 changing servers at run time", () => {
   it("added and reloaded entries may refer to variables too", async ({ expect }) => {
     await using hub = await openHub({}, { env: { ...process.env, PLUGBOARD_TEST_VALUE: "x" } });
     await hub.add("it", { ...fakeStdio(), env: { A: "${PLUGBOARD_TEST_VALUE}" } });
-    expect(report(hub, "it").state).toBe("idle");
+    expect(report(hub, "it").state).toBe("ready");
     expect(await failure(hub.add("bad", { command: "x", startupTimeoutMs: -1 }))).toMatchObject({
       code: "config-invalid",
     });
@@ -559,7 +559,7 @@ describe.concurrent("M27 changing servers at run time", () => {
     await using hub = await openHub({ it: logged.entry });
     await hub.connect("it");
     await hub.disconnect("it");
-    expect(report(hub, "it").state).toBe("idle");
+    expect(report(hub, "it").state).toBe("ready");
     expect(logged.pids().filter(isAlive)).toEqual([]);
     expect(await add(hub, "it")).toBe(sum);
   });

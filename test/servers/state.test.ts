@@ -9,8 +9,8 @@ const error = new PlugboardError("connection-lost", "gone");
 const verdict = { next: "waiting" as const, retryAt: 5, failures: 1 };
 
 const states: Record<ConnectionState["name"], ConnectionState> = {
-  disabled: { name: "disabled", reason: "config", message: "off", hint: "" },
-  idle: { name: "idle" },
+  disabled: { name: "disabled", reason: "off", message: "off", hint: "" },
+  ready: { name: "ready" },
   connecting: { name: "connecting", since: 1, failures: 2 },
   connected: { name: "connected", since: 1, failures: 2 },
   degraded: { name: "degraded", since: 1, failures: 2, lists: { tools: error }, error },
@@ -50,15 +50,15 @@ const order = [
   "close",
 ] as const;
 const table: Record<ConnectionState["name"], string[]> = {
-  disabled: [".", ".", ".", ".", ".", ".", ".", ".", "disabled", "idle", "closed"],
-  idle: ["connecting", ".", ".", ".", ".", ".", ".", ".", "disabled", ".", "closed"],
-  connecting: [".", "connecting", "connected", "waiting", ".", ".", ".", "idle", "disabled", ".", "closed"],
-  connected: [".", ".", ".", ".", "waiting", "degraded", ".", "idle", "disabled", ".", "closed"],
-  degraded: [".", ".", ".", ".", "waiting", "degraded", "connected", "idle", "disabled", ".", "closed"],
-  waiting: ["connecting", ".", ".", ".", ".", ".", ".", "idle", "disabled", ".", "closed"],
-  failed: ["connecting", ".", ".", ".", ".", ".", ".", "idle", "disabled", ".", "closed"],
-  "needs-auth": ["connecting", ".", ".", ".", ".", ".", ".", "idle", "disabled", ".", "closed"],
-  "needs-registration": ["connecting", ".", ".", ".", ".", ".", ".", "idle", "disabled", ".", "closed"],
+  disabled: [".", ".", ".", ".", ".", ".", ".", ".", "disabled", "ready", "closed"],
+  ready: ["connecting", ".", ".", ".", ".", ".", ".", ".", "disabled", ".", "closed"],
+  connecting: [".", "connecting", "connected", "waiting", ".", ".", ".", "ready", "disabled", ".", "closed"],
+  connected: [".", ".", ".", ".", "waiting", "degraded", ".", "ready", "disabled", ".", "closed"],
+  degraded: [".", ".", ".", ".", "waiting", "degraded", "connected", "ready", "disabled", ".", "closed"],
+  waiting: ["connecting", ".", ".", ".", ".", ".", ".", "ready", "disabled", ".", "closed"],
+  failed: ["connecting", ".", ".", ".", ".", ".", ".", "ready", "disabled", ".", "closed"],
+  "needs-auth": ["connecting", ".", ".", ".", ".", ".", ".", "ready", "disabled", ".", "closed"],
+  "needs-registration": ["connecting", ".", ".", ".", ".", ".", ".", "ready", "disabled", ".", "closed"],
   closed: [".", ".", ".", ".", ".", ".", ".", ".", ".", ".", "."],
 };
 
@@ -75,7 +75,7 @@ describe("M23 the states of a connection", () => {
     const anySignal = fc.constantFrom(...Object.values(signals));
     fc.assert(
       fc.property(fc.array(anySignal, { maxLength: 40 }), (sequence) => {
-        let state: ConnectionState = { name: "idle" };
+        let state: ConnectionState = { name: "ready" };
         let closed = false;
         for (const signal of sequence) {
           const next = transition(state, signal);
@@ -106,11 +106,11 @@ describe("M23 what a state remembers", () => {
     const again = transition(states.waiting, signals.connect);
     expect(again).toMatchObject({ name: "connecting", error });
     expect(transition(again, signals.connected)).not.toHaveProperty("error");
-    expect(transition(states.idle, signals.connect)).not.toHaveProperty("error");
+    expect(transition(states.ready, signals.connect)).not.toHaveProperty("error");
   });
 
   it("enabling or disabling does not override policy, missing trust or invalid config", () => {
-    const off: Signal = { type: "disable", reason: "config", message: "off", hint: "" };
+    const off: Signal = { type: "disable", reason: "off", message: "off", hint: "" };
     for (const reason of ["policy", "untrusted", "invalid", "missing-value"] as const) {
       const state: ConnectionState = { name: "disabled", reason, message: "no", hint: "" };
       expect(transition(transition(state, off), signals.enable)).toBe(state);

@@ -176,7 +176,10 @@ describe("M04 a file that is not UTF-8", () => {
       "home/.cursor/mcp.json": "{",
       "home/.codeium/windsurf/mcp_config.json": { mcpServers: { a: { command: "x" } } },
     });
-    expect(await box.cli(["import"])).toMatchObject({ code: 0, out: expect.stringContaining("unreadable") });
+    expect(await box.cli(["import", "--yes"])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("unreadable"),
+    });
     expect((await box.cli(["list", "--json"])).json).toMatchObject({ servers: [{ name: "a" }] });
     expect((await box.cli(["import", "cursor"])).code).toBe(3);
   });

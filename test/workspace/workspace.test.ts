@@ -16,7 +16,7 @@ describe("M29 a hub that remembers through its workspace", () => {
     expect(existsSync(box.path("home/.config/plugboard/kept/state.sqlite"))).toBe(true);
     const again = await createHub(config, await workspace.hubOptions(config));
     expect((await again.tools({ wait: false })).length).toBeGreaterThan(0);
-    expect(again.status()[0]?.state).toBe("idle");
+    expect(again.status()[0]?.state).toBe("ready");
     await again.close();
   });
 
@@ -36,7 +36,7 @@ describe("M29 a hub that remembers through its workspace", () => {
     }
     await using again = await createHub(await loadConfig(options));
     expect((await again.tools({ wait: false })).length).toBeGreaterThan(0);
-    expect(again.status()[0]?.state).toBe("idle");
+    expect(again.status()[0]?.state).toBe("ready");
     await again.close();
     // A literal stays in memory.
     await using literal = await createHub({ servers: { it: fakeStdio({}) } });

@@ -1,9 +1,10 @@
 import { PlugboardError, createValidator, isPlugboardError } from "../../index.ts";
 import type { Mistake, ToolEntry } from "../../index.ts";
+import { nearest } from "../../lib/suggest.ts";
 import { isRecord } from "../../lib/record.ts";
 import { callLine } from "./call-line.ts";
 import { exampleValue } from "./example-values.ts";
-import { propertySchema } from "./schema-parts.ts";
+import { propertiesOf, propertySchema } from "./schema-parts.ts";
 
 type Arguments = Record<string, unknown>;
 
@@ -35,10 +36,30 @@ function correct({ inputSchema }: ToolEntry, args: Arguments, mistakes: Mistake[
   const validate = createValidator(inputSchema);
   for (const { path, suggestion } of validate(fixed)) {
     if (!/^[^.[\]]+$/.test(path)) return undefined;
+    const misspelt = misspeltName(path, fixed, inputSchema);
+    if (misspelt !== undefined) {
+      const { [misspelt]: value, ...others } = fixed;
+      fixed = { ...others, [path]: value };
+      continue;
+    }
     const schema = propertySchema(inputSchema, path, inputSchema);
     fixed = { ...fixed, [path]: suggestion ?? exampleValue(schema, inputSchema, path, 1) };
   }
   return validate(fixed).length === 0 ? fixed : undefined;
+}
+
+/** The argument that was probably meant by a missing one: no schema knows its name, and it is spelt nearly the same. */
+function misspeltName(
+  missing: string,
+  args: Arguments,
+  schema: ToolEntry["inputSchema"],
+): string | undefined {
+  if (Object.hasOwn(args, missing)) return undefined;
+  const known = new Set(propertiesOf(schema, schema).map(([name]) => name));
+  return nearest(
+    missing,
+    Object.keys(args).filter((name) => !known.has(name)),
+  );
 }
 
 function mistakesIn(data: Record<string, unknown> | undefined): Mistake[] {

@@ -42,7 +42,7 @@ export async function mcpScreen(
     const width = Math.max(...rows.map(({ name }) => safe(name).length));
     const choices = rows.map((row) => ({
       value: row.name,
-      label: `${safe(row.name).padEnd(width)}  ${stateLook(row, Date.now()).word}`,
+      label: `${safe(row.name).padEnd(width)}  ${stateLook(row).word}`,
     }));
     const back = { value: "\0back", label: "Back to the conversation" };
     const chosen = await ask.choose(
@@ -152,6 +152,6 @@ async function run(
 
 /** A line about a server that works no more, or needs somebody. */
 export function isTrouble({ state, disabledReason }: StatusRow): boolean {
-  if (state === "disabled") return disabledReason !== "config" && disabledReason !== undefined;
-  return !["connected", "connecting", "idle", "closed"].includes(state);
+  if (state === "disabled") return disabledReason !== "off" && disabledReason !== undefined;
+  return !["connected", "connecting", "ready", "closed"].includes(state);
 }

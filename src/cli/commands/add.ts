@@ -4,6 +4,7 @@ import { PlugboardError, secretOwner } from "../../index.ts";
 import type { WritableScope } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { addServer } from "../add-server.ts";
+import { assertNoAddress } from "../arguments/address-mistake.ts";
 import type { KeptSecret } from "../add-server.ts";
 import { safe } from "../terminal/print.ts";
 import { readSecretValue } from "../terminal/secret-value.ts";
@@ -15,6 +16,7 @@ interface AddOptions extends CommonOptions {
   scope: WritableScope;
   transport?: "stdio" | "http" | "sse";
   env: string[];
+  inheritEnv: string[];
   header: string[];
   clientId?: string;
   clientSecret?: boolean;
@@ -28,6 +30,7 @@ export function command(terminal: Terminal): Command {
     "add --transport http issues https://issues.example/mcp",
     "add -s project -H 'Authorization: Bearer ${secret:ISSUES}' issues https://issues.example/mcp",
     "add -e API_KEY='${API_KEY}' search -- uvx search-server",
+    "add --inherit-env 'AWS_*' cloud -- npx -y cloud-server",
   ])
     .argument("<name>", "the server's name")
     .argument("<command-or-url>", "the program to run, or the URL to connect to")
@@ -41,6 +44,11 @@ export function command(terminal: Terminal): Command {
       ]),
     )
     .option("-e, --env <KEY=value>", "set an environment variable for the program (repeatable)", collect)
+    .option(
+      "--inherit-env <NAME,…>",
+      "pass on variables of your own environment to the program; `*` is a wildcard (repeatable)",
+      collect,
+    )
     .option("-H, --header <Name: value>", "send a header with every request (repeatable)", collect)
     .option("--client-id <id>", "the ID of a registered OAuth client")
     .option(
@@ -50,7 +58,7 @@ export function command(terminal: Terminal): Command {
     .option("--callback-port <port>", "a fixed port for the login callback", parsePort)
     .option("--force", "replace an existing server with that name")
     .action(async (first: string, second: string, rest: string[], given: Partial<AddOptions>) => {
-      const options: AddOptions = { scope: "local", env: [], header: [], ...given };
+      const options: AddOptions = { scope: "local", env: [], inheritEnv: [], header: [], ...given };
       const words = takePairs([first, second, ...rest], options);
       const [name, target, ...args] = words;
       if (name === undefined || target === undefined) {
@@ -58,7 +66,10 @@ export function command(terminal: Terminal): Command {
           hint: "Example: plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .",
         });
       }
-      if (!isRemote(target, options)) return addServer(name, local(target, args, options), options, terminal);
+      if (!isRemote(target, options)) {
+        if (options.transport === undefined) assertNoAddress(name, target, args, terminal);
+        return addServer(name, local(target, args, options), options, terminal);
+      }
       const written = remote(target, args, options);
       const kept = options.clientSecret ? await readClientSecret(name, options, terminal) : undefined;
       if (kept) written.oauth = { ...written.oauth, clientSecret: `\${secret:${kept.name}}` };
@@ -90,10 +101,12 @@ function local(program: string, args: string[], options: AddOptions): Record<str
       );
   }
   const env = Object.fromEntries(options.env.map((pair) => splitPair(pair, "=", "-e KEY=value")));
+  const inheritEnv = options.inheritEnv.flatMap(namesIn);
   return {
     command: program,
     ...(args.length > 0 ? { args } : {}),
     ...(options.env.length > 0 ? { env } : {}),
+    ...(inheritEnv.length > 0 ? { inheritEnv } : {}),
   };
 }
 
@@ -106,8 +119,13 @@ function remote(
   if (extra !== undefined) {
     throw new PlugboardError("usage-invalid", `A URL takes no arguments: remove "${extra}".`);
   }
-  if (options.env.length > 0)
-    throw new PlugboardError("usage-invalid", "--env works only with a command, not with a URL.");
+  for (const [given, flag] of [
+    [options.env, "--env"],
+    [options.inheritEnv, "--inherit-env"],
+  ] as const) {
+    if (given.length > 0)
+      throw new PlugboardError("usage-invalid", `${flag} works only with a command, not with a URL.`);
+  }
   const headers = Object.fromEntries(options.header.map((pair) => splitPair(pair, ":", "-H 'Name: value'")));
   const oauth = {
     ...(options.clientId === undefined ? {} : { clientId: options.clientId }),
@@ -148,6 +166,19 @@ function splitPair(pair: string, separator: string, form: string): [string, stri
   if (at < 1) throw new PlugboardError("usage-invalid", `Invalid pair. Write it as ${form}.`);
   const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
   return separator === ":" ? [name.trim(), value.trim()] : [name, value];
+}
+
+/** `A,B` are two names. A value has no place here: it would end up in the file. */
+function namesIn(list: string): string[] {
+  const names = list
+    .split(",")
+    .map((name) => name.trim())
+    .filter(Boolean);
+  const isName = (name: string) => /^[^\s=]+$/.test(name);
+  if (names.length > 0 && names.every(isName)) return names;
+  throw new PlugboardError("usage-invalid", "--inherit-env takes names of variables, separated by commas.", {
+    hint: "Example: --inherit-env AWS_PROFILE,AWS_REGION. To set a value, use -e NAME=value.",
+  });
 }
 
 function parsePort(text: string): number {

@@ -2,19 +2,17 @@ import { Option } from "commander";
 import type { Command } from "commander";
 import { argumentMistakes, isPlugboardError, lostRule, unmatchedPatterns } from "../../index.ts";
 import type { LoadedConfig, Workspace } from "../../index.ts";
-import { connectionFindings } from "../views/connection-findings.ts";
+import { connectServers } from "../connect-servers.ts";
 import { examine, fromDiagnostic } from "../views/examination.ts";
-import { findingLines } from "../views/finding.ts";
+import { findingLines, worstFirst } from "../views/finding.ts";
 import type { Finding } from "../views/finding.ts";
 import { unreadableFindings, unusedFindings } from "../views/kept.ts";
 import { flagFinding, pinFindings } from "../views/pin-findings.ts";
-import { drawWhile, printLines } from "../terminal/live-area.ts";
+import { printLines } from "../terminal/live-area.ts";
 import { onlyServers, withHub } from "../with-hub.ts";
 import { count, json } from "../terminal/print.ts";
 import { checkProvider, providerFindings, providers } from "../views/provider-check.ts";
 import type { Provider, ProviderTool } from "../views/provider-check.ts";
-import { StatusBoard, exitCodeOf } from "../views/status/board.ts";
-import { tableLines } from "../views/status/lines.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
@@ -39,7 +37,7 @@ export function command(terminal: Terminal): Command {
     )
     .action(async (names: string[], options: DoctorOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const whole = await workspace.load();
+        const whole = await workspace.load({ secrets: true });
         for (const name of names) workspace.require(whole, name);
         const config = onlyServers(whole, names);
         const findings = await examine(workspace, config, options.connect ?? false);
@@ -49,19 +47,20 @@ export function command(terminal: Terminal): Command {
         if (options.connect) findings.push(...(await connectAll(workspace, config, options, terminal)));
         const { provided, findings: ofLists } = await examineLists(
           workspace,
-          config,
+          onlyServers(await workspace.load(), names),
           options.provider,
           terminal,
         );
         findings.push(...ofLists);
         const problems = findings.filter(isProblem).length;
+        const sorted = worstFirst(findings);
         if (options.json) {
-          return terminal.out(json({ healthy: problems === 0, findings, ...provided }));
+          return terminal.out(json({ healthy: problems === 0, findings: sorted, ...provided }));
         }
         const width = terminal.isLive ? terminal.columns - 1 : Infinity;
         terminal.out(
           printLines(
-            findings.flatMap((finding) => findingLines(finding, width)),
+            sorted.flatMap((finding) => findingLines(finding, width)),
             terminal,
           ),
         );
@@ -134,20 +133,12 @@ async function connectAll(
     const message = "no server was connected, because rules of your configuration are missing";
     return [{ level: "note", about: "configuration", message, advice: "Correct the mistake first." }];
   }
-  return withHub(terminal, { config, tolerant: true }, workspace, async (hub, signal) => {
-    const board = new StatusBoard(hub, { keepsTrying: false });
-    const frame = () => {
-      const entry = (name: string) => board.entry(name);
-      return tableLines({ rows: board.rows(), entry, width: terminal.columns - 1, now: Date.now() });
-    };
-    if (isQuiet) await board.connect();
-    else
-      await drawWhile(terminal, { frame, signal, keep: false }, (redraw) => {
-        board.onChange = redraw;
-        return board.connect();
-      });
-    const rows = board.rows();
-    terminal.exitCode ||= exitCodeOf(rows);
-    return rows.flatMap((row) => connectionFindings(row, board.entry(row.name)));
-  });
+  const { findings, exitCode } = await connectServers(
+    workspace,
+    config,
+    { isQuiet: isQuiet ?? false },
+    terminal,
+  );
+  terminal.exitCode ||= exitCode;
+  return findings;
 }

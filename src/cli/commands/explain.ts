@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { describeOrigin, explainServer } from "../../index.ts";
+import { describeOrigin, explainServer, serverState } from "../../index.ts";
 import type { Origin, ServerExplanation } from "../../index.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import { explainOneTool } from "../views/tool-explanation.ts";
@@ -20,9 +20,9 @@ export function command(terminal: Terminal): Command {
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
         reportLostRule(config, terminal);
-        const explanation = explainServer(config, name);
-        if (!explanation) return explainOneTool(workspace, config, name, options, terminal);
-        terminal.out(options.json ? json(explanation) : describe(explanation, terminal));
+        if (!config.servers.has(name)) return explainOneTool(workspace, config, name, options, terminal);
+        const explanation = explainServer(await workspace.load({ secrets: true }), name);
+        if (explanation) terminal.out(options.json ? json(explanation) : describe(explanation, terminal));
       }),
     );
 }
@@ -34,7 +34,10 @@ function describe(explanation: ServerExplanation, terminal: Terminal): string {
   const where = decidedBy ? `, \`${decidedBy.rule}\` in ${place(decidedBy.origin)}` : "";
   const lines: [string, string][] = [
     ["from", describeOrigin(origin)],
-    ["state", status.kind === "ready" ? "ready" : `${status.reason}: ${status.message}${where}`],
+    [
+      "state",
+      status.kind === "ready" ? serverState(status) : `${serverState(status)}: ${status.message}${where}`,
+    ],
   ];
   if (status.kind === "disabled") lines.push(["to do", status.hint]);
   lines.push(["policy", policyWords(policy)], ["trust", trustWords[trust]]);

@@ -75,7 +75,7 @@ async function print(client: string, workspace: Workspace, options: ExportOption
     ? options.server.map((name) => workspace.require(config, name))
     : [...config.servers.values()];
   const usable = chosen.flatMap(({ name, config: server, status }) => {
-    const isOurs = status.kind === "ready" || status.reason === "config" || status.reason === "missing-value";
+    const isOurs = status.kind === "ready" || status.reason === "off" || status.reason === "missing-value";
     return server && isOurs ? [{ name, config: server }] : [];
   });
   if (usable.length === 0) throw new PlugboardError("server-unknown", "No server to export.");

@@ -21,7 +21,7 @@ export function command(terminal: Terminal): Command {
     .addOption(profileOption())
     .action(async (name: string, options: ProfileOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = await workspace.load();
+        const config = await workspace.load({ secrets: true });
         reportLostRule(config, terminal);
         const entry = workspace.require(config, name);
         assertAccounts(entry, options.profile);

@@ -18,19 +18,22 @@ import type {
   WritableScope,
 } from "../../index.ts";
 import { isSameFile } from "../../lib/same-file.ts";
+import { chooseServers, countOf, isEmpty, onlyNamed, wantedOf } from "../import-choice.ts";
+import type { Plan } from "../import-choice.ts";
 import { bundleView } from "../views/bundle.ts";
 import { plainSecrets, warnOfPlainSecrets } from "../plain-secrets.ts";
 import { importView } from "../views/import.ts";
 import type { ReviewedServer } from "../views/import.ts";
-import { count, json, safe } from "../terminal/print.ts";
+import { json, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { scopeOption, verb, withWorkspace } from "../verb.ts";
+import { collect, scopeOption, verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 
 interface ImportOptions extends CommonOptions {
   from?: string;
   dryRun?: boolean;
   yes?: boolean;
+  only?: string[];
   scope?: WritableScope;
 }
 
@@ -38,36 +41,42 @@ export function command(terminal: Terminal): Command {
   return verb(
     "import",
     "Import servers from other clients' files. Never overwrites your servers or changes the other files.",
-    ["import --dry-run", "import codex cursor", "import vscode --from ./mcp.json --scope project"],
+    [
+      "import --dry-run",
+      "import codex cursor",
+      "import cursor --only issues --yes",
+      "import vscode --from ./mcp.json --scope project",
+    ],
   )
     .argument("[clients...]", "the clients to import from (default: all that are found)")
     .option("--from <file>", "read this file, in the format of the named client")
+    .option("--only <server>", "import only this server (repeatable)", collect)
     .option("-n, --dry-run", "only show what would change")
-    .option("-y, --yes", "import without asking")
+    .option("-y, --yes", "import without asking; required without a terminal")
     .addOption(scopeOption("the scope to add them to (default: the scope they have in the other client)"))
     .action(async (clients: string[], options: ImportOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load({ allowMissing: true });
         const files = await foreignFiles(clients, options, workspace, config);
-        const planned = planImport(files, config, options.scope);
-        const bundles = planBundles(files, planned, config, options.scope);
+        const planned = onlyNamed(planImport(files, config, options.scope), options.only);
+        const bundlesOf = (servers: PlannedServer[]) => planBundles(files, servers, config, options.scope);
+        const bundles = bundlesOf(planned);
         if (!options.json) {
           const reviewed = await withScripts(planned, workspace);
           terminal.out(importView(files, reviewed, terminal) + bundleView(bundles, terminal));
         }
-        const wanted = {
-          servers: planned.filter(({ action }) => action === "add"),
-          bundles: bundles.filter(({ action }) => action === "add"),
-        };
-        const isConfirmed = await confirmImport(wanted, options, terminal);
-        const failed = isConfirmed
+        const chosen = await chooseServers({ servers: planned, bundles }, options, terminal);
+        const plan = chosen ? { servers: chosen, bundles: bundlesOf(chosen) } : { servers: planned, bundles };
+        const wanted = wantedOf(plan);
+        const isDone = chosen !== undefined && !isEmpty(wanted);
+        const failed = isDone
           ? [
               ...(await addServers(wanted.servers, workspace, terminal)),
               ...(await addBundles(wanted.bundles, workspace)),
             ]
           : [];
         if (failed.length > 0 || isUnread(files, clients)) terminal.exitCode = 3;
-        reportImport(files, { servers: planned, bundles }, isConfirmed, failed, options, terminal);
+        reportImport(files, plan, isDone, failed, options, terminal);
       }),
     );
 }
@@ -109,26 +118,6 @@ async function foreignFiles(
   const file = await readForeignFile(format, { path: resolve(cwd, from), scope: "user" }, machine);
   if (!file) throw new PlugboardError("config-unreadable", `No such file: ${from}`);
   return [file];
-}
-
-/** Asks only in a terminal: a script confirms by running the command. */
-async function confirmImport(wanted: Plan, options: ImportOptions, terminal: Terminal): Promise<boolean> {
-  if (options.dryRun || wanted.servers.length + wanted.bundles.length === 0) return false;
-  if (options.yes || options.json || !terminal.isInteractive) return true;
-  return terminal.confirm(`Add ${countOf(wanted)}?`);
-}
-
-interface Plan {
-  servers: PlannedServer[];
-  bundles: PlannedBundle[];
-}
-
-function countOf({ servers, bundles }: { servers: unknown[]; bundles: unknown[] }): string {
-  const counts = [
-    ...(servers.length > 0 || bundles.length === 0 ? [count(servers.length, "server")] : []),
-    ...(bundles.length > 0 ? [count(bundles.length, "bundle")] : []),
-  ];
-  return counts.join(" and ");
 }
 
 /** A server from a project file goes to the project scope and needs trust there, like any other. */
@@ -181,16 +170,12 @@ function reportImport(
   options: ImportOptions,
   terminal: Terminal,
 ): void {
-  const wanted = {
-    servers: planned.servers.filter(({ action }) => action === "add"),
-    bundles: planned.bundles.filter(({ action }) => action === "add"),
-  };
+  const wanted = wantedOf(planned);
   const isFailed = (name: string) => failed.some((failure) => failure.name === name);
   const added = {
     servers: wanted.servers.filter(({ name }) => !isFailed(name)),
     bundles: wanted.bundles.filter(({ name }) => !isFailed(`bundles.${name}`)),
   };
-  const isNothing = wanted.servers.length + wanted.bundles.length === 0;
   if (options.json) {
     const report = files.map(({ format, file, problem, imported }) => ({
       client: format.id,
@@ -218,6 +203,16 @@ function reportImport(
     terminal.out(
       `Added ${countOf(added)}. Run \`plugboard list\` to see ${added.servers.length === 1 ? "it" : "them"}.\n`,
     );
-  else if (options.dryRun && !isNothing) terminal.out(`Would add ${countOf(wanted)}. Nothing was changed.\n`);
-  else if (!isNothing) terminal.out("Nothing was changed.\n");
+  else if (isEmpty(wanted)) terminal.out(nothingNew(planned));
+  else if (options.dryRun) terminal.out(`Would add ${countOf(wanted)}. Nothing was changed.\n`);
+  else terminal.out("Nothing was changed.\n");
+}
+
+function nothingNew({ servers, bundles }: Plan): string {
+  const all = [...servers, ...bundles];
+  if (all.length === 0) return "";
+  const isAllHere = all.every(({ action }) => action === "same");
+  return isAllHere
+    ? "Nothing to import: everything that was found is already configured.\n"
+    : "Nothing to import: nothing that was found is new.\n";
 }

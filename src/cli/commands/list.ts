@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { describeServer, stateWord, noServersText } from "../views/server.ts";
+import { describeServer, noServersText } from "../views/server.ts";
 import { hanging, json, painter, safe, table } from "../terminal/print.ts";
-import { reportDiagnostics } from "../terminal/report.ts";
+import { exitCodeOfMistakes, reportDiagnostics } from "../terminal/report.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { cutText } from "../terminal/text-width.ts";
 import { verb, withWorkspace } from "../verb.ts";
@@ -11,12 +11,15 @@ import type { LoadedConfig } from "../../index.ts";
 export function command(terminal: Terminal): Command {
   return verb("list", "List the configured servers without starting them.", ["list", "list --json"]).action(
     async (options: CommonOptions) =>
-      withWorkspace(terminal, options, async (workspace) => list(await workspace.load(), options, terminal)),
+      withWorkspace(terminal, options, async (workspace) =>
+        list(await workspace.load({ secrets: true }), options, terminal),
+      ),
   );
 }
 
 function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal): void {
   const servers = [...config.servers.values()];
+  terminal.exitCode = exitCodeOfMistakes(config.diagnostics);
   if (options.json) {
     terminal.out(json({ servers: servers.map(describeServer), diagnostics: config.diagnostics }));
     return;
@@ -29,8 +32,8 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
   const paint = painter(terminal);
   // A URL can look like that of another host, so the host has a line of its own, before the URL.
   const rows = servers.flatMap((entry) => {
-    const { type, host, target } = describeServer(entry);
-    const row = [entry.name, stateWord(entry), type, entry.origin.scope];
+    const { state, type, host, target } = describeServer(entry);
+    const row = [entry.name, state, type, entry.origin.scope];
     return host === undefined
       ? [[...row, target]]
       : [
@@ -52,7 +55,7 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
   };
   terminal.out(table(["NAME", "STATE", "TYPE", "SCOPE", "TARGET"], rows, paint, style));
   for (const { name, status } of servers) {
-    if (status.kind === "disabled" && status.reason !== "config") {
+    if (status.kind === "disabled" && status.reason !== "off") {
       terminal.out(
         paint(
           "dim",
@@ -61,6 +64,5 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
       );
     }
   }
-  if (servers.some(({ status }) => status.kind === "disabled" && status.reason !== "config"))
-    terminal.out("\n");
+  if (servers.some(({ status }) => status.kind === "disabled" && status.reason !== "off")) terminal.out("\n");
 }

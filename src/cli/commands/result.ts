@@ -49,7 +49,9 @@ export function command(terminal: Terminal): Command {
           const again = [handle, ...selectionWords(part, select), "--page", String(at + 1)];
           const next = at < pages ? `; next: plugboard result ${safe(joinArgv(again))}` : "";
           const where = matches
-            ? `${more ? "first " : ""}${count(matches.length, "match", "matches")} in ${count(pages, "page")}`
+            ? more
+              ? `the first ${count(matches.length, "match", "matches")}`
+              : count(matches.length, "match", "matches")
             : `page ${at} of ${pages}, about ${tokens.toLocaleString("en-US")} tokens in total${next}`;
           const end = isIncomplete ? "; the end was too large to keep" : "";
           const paint = painter(terminal, "err");

@@ -1,17 +1,22 @@
 import type { Command } from "commander";
+import { serverStates } from "../../index.ts";
 import type { LoadedConfig, Workspace } from "../../index.ts";
 import { drawWhile, printLines } from "../terminal/live-area.ts";
 import { noServersText } from "../views/server.ts";
 import { json } from "../terminal/print.ts";
 import { profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
-import { reportDiagnostics } from "../terminal/report.ts";
+import { exitCodeOfMistakes, reportDiagnostics } from "../terminal/report.ts";
 import { StatusBoard, exitCodeOf } from "../views/status/board.ts";
 import { statusLines, summaryLine, tableLines } from "../views/status/lines.ts";
 import { watchStatus } from "../views/status/watch.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import { loadForUse, onlyServers, withHub } from "../with-hub.ts";
+
+const statesHelp = `\nStates:\n${Object.entries(serverStates)
+  .map(([name, meaning]) => `  ${name.padEnd(20)} ${meaning}`)
+  .join("\n")}`;
 
 interface StatusOptions extends ProfileOptions {
   watch?: boolean;
@@ -26,9 +31,11 @@ export function command(terminal: Terminal): Command {
     .argument("[names...]", "the servers to show (default: all)")
     .option("-w, --watch", "stay connected and show every change until Ctrl-C")
     .addOption(profileOption())
+    .addHelpText("after", statesHelp)
     .action(async (names: string[], options: StatusOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const config = await loadForUse(workspace);
+        // A watch goes on when a secret is set, so it finds out by connecting.
+        const config = await loadForUse(workspace, { secrets: !options.watch });
         for (const name of names) workspace.require(config, name);
         if (!options.json) reportDiagnostics(config.diagnostics, terminal);
         if (options.watch) return watchStatus(workspace, config, names, options, terminal);
@@ -43,6 +50,11 @@ async function showStatus(
   options: StatusOptions,
   terminal: Terminal,
 ): Promise<void> {
+  // Those of servers are in their rows.
+  const mistakes = config.diagnostics.filter(
+    ({ server, severity }) => server === undefined && severity === "error",
+  );
+  terminal.exitCode = exitCodeOfMistakes(mistakes);
   if (config.servers.size === 0 && !options.json) return terminal.out(noServersText);
   const { profile } = options;
   await withHub(terminal, { config, tolerant: true, profile }, workspace, async (hub, signal) => {
@@ -61,8 +73,11 @@ async function showStatus(
       });
     signal.throwIfAborted();
     const rows = board.rows();
-    terminal.exitCode = exitCodeOf(rows);
-    if (options.json) return terminal.out(json({ healthy: terminal.exitCode === 0, servers: rows }));
+    terminal.exitCode = exitCodeOf(rows) || terminal.exitCode;
+    if (options.json) {
+      const why = mistakes.length > 0 && { diagnostics: mistakes };
+      return terminal.out(json({ healthy: terminal.exitCode === 0, servers: rows, ...why }));
+    }
     terminal.out(`${printLines(statusLines(view()), terminal)}\n${summaryLine(rows)}\n`);
   });
 }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { hidingRule } from "../../index.ts";
 import type { Hub, ToolEntry, View } from "../../index.ts";
 import { findTool } from "../find.ts";
 import { prepareLists, reportLists } from "../known-lists.ts";
@@ -6,6 +7,7 @@ import { showList, withServers } from "../list-verb.ts";
 import type { ListOptions, Shown } from "../list-verb.ts";
 import { listedText } from "../views/listed.ts";
 import type { Listed } from "../views/listed.ts";
+import { statusWords } from "../views/tool-status.ts";
 import { printLines } from "../terminal/live-area.ts";
 import { count, json } from "../terminal/print.ts";
 import { assertAccounts, profileOption } from "../arguments/profile.ts";
@@ -45,11 +47,12 @@ async function listTools(hub: Hub, view: View, { all }: ToolsOptions, terminal: 
   const isDeferred = ({ id, status }: ToolEntry) =>
     status === "available" && deferral.deferred && !whole.has(id);
   const listed = shown.map((tool): Listed => {
-    const { server, id: name, title, description, status, because } = tool;
-    const about = description ?? title ?? "";
+    const { server, id: name, title, description, status } = tool;
+    const words = description ?? title ?? "";
     if (status === "available")
-      return { server, name, about: isDeferred(tool) ? `(deferred) ${about}` : about };
-    return { server, name, about: `${status}: ${because ?? ""}`, style: "yellow" };
+      return { server, name, about: isDeferred(tool) ? `(deferred) ${words}` : words };
+    const about = statusWords(tool, hidingRule(tool, hub.config), terminal.cwd);
+    return { server, name, about, style: "yellow" };
   });
   const hidden = every.length - shown.length;
   const more =
@@ -71,13 +74,16 @@ async function showTool(hub: Hub, query: string, options: ToolsOptions, terminal
   assertAccounts(hub.config.servers.get(found.server), profile);
   const outcome = await prepareLists(hub, { kinds: ["tools"], server: found.server, refresh }, terminal);
   const tool = refresh ? await findTool(hub, query) : found;
-  const { pin, flags } = await hub.explainTool(tool.id, { wait: false });
+  const { pin, flags, decidedBy } = await hub.explainTool(tool.id, { wait: false });
   if (options.json) return terminal.out(json({ ...tool, ...(pin && { changes: pin.changes }), flags }));
   const { toolPage } = await import("../views/tool.ts");
+  const status = statusWords(tool, decidedBy, terminal.cwd);
   const { pinLines } = await import("../views/tool-explanation.ts");
   const width = terminal.isLive ? terminal.columns - 1 : 100;
   const { server, name } = tool;
   const lines = pinLines({ server, name, flags, ...(pin && { pin }) }, width);
-  terminal.out(printLines([...toolPage(tool, width), ...(lines.length > 0 ? [[]] : []), ...lines], terminal));
+  terminal.out(
+    printLines([...toolPage(tool, width, status), ...(lines.length > 0 ? [[]] : []), ...lines], terminal),
+  );
   reportLists(hub, outcome, terminal);
 }

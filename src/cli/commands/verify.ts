@@ -61,7 +61,7 @@ async function check(
 /** Those whose lock file exists. A server that is switched off offers nothing; one that cannot be used must not pass. */
 function lockedServers({ servers, lockFiles }: LoadedConfig): string[] {
   return [...servers.values()]
-    .filter(({ status }) => status.kind === "ready" || status.reason !== "config")
+    .filter(({ status }) => status.kind === "ready" || status.reason !== "off")
     .map(({ name }) => name)
     .filter((name) => existsSync(lockFiles?.get(name) ?? ""));
 }

@@ -1,3 +1,4 @@
+import { serverState } from "../../index.ts";
 import type { ServerReport } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { count, hanging, painter, safe } from "../terminal/print.ts";
@@ -53,13 +54,14 @@ function howMany(servers: readonly ServerReport[]): string {
 }
 
 function serverLines(server: ServerReport, all: readonly ServerReport[], terminal: Terminal): string[] {
-  const { name, state, disabledReason, message, hint } = server;
+  const { name, state, message, hint } = server;
   const paint = painter(terminal);
   const width = Math.min(24, Math.max(...all.map((one) => safe(one.name).length)));
   const head = `  ${safe(name).padEnd(width)}  `;
   if (state !== "disabled") return [`${head}${paint("dim", "starting")}`];
-  if (disabledReason === "config") return [`${head}${paint("dim", "off")}`];
-  const why = `${disabledReason ?? "off"}: ${safe(message ?? "")}. ${safe(hint ?? "")}`;
+  const word = serverState(server);
+  if (word === "off") return [`${head}${paint("dim", word)}`];
+  const why = `${word}: ${safe(message ?? "")}. ${safe(hint ?? "")}`;
   return [head + hanging(why, width + 4, terminal)];
 }
 

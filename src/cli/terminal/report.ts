@@ -1,4 +1,4 @@
-import { PlugboardError, isPlugboardError } from "../../index.ts";
+import { PlugboardError, errorTable, isPlugboardError } from "../../index.ts";
 import type { Diagnostic } from "../../index.ts";
 import { lastLines } from "../../lib/last-words.ts";
 import { json, painter, safe } from "./print.ts";
@@ -42,6 +42,11 @@ export function diagnosticLine(
   const label = severity === "error" ? paint("red", "error:") : paint("yellow", "warning:");
   const tail = suggestion ? ` — ${safe(suggestion)}` : "";
   return `${label} ${where}${where ? ": " : ""}${safe(message)}${tail}\n`;
+}
+
+/** The exit code of a verb that shows a configuration: one with mistakes is not a success. */
+export function exitCodeOfMistakes(diagnostics: readonly Diagnostic[]): number {
+  return diagnostics.some(({ severity }) => severity === "error") ? errorTable["config-invalid"].exitCode : 0;
 }
 
 /** Prints a short report to stderr about the parts of the configuration that were set aside. */

@@ -2,9 +2,11 @@ import { describeOrigin, errorTable, shownUrl } from "../../index.ts";
 import type { ServerEntry } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { lastLines } from "../../lib/last-words.ts";
+import { wrappedLauncher } from "../../lib/package-launcher.ts";
 import type { Finding } from "./finding.ts";
 import { count } from "../terminal/print.ts";
 import { targetOf } from "./server.ts";
+import { isBroken } from "./status/board.ts";
 import type { StatusRow } from "./status/board.ts";
 import { seconds, serverName } from "./status/words.ts";
 
@@ -14,9 +16,9 @@ const stderrLines = 5;
 /** Why a server cannot be used and what to do. Returns nothing for a server that is fine or disabled on purpose. */
 export function problemOf(row: StatusRow, entry: ServerEntry | undefined): Finding | undefined {
   const { name: about, message, state } = row;
-  if (message === undefined || row.disabledReason === "config") return undefined;
+  if (message === undefined || row.disabledReason === "off") return undefined;
   const advice = adviceFor(row, entry);
-  if (state === "disabled") return { level: "note", about, message, advice };
+  if (state === "disabled") return { level: isBroken(row) ? "problem" : "note", about, message, advice };
   const said = row.error?.data?.["stderr"];
   const stderr = typeof said === "string" ? lastLines(said, stderrLines) : [];
   const code = row.error && { code: row.error.code };
@@ -64,7 +66,8 @@ function anomalies(row: StatusRow, entry: ServerEntry | undefined): Finding[] {
     });
   }
   if (startMs > slowStartMs) {
-    const isFetched = /(^|\/)(npx|bunx|uvx|pipx)$/.test(entry?.config?.command ?? "");
+    const { command = "", args = [] } = entry?.config ?? {};
+    const isFetched = wrappedLauncher([command, ...args])?.namesPackage;
     found.push({
       level: "note",
       about,

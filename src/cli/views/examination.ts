@@ -2,9 +2,9 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { isPlugboardError, literalSecrets, shownWord, unpinnedPackage } from "../../index.ts";
 import type { Diagnostic, LoadedConfig, ServerEntry, Workspace } from "../../index.ts";
+import { runtimeOf } from "../../lib/runtime.ts";
 import { moveCommand } from "../plain-secrets.ts";
 import type { Finding } from "./finding.ts";
-import { count } from "../terminal/print.ts";
 
 /**
  * Checks that need no server, no request and no expanded value. Skips the checks of programs and addresses if
@@ -16,8 +16,9 @@ export async function examine(
   willConnect: boolean,
 ): Promise<Finding[]> {
   const servers = [...config.servers.values()];
+  const runtime = runtimeOf(process.versions);
   return [
-    { level: "ok", about: "node", message: process.versions.node },
+    { level: "ok", about: "runtime", message: `${runtime.name} ${runtime.version}` },
     await examineState(workspace),
     ...(config.policy.broken === undefined
       ? []
@@ -41,6 +42,7 @@ export async function examine(
       : []),
     ...config.diagnostics.filter(({ server }) => server === undefined).map(fromDiagnostic),
     ...servers.flatMap((entry) => examineServer(entry, workspace, willConnect)),
+    ...unpinnedFindings(servers),
   ];
 }
 
@@ -90,19 +92,20 @@ function examineServer(entry: ServerEntry, workspace: Workspace, willConnect: bo
   const { name, status, diagnostics, config } = entry;
   const found = diagnostics.map(fromDiagnostic);
   if (status.kind === "disabled") {
-    const level = status.reason === "config" || status.reason === "untrusted" ? "note" : "problem";
-    return status.reason === "invalid"
-      ? found
-      : [...found, { level, about: name, message: status.message, advice: status.hint }];
+    if (status.reason === "invalid") return found;
+    const level = status.reason === "off" || status.reason === "untrusted" ? "note" : "problem";
+    found.push({ level, about: name, message: status.message, advice: status.hint });
+    if (status.reason !== "missing-value") return found;
   }
   // Those in a project's file are diagnostics already.
   const secrets = entry.origin.scope === "project" ? [] : literalSecrets(name, entry.written);
   if (secrets.length > 0) {
+    const labels = [...new Set(secrets.map(({ label }) => label))];
     found.push({
       level: "note",
       about: name,
-      message: `${count(secrets.length, "possible secret")} in plain text: ${secrets.map(({ field }) => field).join(", ")}`,
-      advice: `Run \`${moveCommand(name)}\` to move it to the vault.`,
+      message: `${labels.join(", ")} ${labels.length === 1 ? "is a plain-text secret" : "are plain-text secrets"}`,
+      advice: `Run \`${moveCommand(name)}\` to move ${labels.length === 1 ? "it" : "them"} to the vault.`,
     });
   }
   if (choosesIssuer(entry)) {
@@ -114,28 +117,27 @@ function examineServer(entry: ServerEntry, workspace: Workspace, willConnect: bo
       advice: "Set `oauth.issuer`, so that you decide where they go.",
     });
   }
-  const { command = "", args = [] } = entry.config ?? {};
-  const fetched = unpinnedPackage([command, ...args]);
-  if (fetched !== undefined) {
-    const unpinned = shownWord(fetched);
-    found.push({
-      level: "note",
-      about: name,
-      message: `${unpinned} is not pinned, so the newest version is downloaded`,
-      advice: "Pin it to a version: `package@1.2.3` for npx, `package==1.2.3` for uvx.",
-    });
-  }
   if (willConnect) return found;
   const missing = missingProgram(entry, workspace);
   if (missing !== undefined) return [...found, missing];
+  if (status.kind === "disabled") return found;
   return [
     ...found,
-    {
-      level: "ok",
-      about: name,
-      message: config?.url === undefined ? "program found" : "URL is valid",
-    },
+    { level: "ok", about: name, message: config?.url === undefined ? "program found" : "URL is valid" },
   ];
+}
+
+/** One line for all servers: it is the same advice for each of them. */
+function unpinnedFindings(servers: readonly ServerEntry[]): Finding[] {
+  const unpinned = servers.flatMap(({ name, status, config }) => {
+    const { command = "", args = [] } = config ?? {};
+    const isOff = status.kind === "disabled" && status.reason !== "missing-value";
+    const fetched = isOff ? undefined : unpinnedPackage([command, ...args]);
+    return fetched === undefined ? [] : [`${name} (${shownWord(fetched)})`];
+  });
+  if (unpinned.length === 0) return [];
+  const message = `not pinned to a version, so a newer one may run at any start: ${unpinned.join(", ")}`;
+  return [{ level: "note", about: "packages", message }];
 }
 
 function missingProgram({ name, config, baseDir }: ServerEntry, { env }: Workspace): Finding | undefined {
@@ -145,11 +147,12 @@ function missingProgram({ name, config, baseDir }: ServerEntry, { env }: Workspa
   const folders = (env["PATH"] ?? "").split(delimiter).filter(Boolean);
   const candidates = isPath ? [resolve(baseDir, command)] : folders.map((folder) => join(folder, command));
   if (candidates.some(isExecutable)) return undefined;
-  const where = isPath ? shownWord(candidates.join("")) : `PATH (${folders.join(", ")})`;
   return {
     level: "problem",
     about: name,
-    message: `program "${shownWord(command)}" not found in ${where}`,
+    message: isPath
+      ? `${shownWord(candidates.join(""))} does not exist or cannot be run`
+      : `${shownWord(command)} is in no folder of PATH: ${folders.join(delimiter)}`,
     advice: "Install it, or set `command` to its full path.",
   };
 }

@@ -17,6 +17,12 @@ export interface Finding {
 
 const marks = { ok: ["✓", "green"], note: ["!", "yellow"], problem: ["✗", "red"] } as const;
 
+/** What is broken first, then what is worth knowing, then what is fine. */
+export function worstFirst(findings: readonly Finding[]): Finding[] {
+  const { problem = [], note = [], ok = [] } = Object.groupBy(findings, ({ level }) => level);
+  return [...problem, ...note, ...ok];
+}
+
 /** Formats a finding as text and escapes it. */
 export function findingLines({ level, about, message, advice, stderr = [] }: Finding, width: number): Line[] {
   const [mark, style] = marks[level];

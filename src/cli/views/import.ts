@@ -39,13 +39,13 @@ export function importView(
 function serverLines(server: ReviewedServer, terminal: Terminal): string[] {
   const { name, config, scope, action, notes, from, scripts } = server;
   const paint = painter(terminal);
-  const words = { add: paint("green", "add "), same: paint("dim", "have"), taken: paint("yellow", "keep") };
-  const where =
-    action === "add"
-      ? `→ ${scope}`
-      : action === "same"
-        ? "already configured"
-        : "you have another server with this name";
+  const words = {
+    add: [paint("green", "add "), `→ ${scope}`],
+    same: [paint("dim", "have"), "already configured"],
+    taken: [paint("yellow", "keep"), "you have another server with this name"],
+    left: [paint("dim", "skip"), "not chosen"],
+  };
+  const [word = "", where = ""] = words[action];
   const preview = () =>
     previewText(
       previewServer(config, { exact: from.scope === "project" }),
@@ -53,7 +53,7 @@ function serverLines(server: ReviewedServer, terminal: Terminal): string[] {
       terminal,
     );
   return [
-    `  ${words[action]}  ${paint("bold", safe(name))}  ${paint("dim", where)}`,
+    `  ${word}  ${paint("bold", safe(name))}  ${paint("dim", where)}`,
     ...(action === "add" ? preview().trimEnd().split("\n") : []),
     ...notes.map(
       (note) =>

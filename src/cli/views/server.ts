@@ -1,4 +1,4 @@
-import { addressOf, hostLine, shownArgs, shownEntry, shownUrl, shownWord } from "../../index.ts";
+import { addressOf, hostLine, serverState, shownArgs, shownEntry, shownUrl, shownWord } from "../../index.ts";
 import type { ServerEntry } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import { joinArgv } from "../../lib/argv.ts";
@@ -8,7 +8,7 @@ export function describeServer(entry: ServerEntry) {
   const { name, origin, status, config } = entry;
   return {
     name,
-    state: stateWord(entry),
+    state: serverState(status),
     ...(status.kind === "disabled" ? { reason: status.message, hint: status.hint } : {}),
     type: transportOf(entry),
     ...hostOf(entry),
@@ -22,13 +22,7 @@ export function describeServer(entry: ServerEntry) {
   };
 }
 
-/** `ready`, `off`, or the reason why the server cannot be used. */
-export function stateWord({ status }: ServerEntry): string {
-  if (status.kind === "ready") return "ready";
-  return status.reason === "config" ? "off" : status.reason;
-}
-
-export function transportOf({ config }: ServerEntry): string {
+export function transportOf({ config }: Pick<ServerEntry, "config">): string {
   if (!config) return "?";
   return config.type ?? (config.url === undefined ? "stdio" : "http");
 }
@@ -41,7 +35,7 @@ function hostOf({ config, written }: Pick<ServerEntry, "config" | "written">): {
 
 /** The command line or URL. Hides credentials unless `isExact`. */
 export function targetOf(
-  { config, written }: Pick<ServerEntry, "config" | "written">,
+  { config, written }: Pick<ServerEntry, "written"> & Partial<Pick<ServerEntry, "config">>,
   isExact = false,
 ): string {
   const { command, args, url } = config ?? (isRecord(written) ? written : {});

@@ -19,6 +19,7 @@ import type { CommonOptions } from "../verb.ts";
 import { withHub } from "../with-hub.ts";
 import { changeLines } from "./definition-changes.ts";
 import { flagLines } from "./pin-report.ts";
+import { statusWords } from "./tool-status.ts";
 
 /** Explains why a tool is offered, hidden or needs approval. Uses remembered lists; starts no server. */
 export async function explainOneTool(
@@ -49,11 +50,10 @@ function unknownName(error: PlugboardError, name: string, { config }: Hub): Plug
 function describe(explanation: ToolExplanation, terminal: Terminal): string {
   const { id, server, name, status, because, decidedBy, renamedTo, deferral, approval, rules, pin } =
     explanation;
-  const why = [because, decidedBy && ruleWords(decidedBy)].filter((part) => part !== undefined).join(", ");
   const lines: [string, string][] = [
     ["server", server],
     ["name", renamedTo === undefined ? name : `${name}, renamed to ${renamedTo}`],
-    ["status", why === "" ? status : `${status}: ${why}`],
+    ["status", statusWords({ status, because }, decidedBy, terminal.cwd)],
     ...(deferral ? [["deferred", deferralWords(deferral)] as [string, string]] : []),
     ...(pin ? [["pinned", `${pinWords[pin.state]}, in ${pin.file}`] as [string, string]] : []),
     ["approval", approvalWords(approval)],

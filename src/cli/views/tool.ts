@@ -6,14 +6,14 @@ import { parameterLines } from "./parameter-lines.ts";
 import { safe } from "../terminal/print.ts";
 import { wrapText } from "../terminal/text-width.ts";
 
-/** Everything needed to call a tool. */
-export function toolPage(tool: ToolEntry, width: number): Line[] {
-  const { id, server, name, renamedTo, title, description = "", inputSchema, status, because } = tool;
+/** Everything needed to call a tool. `status` says why it cannot be called. */
+export function toolPage(tool: ToolEntry, width: number, status: string): Line[] {
+  const { id, server, name, renamedTo, title, description = "", inputSchema } = tool;
   const facts: [string, string][] = [
     ["server", server],
     ...(renamedTo === undefined ? [] : ([["its name", name]] as [string, string][])),
     ["effects", effectWords(tool.annotations)],
-    ...(status === "available" ? [] : ([[status, because ?? ""]] as [string, string][])),
+    ...(tool.status === "available" ? [] : ([["status", status]] as [string, string][])),
   ];
   const room = Math.max(20, width - 2);
   const parameters = parameterLines(inputSchema, inputSchema, width);

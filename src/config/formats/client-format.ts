@@ -35,6 +35,8 @@ export interface Found {
   local?: ReadonlySet<string>;
   /** For servers that are disabled elsewhere in the document. */
   isDisabled?: (name: string) => boolean;
+  /** For servers that this project alone switches off. */
+  isOffHere?: (name: string) => boolean;
   notes?: Note[];
   skipped?: Skipped[];
   /** Set when this document's entries differ from the client's usual shape. */
@@ -81,8 +83,11 @@ function readDocument(client: Client, document: unknown, context: ReadContext): 
       file.skipped.push({ name, reason: result.problem });
       continue;
     }
-    if (found.isDisabled?.(name)) result.server.config.enabled = false;
+    const isOffHere = found.isOffHere?.(name) ?? false;
+    const isOff = result.server.config.enabled === false || (found.isDisabled?.(name) ?? false);
+    if (isOff || isOffHere) result.server.config.enabled = false;
     if (found.local?.has(name)) result.server.local = true;
+    else if (isOffHere && !isOff) result.server.offHere = true;
     file.servers.push(result.server);
   }
   return file;

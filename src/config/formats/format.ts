@@ -78,6 +78,8 @@ export interface ImportedServer extends NamedServer {
   notes: Note[];
   /** Set if the user's own file has this server for this project only; it takes precedence over the project's files. */
   local?: true;
+  /** Set if it is for all projects and only this one switches it off; `enabled` is false then. */
+  offHere?: true;
 }
 
 export interface Skipped {

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join, relative, resolve } from "node:path";
 import { readBoundedFile } from "../../lib/bounded-file.ts";
+import { foldersUp, npmrcSets } from "../../lib/npmrc.ts";
 import { isRecord, own } from "../../lib/record.ts";
 import { unknownPackage } from "./package-place.ts";
 import type { PackagePlace } from "./package-place.ts";
@@ -116,12 +117,7 @@ async function cachedPackage(
 
 async function otherCache({ folder, home, env }: PackagePlace): Promise<string | undefined> {
   if (env["npm_config_cache"] !== undefined) return undefined;
-  for (const file of [...foldersUp(folder).map((one) => join(one, ".npmrc")), join(home, ".npmrc")]) {
-    const read = await readBoundedFile(file, maxBytes);
-    if (read.kind === "text" && /^\s*(?:cache|prefix)\s*=/m.test(read.text))
-      return "an .npmrc moves npm's folders";
-  }
-  return undefined;
+  return (await npmrcSets(/cache|prefix/, { folder, home })) ? "an .npmrc moves npm's folders" : undefined;
 }
 
 function isGlobal(name: string, word: string, { env }: PackagePlace): boolean {
@@ -148,9 +144,4 @@ async function readJson(file: string): Promise<Record<string, unknown>> {
   } catch {
     return {};
   }
-}
-
-function foldersUp(folder: string): string[] {
-  const up = dirname(folder);
-  return up === folder ? [folder] : [folder, ...foldersUp(up)];
 }

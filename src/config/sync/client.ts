@@ -94,8 +94,7 @@ export async function compareClient(
     });
   }
   const usable = servers.flatMap(({ name, config: ours, status }): NamedServer[] => {
-    const isUsable =
-      status.kind === "ready" || status.reason === "config" || status.reason === "missing-value";
+    const isUsable = status.kind === "ready" || status.reason === "off" || status.reason === "missing-value";
     return ours && isUsable ? [{ name, config: ours }] : [];
   });
   const names = new Set(usable.map(({ name }) => name));

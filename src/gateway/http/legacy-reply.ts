@@ -60,9 +60,12 @@ export class LegacyReply implements Outlet, Beating {
   #sendJson(): void {
     const { reply, cors, isBatch } = this.#settings;
     if (reply.isGone) return;
-    if (this.#answers.length === 0) return reply.send(202, cors);
+    const [only] = this.#answers;
+    if (!only) return reply.send(202, cors);
+    const headers = { ...cors, "content-type": "application/json" };
+    if (!isBatch) return reply.send(200, headers, only);
     const body = this.#answers.flatMap((chunks, index) => (index === 0 ? chunks : [",", ...chunks]));
-    reply.send(200, { ...cors, "content-type": "application/json" }, isBatch ? ["[", ...body, "]"] : body);
+    reply.send(200, headers, ["[", ...body, "]"]);
   }
 
   /** Nobody can ever resume a stream of which nobody got an event. */

@@ -190,7 +190,11 @@ function byteLength(chunks: readonly Chunk[]): number {
 /** The same bytes as one string, because Node.js sends a string together with the header, in one piece. */
 function asLatin1(body: readonly Chunk[]): string {
   let text = "";
-  for (const chunk of body)
-    text += (typeof chunk === "string" ? Buffer.from(chunk) : chunk).toString("latin1");
+  for (const chunk of body) {
+    if (typeof chunk !== "string") text += chunk.toString("latin1");
+    else text += isAscii(chunk) ? chunk : Buffer.from(chunk).toString("latin1");
+  }
   return text;
 }
+
+const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);

@@ -1,4 +1,5 @@
 import { isMetaName } from "../../index.ts";
+import type { MetaName } from "../../index.ts";
 import { showsApps, unknownTool, withApp } from "../apps.ts";
 import { calledTool } from "../called-tool.ts";
 import type { CalledTool } from "../called-tool.ts";
@@ -8,17 +9,28 @@ import { callAsTask } from "../tasks/call-as-task.ts";
 import { callMeta, failedInner } from "./meta-tool.ts";
 import type { InnerCall } from "./meta-tool.ts";
 
-export const callTool: Method = async (exchange, core) => {
-  const { client, params } = exchange;
-  const { name } = params.value;
-  if (typeof name === "string" && isMetaName(name) && (await client.endpoint.isMeta(name, client.caller))) {
-    const meant = await callMeta(exchange, name);
-    return "exchange" in meant ? callInner(meant, core) : meant;
-  }
+export const callTool: Method = (exchange, core) => {
+  const { name } = exchange.params.value;
+  return typeof name === "string" && isMetaName(name)
+    ? callMetaTool(name, exchange, core)
+    : callDirect(exchange, core);
+};
+
+async function callMetaTool(name: MetaName, exchange: Exchange, core: Core): Promise<Answer> {
+  const { endpoint, caller } = exchange.client;
+  // A server may have a tool of the same name.
+  if (!(await endpoint.isMeta(name, caller))) return callDirect(exchange, core);
+  const meant = await callMeta(exchange, name);
+  return "exchange" in meant ? callInner(meant, core) : meant;
+}
+
+function callDirect(exchange: Exchange, core: Core): Promise<Answer> {
   const found = calledTool(exchange, core);
   // Most calls need not wait here.
-  return make(found instanceof Promise ? await found : found, exchange, core);
-};
+  return found instanceof Promise
+    ? found.then((called) => make(called, exchange, core))
+    : make(found, exchange, core);
+}
 
 /** The call that a model made through `call_tool`: the same as a direct one, and every rule holds for it. */
 async function callInner({ exchange, meta, tool }: InnerCall, core: Core): Promise<Answer> {

@@ -217,7 +217,7 @@ describe("M43 a mistake says where it is, what was expected and what was found",
       },
     ]);
     expect(say({ required: ["path"] }, { paht: 1 })).toMatchObject([
-      { path: "path", message: 'is required; "paht" is not its name', found: "nothing" },
+      { path: "path", message: 'is required (you wrote "paht")', found: "nothing" },
     ]);
   });
 

@@ -38,7 +38,7 @@ const doors: Record<string, (attempt: Attempt) => Promise<Verdict>> = {
   },
   "plugboard import": async ({ box, ...one }) => {
     box.write("home/.cursor/mcp.json", file(one));
-    await box.cli(["import", "cursor"]);
+    await box.cli(["import", "cursor", "--yes"]);
     return (await loadConfig(box.options)).servers.has(one.name) ? "allowed" : "refused";
   },
   "createHub({ servers })": async ({ box, name, entry }) => {

@@ -34,7 +34,7 @@ describe("M07 a value that is known only when the server starts", () => {
       headersHelper: [program],
     };
     await using hub = await createHub({ servers: { it } }, box.options);
-    expect(hub.status()).toMatchObject([{ name: "it", state: "idle" }]);
+    expect(hub.status()).toMatchObject([{ name: "it", state: "ready" }]);
     expect(await failure(hub.connect("it"))).toMatchObject(denied);
     expect(hasRun()).toBe(false);
     expect(fake.received).toEqual([]);
@@ -151,7 +151,7 @@ describe("M07 an exclusive set", () => {
     expect(await failure(hub.add("it", { command: "true", args: ["mine"] }))).toMatchObject(denied);
     expect(await failure(hub.add("other", company))).toMatchObject({ code: "policy-denied" });
     await hub.add("it", { args: ["company"], command: "true" });
-    expect(hub.status()).toMatchObject([{ name: "it", state: "idle" }]);
+    expect(hub.status()).toMatchObject([{ name: "it", state: "ready" }]);
   });
 
   it("wins over a file that uses one of its names", async () => {
@@ -167,9 +167,9 @@ describe("M07 an exclusive set", () => {
 describe("M07 servers in this process", () => {
   it.each([
     [{ deniedMcpServers: [{ serverName: "it" }] }, "disabled"],
-    [{ allowedMcpServers: [{ serverName: "it" }, { serverCommand: ["x"] }] }, "idle"],
+    [{ allowedMcpServers: [{ serverName: "it" }, { serverCommand: ["x"] }] }, "ready"],
     [{ allowedMcpServers: [{ serverCommand: ["in-process"] }] }, "disabled"],
-    [{ deniedMcpServers: [{ serverCommand: ["in-process"] }] }, "idle"],
+    [{ deniedMcpServers: [{ serverCommand: ["in-process"] }] }, "ready"],
   ])("are judged by their name: %j", async (policy, state) => {
     const box = createSandbox({ [policyFile]: policy });
     await using hub = await createHub({ servers: { it: inProcessFake({}) } }, box.options);

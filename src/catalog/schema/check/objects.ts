@@ -46,15 +46,12 @@ function missing(value: object, name: string, known: Record<string, unknown>, ru
     .slice(0, 100);
   const misspelt = nearest(name, strangers);
   const expected = Object.hasOwn(known, name) ? expectation(known[name]) : undefined;
-  run.fail(
-    misspelt === undefined ? "is required" : `is required; ${JSON.stringify(misspelt)} is not its name`,
-    {
-      member: name,
-      ...(expected === undefined ? {} : { expected }),
-      found: "nothing",
-      weight: 2,
-    },
-  );
+  run.fail(misspelt === undefined ? "is required" : `is required (you wrote ${JSON.stringify(misspelt)})`, {
+    member: name,
+    ...(expected === undefined ? {} : { expected }),
+    found: "nothing",
+    weight: 2,
+  });
 }
 
 /** `properties`, `patternProperties` and `additionalProperties`: every member must satisfy all that apply to it. */

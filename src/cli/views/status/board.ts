@@ -54,7 +54,7 @@ export class StatusBoard {
 
   /** Connects every usable server that is idle. Resolves when each has connected or failed. */
   async connect(): Promise<void> {
-    const idle = this.#hub.status().filter(({ state }) => state === "idle");
+    const idle = this.#hub.status().filter(({ state }) => state === "ready");
     await Promise.all(
       idle.map(async ({ name }) => {
         await this.#hub.connect(name).catch(() => undefined);
@@ -105,8 +105,16 @@ export function isConnected({ state }: StatusRow): boolean {
   return state === "connected";
 }
 
-/** 0 if every usable server is connected, otherwise the exit code of the first failure. */
+/** True for a server that somebody has to repair, and that nobody keeps from being used on purpose. */
+export function isBroken(row: StatusRow): boolean {
+  if (row.state !== "disabled") return !isConnected(row);
+  return row.disabledReason === "invalid" || row.disabledReason === "missing-value";
+}
+
+/** 0 if every server that should work is connected, otherwise the exit code of the first failure. */
 export function exitCodeOf(rows: readonly StatusRow[]): number {
-  const [first] = rows.filter((row) => row.state !== "disabled" && !isConnected(row));
-  return first ? errorTable[first.error?.code ?? "not-responding"].exitCode : 0;
+  const first = rows.find(isBroken);
+  if (!first) return 0;
+  const code = first.state === "disabled" ? "config-invalid" : (first.error?.code ?? "not-responding");
+  return errorTable[code].exitCode;
 }

@@ -57,7 +57,7 @@ const gap = 2;
 
 export function tableLines({ rows, width, now }: StatusView): Line[] {
   const longestName = Number.isFinite(width) ? Math.max(12, Math.floor(width * 0.3)) : Infinity;
-  const cells = rows.map((row) => cellsOf(row, now, longestName));
+  const cells = rows.map((row) => cellsOf(row, longestName));
   const widths = new Map(columns.map((column) => [column, widest(column, cells)]));
   const widthOf = (column: Column) => widths.get(column) ?? 0;
   const needed = (shown: readonly Column[]) =>
@@ -78,8 +78,8 @@ export function tableLines({ rows, width, now }: StatusView): Line[] {
   };
   const header = shown.map((column) => ({ text: pad(column, column), style: "dim" as const }));
   const body = rows.map((row, index): Line => {
-    const own = cells[index] ?? cellsOf(row, now, longestName);
-    const { style } = stateLook(row, now);
+    const own = cells[index] ?? cellsOf(row, longestName);
+    const { style } = stateLook(row);
     const facts = row.protocolVersion === undefined ? safe(note(row, now)) : undefined;
     const before = facts === undefined ? shown : shown.filter((column) => columns.indexOf(column) < 3);
     const line = before.map((column) => ({
@@ -95,10 +95,10 @@ function widest(column: Column, cells: readonly Record<Column, string>[]): numbe
   return cells.reduce((most, row) => Math.max(most, displayWidth(row[column])), column.length);
 }
 
-function cellsOf(row: StatusRow, now: number, longestName: number): Record<Column, string> {
+function cellsOf(row: StatusRow, longestName: number): Record<Column, string> {
   return {
     NAME: cutText(safe(row.name), longestName),
-    STATE: stateLook(row, now).word,
+    STATE: stateLook(row).word,
     VIA: row.via,
     PROTOCOL: safe(row.protocolVersion ?? ""),
     ERA: row.era ?? "",

@@ -93,8 +93,8 @@ export function followChanges(
   const say = () => {
     const rows = board.rows();
     for (const row of rows) {
-      const isComplete = row.state !== "idle" && (row.state !== "connected" || row.toolCount !== undefined);
-      const line = describeRow(row, Date.now());
+      const isComplete = row.state !== "ready" && (row.state !== "connected" || row.toolCount !== undefined);
+      const line = describeRow(row);
       if (!isComplete || printed.get(row.name) === line || !isWorthALine(row)) continue;
       printed.set(row.name, line);
       write(line);

@@ -1,40 +1,32 @@
+import { serverState } from "../../../index.ts";
 import type { Style } from "../../terminal/print.ts";
 import { count, safe } from "../../terminal/print.ts";
 import type { StatusRow } from "./board.ts";
 
-/** A state as one or two words, and its colour. */
-export function stateLook(row: StatusRow, now: number): { word: string; style: Style } {
-  switch (row.state) {
-    case "connected":
-      return { word: "connected", style: "green" };
-    case "idle":
-      return { word: "idle", style: "dim" };
-    case "connecting":
-      return { word: row.detail?.startsWith("installing") ? "installing…" : "connecting…", style: "cyan" };
-    case "degraded":
-      return { word: "degraded", style: "yellow" };
-    case "needs-auth":
-      return { word: "needs login", style: "yellow" };
-    case "needs-registration":
-      return { word: "needs client", style: "yellow" };
-    case "disabled":
-      return { word: row.disabledReason === "config" ? "off" : (row.disabledReason ?? "off"), style: "dim" };
-    case "waiting":
-      return (row.retryAt ?? 0) > now ? { word: "retrying", style: "red" } : { word: "failed", style: "red" };
-    case "failed":
-      return { word: "failed", style: "red" };
-    case "closed":
-      return { word: "closed", style: "dim" };
-  }
+/** A state's name, and its colour. */
+export function stateLook(row: StatusRow): { word: string; style: Style } {
+  const word = serverState(row);
+  return { word, style: row.state === "disabled" ? "dim" : styles[row.state] };
 }
+
+const styles: Record<Exclude<StatusRow["state"], "disabled">, Style> = {
+  ready: "cyan",
+  connecting: "cyan",
+  connected: "green",
+  degraded: "yellow",
+  "needs-auth": "yellow",
+  "needs-registration": "yellow",
+  waiting: "red",
+  failed: "red",
+  closed: "dim",
+};
 
 /** Shown instead of the connection's details while there is no connection. */
 export function note(row: StatusRow, now: number): string {
   switch (row.state) {
     case "connecting": {
       const waited = Math.floor((now - (row.since ?? now)) / 1000);
-      const said = row.detail?.replace(/^installing:? ?/, "") ?? "";
-      return [waited > 0 ? `${waited} s` : "", said].filter(Boolean).join("  ");
+      return [waited > 0 ? `${waited} s` : "", row.detail ?? ""].filter(Boolean).join("  ");
     }
     case "waiting": {
       const left = Math.ceil(((row.retryAt ?? 0) - now) / 1000);
@@ -57,14 +49,14 @@ export function seconds(ms: number): string {
 }
 
 /** A server's state as one log line. */
-export function describeRow(row: StatusRow, now: number): string {
+export function describeRow(row: StatusRow): string {
   const facts = [
-    stateLook(row, now).word,
+    stateLook(row).word,
     row.protocolVersion ?? "",
     row.toolCount === undefined ? "" : count(row.toolCount, "tool"),
     serverName(row),
     row.protocolVersion === undefined ? (row.message ?? "") : "",
-    row.protocolVersion === undefined && row.hint !== undefined && row.disabledReason !== "config"
+    row.protocolVersion === undefined && row.hint !== undefined && row.disabledReason !== "off"
       ? `→ ${row.hint}`
       : "",
   ];

@@ -63,18 +63,18 @@ function findServers(document: Record<string, unknown>, { projectRoot }: ReadCon
   const local = new Set(here.entries.map(([name]) => name));
   const shadowed = everywhere.entries.filter(([name]) => local.has(name));
   const names = new Set([...local, ...everywhere.entries.map(([name]) => name)]);
-  const off = new Set(
-    [
-      project["disabledMcpServers"],
-      project["disabledMcpjsonServers"],
-      document["disabledMcpjsonServers"],
-    ].flatMap((list) => textList(list) ?? []),
+  const off = new Set(textList(document["disabledMcpjsonServers"]));
+  const offHere = new Set(
+    [project["disabledMcpServers"], project["disabledMcpjsonServers"]].flatMap(
+      (list) => textList(list) ?? [],
+    ),
   );
-  const elsewhere = [...off].filter((name) => !names.has(name));
+  const elsewhere = [...new Set([...offHere, ...off])].filter((name) => !names.has(name));
   return {
     entries: [...here.entries, ...everywhere.entries.filter(([name]) => !local.has(name))],
     local,
     isDisabled: (name) => off.has(name),
+    isOffHere: (name) => offHere.has(name),
     notes: elsewhere.map((name) =>
       lost("disabledMcpServers", `disables \`${name}\`, which is not in this file`),
     ),

@@ -1,5 +1,5 @@
 import type { Transform } from "node:stream";
-import type { Dispatcher } from "undici";
+import type { Dispatcher } from "undici/index.js";
 import { PlugboardError } from "../../../errors.ts";
 import { printable } from "../../../lib/printable.ts";
 import { createDecoder } from "./decoder.ts";

@@ -1,4 +1,5 @@
-import { errors } from "undici";
+// Not "undici": Bun replaces that name by an imitation that cannot send a request.
+import { errors } from "undici/index.js";
 import { isPlugboardError, PlugboardError } from "../../../errors.ts";
 import { printable } from "../../../lib/printable.ts";
 

@@ -1,5 +1,5 @@
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
-import { Agent, type Dispatcher, ProxyAgent } from "undici";
+import { Agent, type Dispatcher, ProxyAgent } from "undici/index.js";
 import { PlugboardError } from "../../../errors.ts";
 import type { Environment } from "../../../lib/folders.ts";
 import { printable } from "../../../lib/printable.ts";

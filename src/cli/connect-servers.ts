@@ -1,0 +1,33 @@
+import type { LoadedConfig, Workspace } from "../index.ts";
+import { drawWhile } from "./terminal/live-area.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+import { connectionFindings } from "./views/connection-findings.ts";
+import type { Finding } from "./views/finding.ts";
+import { StatusBoard, exitCodeOf } from "./views/status/board.ts";
+import { tableLines } from "./views/status/lines.ts";
+import { withHub } from "./with-hub.ts";
+
+/** Connects to the servers once, shows how that goes on unless `isQuiet`, and says what was found. */
+export function connectServers(
+  workspace: Workspace,
+  config: LoadedConfig,
+  { isQuiet }: { isQuiet: boolean },
+  terminal: Terminal,
+): Promise<{ findings: Finding[]; exitCode: number }> {
+  return withHub(terminal, { config, tolerant: true }, workspace, async (hub, signal) => {
+    const board = new StatusBoard(hub, { keepsTrying: false });
+    const frame = () => {
+      const entry = (name: string) => board.entry(name);
+      return tableLines({ rows: board.rows(), entry, width: terminal.columns - 1, now: Date.now() });
+    };
+    if (isQuiet) await board.connect();
+    else
+      await drawWhile(terminal, { frame, signal, keep: false }, (redraw) => {
+        board.onChange = redraw;
+        return board.connect();
+      });
+    const rows = board.rows();
+    const findings = rows.flatMap((row) => connectionFindings(row, board.entry(row.name)));
+    return { findings, exitCode: exitCodeOf(rows) };
+  });
+}
