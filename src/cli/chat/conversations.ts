@@ -23,6 +23,8 @@ export interface Conversation {
 export type ConversationSummary = Omit<Conversation, "messages"> & { title: string };
 
 const mostConversations = 100;
+const maxCharacters = 1_000_000;
+/** What the characters of one may take in a file. */
 const maxBytes = 4_000_000;
 const mostInputs = 500;
 const maxHistoryBytes = 1_000_000;
@@ -41,7 +43,7 @@ export class Conversations {
 
   /** Without images and other media, and without its beginning if it is too long. The oldest conversations go. */
   async save(conversation: Conversation): Promise<void> {
-    const messages = keptMessages(conversation.messages, maxBytes / 2);
+    const messages = keptMessages(conversation.messages, maxCharacters);
     const text = `${JSON.stringify({ version: 1, ...conversation, messages })}\n`;
     const held = { signal: new AbortController().signal };
     await writeFileAtomic(this.#file(conversation.id), text, { mode: 0o600, held });

@@ -1,11 +1,11 @@
 import type { ModelMessage } from "ai";
 import { isRecord } from "../../lib/record.ts";
 
-/** The messages to keep on disk: no media, and only the last turns if all of them are larger than `maxBytes`. */
-export function keptMessages(messages: readonly ModelMessage[], maxBytes: number): ModelMessage[] {
+/** The messages to keep on disk: no media, and only the last turns if all of them are longer than `maxCharacters`. */
+export function keptMessages(messages: readonly ModelMessage[], maxCharacters: number): ModelMessage[] {
   let kept = messages.map((message) => withoutMedia(message) as ModelMessage);
   let size = JSON.stringify(kept).length;
-  while (size > maxBytes) {
+  while (size > maxCharacters) {
     const next = kept.findIndex(({ role }, at) => at > 0 && role === "user");
     if (next === -1) return [];
     size -= JSON.stringify(kept.slice(0, next)).length;
