@@ -1,8 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
 import { readFakeLog } from "../fixtures/fake/stdio-command.ts";
 import { hasTmux, onScreen } from "../on-screen.ts";
 import { chatScene } from "./chat-scene.ts";
 import type { Provider } from "./chat-scene.ts";
+import { installBrowser } from "./fake-browser.ts";
 
 const providers: Provider[] = ["openai", "anthropic"];
 const form = {
@@ -123,5 +125,37 @@ describe.skipIf(!hasTmux)("M66 a conversation on a terminal", () => {
     screen.end();
     expect(await scene.chat(["--continue"], { input: "Hello?" })).toMatchObject({ code: 6 });
     expect(model.received.at(-1)?.text).toContain("It is gone.");
+  });
+
+  it("logs in to a server and out of it on the screen of the servers", async () => {
+    const auth = await startAuthServer({ autoConsent: true });
+    const server = await startProtectedMcp(auth);
+    onTestFinished(async () => {
+      await server.close();
+      await auth.close();
+    });
+    const { box } = await chatScene([]);
+    const file = "home/.config/plugboard/config.json";
+    const { chat } = JSON.parse(box.read(file)) as { chat: object };
+    box.write(file, { mcpServers: { issues: { url: server.url } }, chat });
+    installBrowser(box);
+    const screen = onScreen(box, ["chat"], { columns: 100, rows: 60 });
+    const shows = async (pattern: RegExp) =>
+      await expect.poll(screen.capture, { timeout: 15_000 }).toMatch(pattern);
+    await shows(/! issues {2}needs-auth/);
+    screen.type("/mcp", "Enter");
+    await shows(/issues +needs-auth[^]*◆ {2}Which server\?/);
+    screen.type("Up", "Enter");
+    await shows(/◆ {2}issues:/);
+    screen.type("Down", "Enter");
+    await shows(/issues: logged in as [^]*issues +connected[^]*◆ {2}Which server\?/);
+    screen.type("Up", "Enter");
+    await shows(/logged in as [^]*◆ {2}issues:[^]*Log out/);
+    screen.type("Down", "Down", "Enter");
+    await shows(/issues: logged out\.[^]*◆ {2}Which server\?/);
+    screen.type("Enter");
+    await shows(/\n>\n*$/);
+    screen.type("/exit", "Enter");
+    screen.end();
   });
 });

@@ -1,4 +1,5 @@
 import type { PromptCommand, View } from "../../index.ts";
+import { startDeadline } from "../../lib/deadline.ts";
 import { printable } from "../../lib/printable.ts";
 import type { Completer } from "./line-editor.ts";
 
@@ -8,7 +9,8 @@ const mostHits = 100;
 /** Completes commands, prompts and their arguments, and mentions of resources. */
 export function chatCompleter(view: View, commands: readonly string[], servers: () => string[]): Completer {
   return async (line) => {
-    const [hits, part] = await completions(line, { view, commands, servers });
+    using deadline = startDeadline(timeoutMs);
+    const [hits, part] = await completions(line, { view, commands, servers }, deadline.signal);
     // A name that has to be escaped could not be typed either.
     const typeable = [...new Set(hits)].filter((hit) => printable(hit, { oneLine: true }) === hit);
     return [typeable.sort().slice(0, mostHits), part];
@@ -21,9 +23,8 @@ interface Known {
   servers: () => string[];
 }
 
-async function completions(line: string, known: Known): Promise<[string[], string]> {
+async function completions(line: string, known: Known, signal: AbortSignal): Promise<[string[], string]> {
   const { view, commands, servers } = known;
-  const signal = AbortSignal.timeout(timeoutMs);
   const starting = (words: string[], part: string): [string[], string] => [
     words.filter((word) => word.startsWith(part)),
     part,

@@ -130,7 +130,9 @@ class Interactive {
       const [board, calls] = [this.#board, this.#calls];
       this.#setBusy(true);
       await runSlashCommand(line, { hub, board, session, conversations, calls, terminal, signal, exit });
-      return isLeaving ? "left" : undefined;
+      if (isLeaving) return "left";
+      terminal.out("\n");
+      return undefined;
     } catch (error) {
       reportError(error, terminal, false);
       return undefined;

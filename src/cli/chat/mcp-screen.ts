@@ -135,8 +135,12 @@ async function run(
     case "disconnect":
       await hub.disconnect(server);
       return undefined;
-    case "login":
-      return `logged in as ${accountLine(await hub.login(server, { ...waysToLogIn(server, {}, terminal), signal }), Date.now())}`;
+    case "login": {
+      const account = await hub.login(server, { ...waysToLogIn(server, {}, terminal), signal });
+      // The screen shows what became of it.
+      await hub.connect(server, { signal }).catch(() => undefined);
+      return `logged in as ${accountLine(account, Date.now())}`;
+    }
     case "logout":
       return (await hub.logout(server)).revoked
         ? undefined

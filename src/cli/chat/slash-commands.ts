@@ -2,7 +2,7 @@ import { PlugboardError, estimateTokens } from "../../index.ts";
 import type { Hub } from "../../index.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { argumentLines } from "../terminal/approval.ts";
-import { count, painter, safe, table } from "../terminal/print.ts";
+import { count, hanging, painter, safe, table } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { printable } from "../../lib/printable.ts";
 import { isRecord } from "../../lib/record.ts";
@@ -62,17 +62,23 @@ async function help({ hub, terminal }: SlashContext): Promise<void> {
   const rows = Object.values(slashCommands).map(({ usage, summary }) => [usage, summary] as const);
   const asked = prompts
     .slice(0, 20)
-    .map(({ command, description, title }) => [command, description ?? title ?? ""] as const);
+    .map(({ command, description, title }) => [command, firstLine(description ?? title ?? "")] as const);
   const width = Math.min(40, Math.max(...[...rows, ...asked].map(([usage]) => usage.length))) + 2;
   const line = ([usage, summary]: readonly [string, string]) =>
-    `  ${paint("cyan", safe(usage).padEnd(width))}${safe(summary).slice(0, Math.max(20, terminal.columns - width - 4))}\n`;
+    `  ${paint("cyan", safe(usage).padEnd(width))}${hanging(safe(summary), width + 2, terminal)}\n`;
   terminal.out(rows.map(line).join(""));
   if (asked.length > 0) terminal.out(`\nPrompts of the servers:\n${asked.map(line).join("")}`);
   if (prompts.length > asked.length)
     terminal.out(`  … and ${prompts.length - asked.length} more; Tab completes them\n`);
-  terminal.out(
-    "\n@server:uri in a message attaches a resource. Tab completes commands, prompts, arguments and resources.\nCtrl-C cancels what the model is doing; a second one leaves. A \\ at the end of a line continues it.\n",
-  );
+  const keys = [
+    "@server:uri in a message attaches a resource. Tab completes commands, prompts, arguments and resources.",
+    "Ctrl-C cancels what the model is doing; a second one leaves. A \\ at the end of a line continues it.",
+  ];
+  terminal.out(`\n${keys.map((text) => `${hanging(text, 0, terminal)}\n`).join("")}`);
+}
+
+function firstLine(text: string): string {
+  return text.trim().split("\n", 1)[0]?.slice(0, 200) ?? "";
 }
 
 async function tools({ hub, terminal, signal }: SlashContext, [server]: string[]): Promise<void> {
