@@ -81,17 +81,25 @@ export class Conversations {
     });
   }
 
-  /** The lines that were typed, the newest first. */
+  /** The lines that were typed, the newest first. A file that has grown too large is cut. */
   async inputs(): Promise<string[]> {
     const read = await readBoundedFile(this.#history, maxHistoryBytes);
-    if (read.kind === "refused") await rm(this.#history, { force: true, recursive: true });
+    if (read.kind === "refused") await rm(this.#history, { force: true }).catch(() => undefined);
     if (read.kind !== "text") return [];
-    const lines = read.text.split("\n").flatMap((line) => textIn(line) ?? []);
-    return lines.slice(-mostInputs).reverse();
+    const lines = read.text.trimEnd().split("\n").slice(-mostInputs);
+    if (read.text.length > maxHistoryBytes / 2) await this.#keepInputs(lines).catch(() => undefined);
+    return lines.flatMap((line) => textIn(line) ?? []).reverse();
+  }
+
+  async #keepInputs(lines: string[]): Promise<void> {
+    let size = 0;
+    const kept = lines.toReversed().filter((line) => (size += line.length) < maxHistoryBytes / 4);
+    const held = { signal: new AbortController().signal };
+    await writeFileAtomic(this.#history, `${kept.toReversed().join("\n")}\n`, { mode: 0o600, held });
   }
 
   async addInput(text: string): Promise<void> {
-    if (text.length > maxHistoryBytes / 10) return;
+    if (text.length > maxHistoryBytes / 50) return;
     createFolder(this.#folder);
     await appendFile(this.#history, `${JSON.stringify(text)}\n`, { mode: 0o600 });
   }

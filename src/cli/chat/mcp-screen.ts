@@ -59,17 +59,18 @@ export async function mcpScreen(
 
 function show(board: StatusBoard, rows: StatusRow[], terminal: Terminal): void {
   const entry = (name: string) => board.entry(name);
-  const lines = statusLines({ rows, entry, width: terminal.columns - 1, now: Date.now() });
+  // A server that is not connected may have been logged out of.
+  const shown = rows.map(({ account, ...row }) => ({ ...row, ...(account && isUp(row) && { account }) }));
+  const lines = statusLines({ rows: shown, entry, width: terminal.columns - 1, now: Date.now() });
   terminal.out(`${printLines(lines, terminal)}\n${summaryLine(rows)}\n`);
 }
 
 /** Only what makes sense in the server's state. */
 function choicesFor(row: StatusRow, hub: Hub): { value: string; label: string }[] {
   const isRemote = hub.config.servers.get(row.name)?.config?.url !== undefined;
-  const isUp = row.state === "connected" || row.state === "degraded" || row.state === "connecting";
   const possible: Record<Action, boolean> = {
-    connect: !isUp && row.state !== "disabled",
-    disconnect: isUp,
+    connect: !isUp(row) && row.state !== "disabled",
+    disconnect: isUp(row),
     login: isRemote && row.state !== "disabled",
     logout: isRemote && row.account !== undefined,
     enable: row.state === "disabled",
@@ -80,6 +81,10 @@ function choicesFor(row: StatusRow, hub: Hub): { value: string; label: string }[
     ...offered.map((value) => ({ value, label: actions[value].label })),
     { value: "back", label: "Back" },
   ];
+}
+
+function isUp({ state }: Pick<StatusRow, "state">): boolean {
+  return state === "connected" || state === "degraded" || state === "connecting";
 }
 
 /** `/mcp disable files` */

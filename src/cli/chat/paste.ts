@@ -11,7 +11,9 @@ export class PasteReader {
   #held = "";
 
   read(chunk: string): string {
-    let text = this.#held + chunk;
+    // Esc itself does nothing here. Before another key it would change that key.
+    const isEscape = this.#held === "\u001b" && !chunk.startsWith("[") && !this.#isPasting;
+    let text = isEscape ? chunk : this.#held + chunk;
     let result = "";
     this.#held = "";
     for (;;) {
@@ -35,10 +37,10 @@ export class PasteReader {
       .replaceAll(/\p{Cc}/gu, "");
   }
 
-  /** How many characters at the end may be the beginning of a mark. A lone Esc is a key. */
+  /** How many characters at the end may be the beginning of a mark. */
   #beginning(text: string): number {
     const mark = this.#isPasting ? stop : start;
-    for (let length = Math.min(mark.length - 1, text.length); length > (this.#isPasting ? 0 : 1); length--)
+    for (let length = Math.min(mark.length - 1, text.length); length > 0; length--)
       if (text.endsWith(mark.slice(0, length))) return length;
     return 0;
   }

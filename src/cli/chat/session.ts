@@ -87,14 +87,14 @@ export class ChatSession {
     const said = text.startsWith("/")
       ? await this.#prompt(text, signal)
       : await agent.userMessages(hub, text, signal);
+    const { messages } = this.conversation;
+    messages.push(...said);
     const offered = await agent.offerTools(hub, endpoint.provider, signal);
     this.#names = new Map(
       (await hub.tools({ wait: false })).map((tool) => [tool.id, toolWord(tool)] as const),
     );
     for (const { id, because } of offered.setAside)
       emit({ type: "notice", message: `${this.nameOf(id)} is not offered to the model: ${because}` });
-    const { messages } = this.conversation;
-    messages.push(...said);
     const { maxSteps = defaultSteps, timeoutMs = defaultTimeoutMs, maxOutputTokens, system } = settings;
     const instructions = [agent.basics, system, offered.instructions].filter(Boolean).join("\n\n");
     const model = agent.languageModel(endpoint);
