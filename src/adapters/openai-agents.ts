@@ -72,12 +72,11 @@ export async function openAiAgentsTools(view: View, options: AgentOptions = {}):
  */
 export function openAiAgentsServer(view: View, options: AgentOptions & { name?: string } = {}): MCPServer {
   let known: { digest: string; agent: AgentTools } | undefined;
-  const current = async (): Promise<AgentTools> => {
-    const digest = await view.digest();
-    if (known?.digest === digest) return known.agent;
-    const agent = await AgentTools.offer(view, options, shape);
+  const renewed = async (): Promise<AgentTools> => {
+    if (known && known.digest === (await view.digest("tools"))) return known.agent;
+    const agent = await AgentTools.offer(view, options, shape, known?.agent);
     // Listing may have changed what is known.
-    known = { digest: await view.digest(), agent };
+    known = { digest: await view.digest("tools"), agent };
     return agent;
   };
   return {
@@ -86,11 +85,10 @@ export function openAiAgentsServer(view: View, options: AgentOptions & { name?: 
     ...thrown(options),
     connect: async () => undefined,
     close: async () => undefined,
-    invalidateToolsCache: async () => {
-      known = undefined;
-    },
+    // Nothing is listed from a cache.
+    invalidateToolsCache: async () => undefined,
     async listTools() {
-      const { definitions } = await current();
+      const { definitions } = await renewed();
       return definitions.map(({ name, description, schema }) => ({
         name,
         description,
@@ -98,7 +96,7 @@ export function openAiAgentsServer(view: View, options: AgentOptions & { name?: 
       }));
     },
     async callTool(name, args, _meta, { signal } = {}) {
-      const result = await (await current()).call(name, args ?? {}, { signal });
+      const result = await (known?.agent ?? (await renewed())).call(name, args ?? {}, { signal });
       return contentOf(result) as never;
     },
   };

@@ -1,14 +1,24 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, stepCountIs, streamText } from "ai";
 import type { LanguageModel, ModelMessage } from "ai";
 import { aiSdkMentions, aiSdkPrompt, aiSdkTools } from "../../src/adapters/ai-sdk.ts";
 import { adapterContract } from "./contract.ts";
 import type { AgentTask } from "./contract.ts";
 
-const modelAt = (url: string): LanguageModel =>
+const anthropicAt = (url: string): LanguageModel =>
   createAnthropic({ baseURL: `${url}/v1`, apiKey: "any" })("scripted");
 
-async function run({ view, url, stream, options, signal, answer }: AgentTask): Promise<string> {
+/** As `plugboard chat` uses it with every endpoint but Anthropic's. */
+const compatibleAt = (url: string): LanguageModel =>
+  createOpenAICompatible({ name: "scripted", baseURL: `${url}/v1`, supportsMultiPartToolContent: true })(
+    "any",
+  );
+
+async function run(
+  modelAt: (url: string) => LanguageModel,
+  { view, url, stream, options, signal, answer }: AgentTask,
+): Promise<string> {
   const { tools, instructions } = await aiSdkTools(view, options);
   const messages: ModelMessage[] = [{ role: "user", content: "Do it." }];
   for (;;) {
@@ -39,21 +49,22 @@ async function run({ view, url, stream, options, signal, answer }: AgentTask): P
   }
 }
 
-adapterContract({
-  name: "ai-sdk",
-  canGrow: true,
-  asksItself: true,
-  hasMedia: true,
-  modes: ["whole", "stream"],
-  run,
-  setAside: async (view) => (await aiSdkTools(view)).setAside.map(({ id }) => id),
-  async say({ view, url, prompt, args, text }) {
-    const messages = await aiSdkPrompt(view, prompt, args);
-    const content = await aiSdkMentions(view, text);
-    await generateText({
-      model: modelAt(url),
-      maxOutputTokens: 100,
-      messages: [...messages, { role: "user", content }],
-    });
-  },
-});
+for (const [provider, modelAt] of Object.entries({ anthropic: anthropicAt, compatible: compatibleAt }))
+  adapterContract({
+    name: `ai-sdk, ${provider}`,
+    canGrow: true,
+    asksItself: true,
+    hasMedia: true,
+    modes: ["whole", "stream"],
+    run: (task) => run(modelAt, task),
+    setAside: async (view) => (await aiSdkTools(view)).setAside.map(({ id }) => id),
+    async say({ view, url, prompt, args, text }) {
+      const messages = await aiSdkPrompt(view, prompt, args);
+      const content = await aiSdkMentions(view, text);
+      await generateText({
+        model: modelAt(url),
+        maxOutputTokens: 100,
+        messages: [...messages, { role: "user", content }],
+      });
+    },
+  });

@@ -60,6 +60,12 @@ export function adapterContract(adapter: AdapterUnderTest): void {
     return { text, received: model.received };
   }
 
+  /** The requests that the server was told to cancel. */
+  async function cancelledIds(): Promise<unknown[]> {
+    const { structuredContent } = await hub.callTool("mcp__it__cancelled");
+    return structuredContent?.["ids"] as unknown[];
+  }
+
   describe.each(adapter.modes)(`M64 plugboard/${adapter.name}, %s`, (mode) => {
     const stream = mode === "stream";
 
@@ -77,6 +83,7 @@ export function adapterContract(adapter: AdapterUnderTest): void {
     it("ends a call when the agent is cancelled, and tells the server", async () => {
       await using model = await startModel([{ calls: [{ tool: "mcp__it__sleep", args: { ms: 60_000 } }] }]);
       const controller = new AbortController();
+      const before = await cancelledIds();
       const started = new Promise<void>((resolve) => {
         const stop = hub.on("call-start", ({ tool }) => {
           if (tool !== "mcp__it__sleep") return;
@@ -101,6 +108,7 @@ export function adapterContract(adapter: AdapterUnderTest): void {
       expect(await ended).toBe("cancelled");
       await outcome;
       expect(model.received).toHaveLength(1);
+      expect((await cancelledIds()).length).toBe(before.length + 1);
     });
   });
 
@@ -206,6 +214,18 @@ export function adapterContract(adapter: AdapterUnderTest): void {
         { text: "Long." },
       ]);
       expect(resultTexts(received[2])[1]).toMatch(/^Page 2 of \d+\nx{1000}/);
+    });
+
+    it("throws our failures if exceptions are wished for", async () => {
+      const turns = [{ calls: [{ tool: "mcp__it__crash" }] }, { text: "Sorry." }];
+      const run = agent(turns, { options: { errors: "throw" } });
+      const outcome = await run.then(
+        ({ received }) => resultTexts(received[1])[0],
+        (error: unknown) => String(error instanceof Error ? (error.cause ?? error) : error),
+      );
+      // Some SDKs make a result of an exception, in their own words.
+      expect(outcome).toContain("exited");
+      expect(outcome).not.toContain("find out before you call it again");
     });
 
     it("reports progress", async () => {

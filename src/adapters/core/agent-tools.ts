@@ -3,8 +3,10 @@ import type {
   CallCheck,
   CallOptions,
   CallResult,
+  Deferral,
   MetaName,
   MetaTools,
+  PlugboardError,
   SchemaTarget,
   ToolEntry,
   View,
@@ -35,8 +37,8 @@ export class AgentTools {
   readonly setAside: SetAside[];
   /** Text for a system prompt: which servers there are, and how their tools are found. */
   readonly instructions: string;
-  /** True if tools are searched for instead of being shown. */
-  readonly isDeferred: boolean;
+  /** Whether tools are searched for instead of being shown. */
+  readonly deferral: Deferral;
   /** Called for each tool that the model can use from now on, if the SDK takes them late. */
   onAdded: ((definition: Definition) => void) | undefined;
   readonly #view: View;
@@ -44,7 +46,8 @@ export class AgentTools {
   readonly #made: Definitions;
   readonly #canGrow: boolean;
   readonly #known: Map<string, Definition>;
-  #foundCount = 0;
+  /** The ids of tools that were added because the model found them. */
+  readonly #found = new Set<string>();
 
   private constructor(view: View, options: AgentOptions, shape: Shape, made: Definitions, offer: Offer) {
     this.#view = view;
@@ -54,22 +57,37 @@ export class AgentTools {
     this.definitions = offer.definitions;
     this.setAside = offer.setAside;
     this.instructions = offer.instructions;
-    this.isDeferred = offer.isDeferred;
+    this.deferral = offer.deferral;
     // Where tools cannot be added later, a way to read cut results has to be there from the beginning.
     if (!this.#canGrow) this.definitions.push(readResultTool);
     this.#known = new Map(this.definitions.map((definition) => [definition.name, definition]));
   }
 
-  static async offer(view: View, options: AgentOptions, shape: Shape): Promise<AgentTools> {
-    const { tools, meta, deferral } = await view.offer({ signal: options.signal });
+  /** `before` is an earlier offer to the same agent: what it found stays. */
+  static async offer(
+    view: View,
+    options: AgentOptions,
+    shape: Shape,
+    before?: AgentTools,
+  ): Promise<AgentTools> {
+    const { signal } = options;
+    const { tools, meta, deferral } = await view.offer({ signal, before: before?.deferral });
     const made = new Definitions(view, shape.target, options.approval);
     const { definitions, setAside } = await made.all(tools);
-    return new AgentTools(view, options, shape, made, {
+    const agent = new AgentTools(view, options, shape, made, {
       definitions: [...meta.map((tool) => made.ofMeta(tool)), ...definitions],
       setAside,
       instructions: await instructionsOf(view, deferral.deferred),
-      isDeferred: deferral.deferred,
+      deferral,
     });
+    if (before) await agent.#keep(before);
+    return agent;
+  }
+
+  async #keep(before: AgentTools): Promise<void> {
+    const known = new Map((await this.#view.tools({ wait: false })).map((tool) => [tool.id, tool]));
+    await this.#addFound([...before.#found].flatMap((id) => known.get(id) ?? []));
+    if (before.#known.has(readResultName)) this.#add(readResultTool);
   }
 
   /** A call by a model. What goes wrong is a result, unless exceptions are wished for. */
@@ -77,11 +95,11 @@ export class AgentTools {
     try {
       const args = parseArguments(name, given);
       if (name === readResultName) return await this.#read(args);
-      if (this.isDeferred && isMetaName(name)) return await this.#callMeta(name, args, context);
+      if (this.deferral.deferred && isMetaName(name)) return await this.#callMeta(name, args, context);
       return await this.#callTool(name, args, context);
     } catch (error) {
       if (this.#options.errors === "throw" || !isPlugboardError(error)) throw error;
-      return failed(failureText(error));
+      return failed(this.#failureText(error));
     }
   }
 
@@ -91,7 +109,7 @@ export class AgentTools {
       const args = parseArguments(name, given);
       const { approval } = this.#options;
       if (name === readResultName) return { outcome: "approved" };
-      if (!this.isDeferred || !isMetaName(name))
+      if (!this.deferral.deferred || !isMetaName(name))
         return await this.#view.checkCall(name, args, { approval, signal });
       if (name !== metaNames.call) return { outcome: "approved" };
       const inner = innerCall(args);
@@ -140,7 +158,7 @@ export class AgentTools {
       return await this.#callTool(tool.id, inner.arguments, context);
     } catch (error) {
       if (!isPlugboardError(error, "arguments-invalid") || this.#options.errors === "throw") throw error;
-      return failed(`${failureText(error)}\n${meta.schema(tool)}`);
+      return failed(`${this.#failureText(error)}\n${meta.schema(tool)}`);
     }
   }
 
@@ -159,8 +177,8 @@ export class AgentTools {
   async #addFound(found: readonly ToolEntry[]): Promise<void> {
     const { definitions } = await this.#made.all(found);
     for (const definition of definitions) {
-      if (this.#known.has(definition.name) || this.#foundCount === mostFound) continue;
-      this.#foundCount += 1;
+      if (this.#known.has(definition.name) || this.#found.size === mostFound) continue;
+      this.#found.add(definition.name);
       this.#add(definition);
     }
   }
@@ -184,6 +202,12 @@ export class AgentTools {
     return modelResult(result, this.#made.isUntrusted(server) ? partsFromOutside(server, parts) : parts);
   }
 
+  #failureText(error: PlugboardError): string {
+    const { server } = error;
+    const isStranger = server !== undefined && this.#made.isUntrusted(server);
+    return failureText(error, isStranger ? server : undefined);
+  }
+
   #callOptions(tool: string, { signal, isApproved, callId }: CallContext): CallOptions {
     const { onProgress } = this.#options;
     return {
@@ -197,7 +221,7 @@ export class AgentTools {
 /** How many tools can be found and added in the life of one agent. */
 const mostFound = 100;
 
-type Offer = Pick<AgentTools, "definitions" | "setAside" | "instructions" | "isDeferred">;
+type Offer = Pick<AgentTools, "definitions" | "setAside" | "instructions" | "deferral">;
 
 async function instructionsOf(view: View, isDeferred: boolean): Promise<string> {
   const summary = await view.summary();

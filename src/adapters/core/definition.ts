@@ -27,7 +27,6 @@ export class Definitions {
   readonly #view: View;
   readonly #target: SchemaTarget;
   readonly #approval: CallOptions["approval"];
-  readonly #untrusted = new Map<string, boolean>();
 
   constructor(view: View, target: SchemaTarget, approval: CallOptions["approval"]) {
     this.#view = view;
@@ -73,9 +72,12 @@ export class Definitions {
     return { name, description, schema: inputSchema, annotations, mayAsk: name === metaNames.call };
   }
 
+  /** True also for a server that is not there any more: nothing speaks for its words. */
   isUntrusted(server: string): boolean {
-    const known = this.#untrusted.get(server) ?? this.#view.isUntrusted(server);
-    this.#untrusted.set(server, known);
-    return known;
+    try {
+      return this.#view.isUntrusted(server);
+    } catch {
+      return true;
+    }
   }
 }

@@ -1,4 +1,5 @@
 import type { PlugboardError } from "../../index.ts";
+import { fromOutside } from "./outside.ts";
 
 /** These hints lead to the command line; a model has the schema, and cannot answer questions. */
 const hintless: ReadonlySet<string> = new Set([
@@ -8,9 +9,13 @@ const hintless: ReadonlySet<string> = new Set([
   "usage-invalid",
 ]);
 
-/** An error in words for a model: what happened, and whether to try again. */
-export function failureText(error: PlugboardError): string {
-  const { message, code, hint, data } = error;
+/**
+ * An error in words for a model: what happened, and whether to try again. `stranger` is the untrusted server that it is
+ * about: the message may have its words.
+ */
+export function failureText(error: PlugboardError, stranger?: string): string {
+  const { code, hint, data } = error;
+  const message = stranger === undefined ? error.message : `${fromOutside(stranger, error.message)}\n`;
   const near = Array.isArray(data?.["near"]) ? data["near"].map(String).slice(0, 5) : [];
   const similar = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "";
   return [message, hintless.has(code) ? "" : hint, similar, retryWords(error)].filter(Boolean).join(" ");

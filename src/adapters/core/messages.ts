@@ -46,14 +46,19 @@ export async function mentionParts(
   const mentions = await view.mentions(text, { signal });
   return mentions.flatMap(({ server, uri, contents, error }): ModelPart[] => {
     const name = `@${server}:${uri}`;
+    const isUntrusted = view.isUntrusted(server);
+    const marked = (said: string) => (isUntrusted ? fromOutside(server, said) : said);
     if (!contents)
-      return [{ type: "text", text: `${name} could not be read: ${error?.message ?? "it has no contents"}` }];
+      return [
+        {
+          type: "text",
+          text: `${name} could not be read: ${marked(error?.message ?? "it has no contents")}`,
+        },
+      ];
     const resources = contents.contents.filter(isRecord).map((resource) => ({ type: "resource", resource }));
     const parts = contentParts({ content: resources }).map((part) => modelPart(part, media));
-    const isUntrusted = view.isUntrusted(server);
-    return parts.map((part) => {
-      if (part.type !== "text") return part;
-      return { type: "text", text: `${name}:\n${isUntrusted ? fromOutside(server, part.text) : part.text}` };
-    });
+    return parts.map((part) =>
+      part.type === "text" ? { type: "text", text: `${name}:\n${marked(part.text)}` } : part,
+    );
   });
 }

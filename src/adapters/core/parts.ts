@@ -42,13 +42,27 @@ export function modelResult(result: CallResult, parts: ModelPart[]): ModelResult
   };
 }
 
-/** One part of a result, a prompt or a resource. */
+/** What the providers take. Anything else would fail the whole request, and every later one with it. */
+const takenTypes = /^(image\/(png|jpeg|webp|gif)|audio\/(wav|x-wav|mpeg|mp3)|application\/pdf)$/;
+
+/** One part of a result, a prompt or a resource. A medium that providers do not take is described in words. */
 export function modelPart(part: ContentPart, media: boolean): ModelPart {
-  if (!isMedia(part) || !media) return { type: "text", text: partToText(part) };
+  const words: ModelPart = { type: "text", text: partToText(part) };
+  if (!isMedia(part) || !media) return words;
+  const [, given, inUrl] = /^data:([\w.+/-]*)[^,]*;base64,(.*)$/s.exec(part.data) ?? [];
+  const mimeType = (part.mimeType ?? given ?? "").toLowerCase().replace("image/jpg", "image/jpeg");
+  const data = plainBase64(inUrl ?? part.data);
+  if (!takenTypes.test(mimeType) || data === undefined) return words;
   const { kind, uri } = part;
-  const [, given, data = part.data] = /^data:([\w.+/-]*)[^,]*;base64,(.*)$/s.exec(part.data) ?? [];
-  const mimeType = part.mimeType ?? (given || "application/octet-stream");
   return { type: kind === "blob" ? "file" : kind, data, mimeType, ...(uri && { uri }) };
+}
+
+/** Without line ends and URL-safe letters; undefined for what is no base64. */
+function plainBase64(data: string): string | undefined {
+  const plain = /[\s_-]/.test(data)
+    ? data.replaceAll(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/")
+    : data;
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(plain) ? plain : undefined;
 }
 
 /** All text of a result, for SDKs and errors that have only that. */
