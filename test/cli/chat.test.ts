@@ -216,7 +216,7 @@ describe("M66 chat in a pipe", () => {
   });
 
   it("attaches mentioned resources, and fills in prompts", async () => {
-    const { chat, model } = await chatScene([{ text: "Read." }, { text: "Hi." }]);
+    const { chat, model } = await chatScene([{ text: "Read." }, { text: "Hi." }, { text: "A path." }]);
     await chat(["Read @it:fake://readme and @it:fake://gone."]);
     const [first] = model.received;
     const texts = first?.messages.at(-1)?.parts.map((part) => (part.type === "text" ? part.text : ""));
@@ -226,6 +226,8 @@ describe("M66 chat in a pipe", () => {
     expect((await model.request(1)).messages.at(-1)?.parts).toEqual([
       { type: "text", text: 'greet {"who":"Ada"}' },
     ]);
+    expect(await chat(["/etc/hosts is what?"])).toMatchObject({ code: 0, out: "A path.\n" });
+    expect(await chat(["/mcp__it__nothing"])).toMatchObject({ code: 4 });
   });
 
   it("never lets words of the model or a server move the cursor", async () => {

@@ -2,6 +2,7 @@ import type { PromptCommand, View } from "../../index.ts";
 import { startDeadline } from "../../lib/deadline.ts";
 import { printable } from "../../lib/printable.ts";
 import type { Completer } from "./line-editor.ts";
+import { isPromptLine } from "./prompt-line.ts";
 
 const timeoutMs = 3_000;
 const mostHits = 100;
@@ -30,7 +31,7 @@ async function completions(line: string, known: Known, signal: AbortSignal): Pro
     part,
   ];
   if (/^\/\S*$/.test(line)) {
-    const prompts = line.startsWith("/mcp__")
+    const prompts = line.includes("__")
       ? await view.commands({ signal })
       : await view.commands({ wait: false });
     return starting(
@@ -38,7 +39,7 @@ async function completions(line: string, known: Known, signal: AbortSignal): Pro
       line,
     );
   }
-  if (line.startsWith("/mcp__")) return promptArguments(line, view, signal);
+  if (isPromptLine(line)) return promptArguments(line, view, signal);
   const [, name] = /^\/mcp\s+\S+\s+(\S*)$/.exec(line) ?? [];
   if (name !== undefined) return starting(servers(), name);
   const [, mention] = /(?:^|[\s([{])(@\S*)$/.exec(line) ?? [];

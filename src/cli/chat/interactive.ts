@@ -10,6 +10,7 @@ import type { Conversations } from "./conversations.ts";
 import { hostOf } from "./endpoint.ts";
 import { LineEditor } from "./line-editor.ts";
 import { isTrouble } from "./mcp-screen.ts";
+import { isPromptLine } from "./prompt-line.ts";
 import type { Questions } from "./questions.ts";
 import { TurnScreen, noticeText } from "./screen/turn-screen.ts";
 import type { ShownCall } from "./screen/turn-screen.ts";
@@ -123,8 +124,7 @@ class Interactive {
   async #handle(line: string, hub: Hub): Promise<"left" | undefined> {
     const { terminal, session, conversations, signal } = this.#options;
     try {
-      const isPrompt = line.startsWith("/mcp__");
-      if (!line.startsWith("/") || isPrompt) return await this.#turn(line);
+      if (!line.startsWith("/") || isPromptLine(line)) return await this.#turn(line);
       let isLeaving = false;
       const exit = () => void (isLeaving = true);
       const [board, calls] = [this.#board, this.#calls];

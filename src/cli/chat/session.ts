@@ -10,6 +10,7 @@ import { newConversation } from "./conversations.ts";
 import type { Conversation, Conversations } from "./conversations.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { EmitChat, Usage } from "./events.ts";
+import { isPromptLine } from "./prompt-line.ts";
 
 const defaultSteps = 50;
 const defaultTimeoutMs = 120_000;
@@ -31,6 +32,8 @@ export class ChatSession {
   conversation: Conversation;
   readonly usage: Usage = { inputTokens: 0, outputTokens: 0 };
   readonly #options: SessionOptions;
+  /** Tools that the person knows to be set aside. */
+  readonly #mentioned = new Set<string>();
   #names = new Map<string, string>();
 
   constructor(options: SessionOptions) {
@@ -84,7 +87,7 @@ export class ChatSession {
   async #turn(text: string, usage: Usage, signal: AbortSignal, emit: EmitChat): Promise<number> {
     const { hub, settings, endpoint } = this.#options;
     const agent = await import("./agent/agent.ts");
-    const said = text.startsWith("/")
+    const said = isPromptLine(text)
       ? await this.#prompt(text, signal)
       : await agent.userMessages(hub, text, signal);
     const { messages } = this.conversation;
@@ -93,8 +96,10 @@ export class ChatSession {
     this.#names = new Map(
       (await hub.tools({ wait: false })).map((tool) => [tool.id, toolWord(tool)] as const),
     );
-    for (const { id, because } of offered.setAside)
+    for (const { id, because } of offered.setAside.filter(({ id }) => !this.#mentioned.has(id))) {
+      this.#mentioned.add(id);
       emit({ type: "notice", message: `${this.nameOf(id)} is not offered to the model: ${because}` });
+    }
     const { maxSteps = defaultSteps, timeoutMs = defaultTimeoutMs, maxOutputTokens, system } = settings;
     const instructions = [agent.basics, system, offered.instructions].filter(Boolean).join("\n\n");
     const model = agent.languageModel(endpoint);
