@@ -135,10 +135,10 @@ export class LineEditor {
     const text = this.#paste.read(chunk);
     if (text === ctrlZ) return this.#suspend();
     if (this.#line && !this.#line.isOver) return this.#feed(text);
-    const at = text.lastIndexOf(ctrlC);
-    if (at !== -1) this.#ahead = "";
-    this.#ahead = (this.#ahead + text.slice(at + 1)).slice(0, maxAhead);
-    if (at !== -1) this.onInterrupt();
+    const parts = text.split(ctrlC);
+    const isInterrupted = parts.length > 1;
+    this.#ahead = ((isInterrupted ? "" : this.#ahead) + (parts.at(-1) ?? "")).slice(0, maxAhead);
+    for (let times = 1; times < parts.length; times++) this.onInterrupt();
   }
 
   /** Up to the end of the line; the rest is for the next one. */
