@@ -15,6 +15,8 @@ export function bundleCommandLine(): Promise<RolldownBuild> {
     treeshake: { moduleSideEffects: false },
     onLog: (level, log, handle) => {
       if (level === "warn" && log.code === "EVAL") return;
+      // The adapter loads the AI SDK late; the terminal agent has it in its own chunk, which is loaded late as a whole.
+      if (level === "warn" && log.code === "INEFFECTIVE_DYNAMIC_IMPORT") return;
       handle(level, log);
     },
   });

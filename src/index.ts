@@ -92,6 +92,7 @@ export { mirroredValue } from "./calls/content/mirror.ts";
 export { contentParts, isMedia } from "./calls/content/parts.ts";
 export type { ContentPart, ToolResult } from "./calls/content/parts.ts";
 export { contentToText, partToText } from "./calls/content/text.ts";
+export { estimateTokens } from "./calls/output/token-estimate.ts";
 
 // Schemas of tools, as model providers want them.
 export { compileSchema } from "./catalog/schema/compile/compile.ts";
@@ -129,12 +130,13 @@ export type { SecretSource } from "./config/expand.ts";
 export type * from "./config/model.ts";
 export type { ConfigLiteral, FileLiteral, LiteralServer } from "./config/literal.ts";
 export type { ManagedPolicy } from "./config/policy/policy.ts";
+export type { ChatSettings } from "./config/chat-schema.ts";
 export { configJsonSchema } from "./config/schema.ts";
 export type { BundleConfig, Settings } from "./config/schema.ts";
 export type { ServerConfig } from "./config/server-schema.ts";
 export { literalSecrets, secretOwner } from "./config/literal-secrets.ts";
 export type { LiteralSecret } from "./config/literal-secrets.ts";
-export { expandServer } from "./config/expand.ts";
+export { expandServer, expandTexts } from "./config/expand.ts";
 export { argumentMistakes } from "./catalog/rule-mistakes.ts";
 export { unmatchedPatterns } from "./config/unmatched.ts";
 export { parseConfig } from "./config/parse.ts";

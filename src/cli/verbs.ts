@@ -174,6 +174,12 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./commands/request.ts"),
   },
   {
+    name: "chat",
+    summary: "talk with a model that uses the servers' tools",
+    group: "Use",
+    load: () => import("./commands/chat.ts"),
+  },
+  {
     name: "approvals",
     summary: "answer calls that wait for approval, and revoke answers",
     group: "Use",

@@ -2,6 +2,7 @@ import { Argument } from "commander";
 import type { Command } from "commander";
 import { PlugboardError } from "../index.ts";
 import type { ApprovalAnswer, Hub, WaitingQuestion } from "../index.ts";
+import { shellWord } from "../lib/argv.ts";
 import { json, safe } from "./terminal/print.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { verb, withWorkspace } from "./verb.ts";
@@ -87,6 +88,16 @@ function chosen(typed: string, waiting: readonly WaitingQuestion[]): WaitingQues
   if (!found || !other) return found;
   throw new PlugboardError("usage-invalid", `Several questions begin with ${JSON.stringify(typed)}.`, {
     hint: "Type more of the id; `plugboard approvals` lists them.",
+  });
+}
+
+/** Nobody is here to ask, so somebody else has to know. */
+export function sayWhatWaits(hub: Hub, terminal: Terminal): void {
+  hub.on("question-asked", ({ kind, question }) => {
+    if (kind !== "approve") return;
+    terminal.err(
+      `The call waits for approval: plugboard approvals answer ${shellWord(question)} allow, or deny\n`,
+    );
   });
 }
 

@@ -6,6 +6,7 @@ import type { ReadSource } from "./sources.ts";
 /** Settings that only the user makes, and why a project cannot. */
 const ownOnly = {
   approvals: "choose who approves calls",
+  chat: "choose where your conversations and your key are sent",
   inheritEnv: "choose which of your variables all servers get",
   secrets: "choose where your secrets come from",
 } as const;

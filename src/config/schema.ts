@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { approval } from "./approval/schema.ts";
 import { approvals } from "./approvals-schema.ts";
+import { chat } from "./chat-schema.ts";
 import { gateway } from "./gateway-schema.ts";
 import { elicitationMode, field, output, retry, serverSchema } from "./server-schema.ts";
 
@@ -111,14 +112,10 @@ export const settingsSchema = z.strictObject({
     { envFiles: ["~/.config/plugboard/tokens.env"] },
   ),
   gateway: field(gateway, "Settings for `plugboard serve`.", { port: 7420, names: { maxLength: 48 } }),
-  chat: field(
-    z.record(z.string(), z.unknown()),
-    "Settings for `plugboard chat`.",
-    {
-      model: "gpt-5",
-    },
-    "names",
-  ),
+  chat: field(chat, "Settings for `plugboard chat`. Only in your own configuration, never in a project's.", {
+    model: "gpt-5",
+    key: "${secret:OPENAI_KEY}",
+  }),
 });
 
 /** The settings beside servers and bundles. */

@@ -1,9 +1,8 @@
-import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Interrupted } from "../../src/cli/terminal/signals.ts";
 import { redirectOf } from "../auth/oauth-fixture.ts";
 import { createSandbox } from "../sandbox.ts";
-import type { Sandbox } from "../sandbox.ts";
+import { installBrowser } from "./fake-browser.ts";
 import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
 import type { AuthOptions, ProtectedOptions } from "../fixtures/auth/index.ts";
 
@@ -18,19 +17,9 @@ async function open(options: AuthOptions = {}, protect: ProtectedOptions = {}) {
   });
   const config = { mcpServers: { issues: { url: server.url } } };
   const box = createSandbox({ "home/.config/plugboard/config.json": config });
-  return { auth, server, box, opened: installBrowser(box) };
-}
-
-/** A fake browser on PATH that follows the address it is given, or does nothing. */
-function installBrowser(box: Sandbox): () => string[] {
-  const log = box.path("home/opened");
-  const script = `#!${process.execPath}
-require("node:fs").appendFileSync(${JSON.stringify(log)}, process.argv[2] + "\\n");
-if (!process.env["IDLE_BROWSER"]) fetch(process.argv[2]).then((response) => response.text());
-`;
-  chmodSync(box.write("home/bin/xdg-open", script), 0o755);
+  const opened = installBrowser(box);
   box.env["PATH"] = box.path("home/bin");
-  return () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []);
+  return { auth, server, box, opened };
 }
 
 describe.runIf(process.platform === "linux")("a missing login in a terminal", () => {

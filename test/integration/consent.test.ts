@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { joinArgv } from "../../src/lib/argv.ts";
 import { deceptive, labelled, scripts } from "../cli/deceptive-entries.ts";
-import { hasTmux } from "../has-tmux.ts";
+import { hasTmux } from "../on-screen.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 

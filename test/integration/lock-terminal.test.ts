@@ -1,44 +1,6 @@
-import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { joinArgv } from "../../src/lib/argv.ts";
+import { describe, expect, it } from "vitest";
 import { PinnedServer, readFile } from "../hub/pinned-server.ts";
-import { hasTmux } from "../has-tmux.ts";
-import type { Sandbox } from "../sandbox.ts";
-
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-
-/** A command on a real terminal of 80 columns. */
-function onScreen(box: Sandbox, args: string[]) {
-  const socket = box.path("tmux");
-  const tmux = (...words: string[]) => execFileSync("tmux", ["-S", socket, ...words], { encoding: "utf8" });
-  const done = joinArgv(["tmux", "-S", socket, "wait-for", "-S", "done"]);
-  const env = { ...box.env, TERM: "xterm-256color", LANG: "C.UTF-8" };
-  execFileSync(
-    "tmux",
-    [
-      "-S",
-      socket,
-      "-f",
-      "/dev/null",
-      "-u",
-      "new-session",
-      "-d",
-      "-x",
-      "80",
-      "-y",
-      "40",
-      `${joinArgv([process.execPath, main, ...args])}; ${done}; cat`,
-    ],
-    { cwd: box.project, env },
-  );
-  onTestFinished(() => void tmux("kill-server"));
-  return {
-    type: (keys: string) => tmux("send-keys", keys),
-    end: () => tmux("wait-for", "done"),
-    capture: () => tmux("capture-pane", "-p", "-S", "-"),
-  };
-}
+import { hasTmux, onScreen } from "../on-screen.ts";
 
 describe.skipIf(!hasTmux)("M52 a changed tool on a terminal", () => {
   it("is shown as a diff that fits the window, with everything escaped, before anything is asked", async () => {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { joinArgv } from "../../src/lib/argv.ts";
-import { hasTmux } from "../has-tmux.ts";
+import { hasTmux } from "../on-screen.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 

@@ -13,11 +13,11 @@ import { timeoutOption } from "../arguments/timeout.ts";
 import { wholeNumber } from "../arguments/whole-number.ts";
 import { reportOutput, saveMedia, showResult } from "../views/result.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { shellWord } from "../../lib/argv.ts";
 import { terminalAnswers } from "../terminal/answers.ts";
 import { serverVerb } from "../server-verb.ts";
 import type { ServerOptions } from "../server-verb.ts";
 import { withWorkspace } from "../verb.ts";
+import { sayWhatWaits } from "../waiting-approvals.ts";
 import { yieldingSpinner } from "../terminal/waiting.ts";
 import type { Waiting } from "../terminal/waiting.ts";
 import { loadForUse, withHub } from "../with-hub.ts";
@@ -131,16 +131,6 @@ async function assertNoParameter(
   throw new PlugboardError("usage-invalid", message, {
     server,
     hint: `To pass a parameter of the tool, write ${flag}=<value>.`,
-  });
-}
-
-/** Nobody is here to ask, so somebody else has to know. */
-function sayWhatWaits(hub: Hub, terminal: Terminal): void {
-  hub.on("question-asked", ({ kind, question }) => {
-    if (kind !== "approve") return;
-    terminal.err(
-      `The call waits for approval: plugboard approvals answer ${shellWord(question)} allow, or deny\n`,
-    );
   });
 }
 

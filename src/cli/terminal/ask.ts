@@ -1,7 +1,9 @@
+import type * as Prompts from "@clack/prompts";
 import type { Writable } from "node:stream";
 import type { ReadStream } from "node:tty";
 import { printable } from "../../lib/printable.ts";
 import { discardTypeAhead } from "./type-ahead.ts";
+import { displayWidth, wrapText } from "./text-width.ts";
 
 /**
  * Asks a person. Each question resolves to `undefined` if the person cancels it (Esc, Ctrl-C) or the signal is
@@ -48,70 +50,93 @@ export type Check<T> = (answer: T) => string | undefined;
 /** Asks in the terminal. Draws on standard error, so standard output contains only the result. Ignores what was typed before. */
 export function clackAsk(output: Writable, input: ReadStream): Ask {
   const load = () => import("@clack/prompts");
-  /** Loads first: nothing that is typed while a question is prepared answers it. Undefined after Ctrl-C. */
-  const ready = async () => {
+  /** Loads first: nothing that is typed while a question is prepared answers it. Undefined if the person cancels it. */
+  const asked = async <T>(
+    signal: AbortSignal,
+    ask: (prompts: typeof Prompts, common: { output: Writable; signal: AbortSignal }) => Promise<T>,
+  ): Promise<Exclude<T, symbol> | undefined> => {
     const prompts = await load();
-    return (await discardTypeAhead(input)) ? undefined : prompts;
+    if (await discardTypeAhead(input)) return undefined;
+    const answer = await whileAsked(signal, (own) => ask(prompts, { output, signal: own }));
+    return typeof answer === "symbol" ? undefined : (answer as Exclude<T, symbol>);
   };
   return {
-    say: async (text) => (await load()).log.message(printable(text), { output }),
-    text: async ({ message, initial, example, check }, signal) => {
-      const prompts = await ready();
-      const answer = await prompts?.text({
-        message: printable(message),
-        output,
+    say: async (text) => (await load()).log.message(fitted(printable(text), output), { output }),
+    text: ({ message, initial, example, check }, signal) =>
+      asked(signal, async ({ text }, common) => {
+        const answer = await text({
+          message: printable(message),
+          ...common,
+          ...(initial !== undefined && { initialValue: printable(initial) }),
+          ...(example !== undefined && { placeholder: printable(example) }),
+          ...(check && { validate: (value: string | undefined) => printableProblem(check(value ?? "")) }),
+        });
+        return answer ?? "";
+      }),
+    password: ({ message }, signal) =>
+      asked(
         signal,
-        ...(initial !== undefined && { initialValue: printable(initial) }),
-        ...(example !== undefined && { placeholder: printable(example) }),
-        ...(check && { validate: (value) => printableProblem(check(value ?? "")) }),
-      });
-      return !prompts || typeof answer === "symbol" ? undefined : (answer ?? "");
-    },
-    password: async ({ message }, signal) => {
-      const prompts = await ready();
-      const answer = await prompts?.password({ message: printable(message), output, signal, mask: "" });
-      return !prompts || typeof answer === "symbol" ? undefined : (answer ?? "");
-    },
-    confirm: async ({ message, initial = false }, signal) => {
-      const prompts = await ready();
-      const answer = await prompts?.confirm({
-        message: printable(message),
-        initialValue: initial,
-        output,
-        signal,
-      });
-      return typeof answer === "symbol" ? undefined : answer;
-    },
-    choose: async ({ message, choices, initial }, signal) => {
-      const prompts = await ready();
-      const answer = await prompts?.select({
-        message: printable(message),
-        options: choices.map(printableChoice),
-        output,
-        signal,
-        ...(initial !== undefined && { initialValue: initial }),
-      });
-      return typeof answer === "symbol" ? undefined : answer;
-    },
-    chooseMany: async ({ message, choices, initial = [], check }, signal) => {
-      for (let chosen = initial; ;) {
-        const prompts = await ready();
-        const answer = await prompts?.multiselect({
+        async ({ password }, common) =>
+          (await password({ message: printable(message), mask: "", ...common })) ?? "",
+      ),
+    confirm: ({ message, initial = false }, signal) =>
+      asked(signal, ({ confirm }, common) =>
+        confirm({ message: printable(message), initialValue: initial, ...common }),
+      ),
+    choose: ({ message, choices, initial }, signal) =>
+      asked(signal, ({ select }, common) =>
+        select({
           message: printable(message),
           options: choices.map(printableChoice),
-          initialValues: chosen,
-          required: false,
-          output,
-          signal,
-        });
-        if (!prompts || !answer || typeof answer === "symbol") return undefined;
+          ...common,
+          ...(initial !== undefined && { initialValue: initial }),
+        }),
+      ),
+    chooseMany: async ({ message, choices, initial = [], check }, signal) => {
+      for (let chosen = initial; ;) {
+        const answer = await asked(signal, ({ multiselect }, common) =>
+          multiselect({
+            message: printable(message),
+            options: choices.map(printableChoice),
+            initialValues: chosen,
+            required: false,
+            ...common,
+          }),
+        );
+        if (answer === undefined) return undefined;
         const problem = printableProblem(check?.(answer));
         if (problem === undefined) return answer;
-        prompts.log.warn(problem, { output });
+        (await load()).log.warn(problem, { output });
         chosen = answer;
       }
     },
   };
+}
+
+/** Clack ends its line once more when its signal is aborted after the answer, in the middle of what is drawn by then. */
+async function whileAsked<T>(signal: AbortSignal, ask: (own: AbortSignal) => Promise<T>): Promise<T> {
+  const own = new AbortController();
+  const abort = () => own.abort();
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort);
+  try {
+    return await ask(own.signal);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/** Wraps long lines, which would lose the guide at their left. What continues a line is indented like it. */
+function fitted(text: string, output: Writable & { columns?: number }): string {
+  const width = Math.max(20, (output.columns ?? 80) - 4);
+  return text
+    .split("\n")
+    .flatMap((line) => {
+      const [indent = ""] = /^ */.exec(line) ?? [];
+      if (displayWidth(line) <= width || indent.length > width / 2) return [line];
+      return wrapText(line.slice(indent.length), width - indent.length).map((piece) => indent + piece);
+    })
+    .join("\n");
 }
 
 function printableProblem(problem: string | undefined): string | undefined {

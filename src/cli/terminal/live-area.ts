@@ -56,8 +56,8 @@ export async function drawWhile<T>(
   }
 }
 
-/** The last lines of the screen. Each redraw is a single write, to avoid flicker. */
-class LiveArea {
+/** The last lines of the screen, drawn over again and again. Each redraw is a single write, to avoid flicker. */
+export class LiveArea {
   readonly #terminal: Terminal;
   readonly #stream: "out" | "err";
   #shown = "";

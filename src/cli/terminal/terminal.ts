@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { Writable } from "node:stream";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import type { ReadStream, WriteStream } from "node:tty";
 import type { Environment, Folders } from "../../index.ts";
 import { printable } from "../../lib/printable.ts";
 import { clackAsk } from "./ask.ts";
@@ -42,6 +43,8 @@ export interface Terminal {
   confirm(question: string, options?: { word: boolean }): Promise<boolean>;
   /** Asks questions; absent without a terminal. */
   ask?: Ask;
+  /** The terminal itself, for a verb that edits lines; absent unless input and output are one. */
+  tty?: { input: ReadStream; output: WriteStream };
   /**
    * Standard input and output for protocol messages. From then on, whatever else is written to standard output goes to
    * standard error, so that a stray line cannot break the protocol.
@@ -88,6 +91,7 @@ export function processTerminal(): Terminal {
     cwd: workingFolder(),
     exitCode: 0,
     ...(hasPerson && { ask: clackAsk(stderr, stdin) }),
+    ...(hasPerson && isLive && { tty: { input: stdin, output: stdout } }),
     takePipes: () => ({ input: stdin, output: guardedOutput(stdout, stderr) }),
     catchSignals: () =>
       catchProcessSignals(() => {

@@ -15,7 +15,7 @@ export interface Waiting {
 }
 
 const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
-const frameMs = 100;
+export const frameMs = 100;
 /** Work that ends sooner shows no spinner. */
 const delayMs = 200;
 
@@ -59,7 +59,8 @@ export function yieldingSpinner(words: string) {
 
 const neverAborted = new AbortController().signal;
 
-function waitingLine({ words, share, message }: Waiting, elapsedMs: number): Line {
+/** A spinner, what is waited for, and how far it is. */
+export function waitingLine({ words, share, message }: Waiting, elapsedMs: number): Line {
   const percent = share === undefined ? "" : `  ${Math.floor(Math.min(1, Math.max(0, share)) * 100)}%`;
   const seconds = Math.floor(elapsedMs / 1000);
   const elapsed =

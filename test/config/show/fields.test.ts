@@ -73,14 +73,14 @@ describe("settings and bundles that are shown", () => {
   it("hide keys of callers, of models and of stores", async () => {
     const { settings } = await parseConfig({
       gateway: { host: "127.0.0.1", port: 7420, keys: { ada: "abc" }, headers: { web: { "X-A": "X-B" } } },
-      chat: { model: "abc", apiKey: "abc" },
+      chat: { model: "gpt-5", key: "abc", url: "https://ada:abc@models.example/v1" },
       store: "redis://ada:abc@cache.example:6379",
       profiles: { issues: "work" },
       plugins: ["./plugins/search"],
     });
     expect(shownSettings(settings)).toEqual({
       gateway: { host: "127.0.0.1", port: 7420, keys: "(hidden)", headers: { web: { "X-A": "X-B" } } },
-      chat: { model: "(hidden)", apiKey: "(hidden)" },
+      chat: { model: "gpt-5", key: "(hidden)", url: "https://(hidden)@models.example/v1" },
       store: "redis://(hidden)@cache.example:6379",
       profiles: { issues: "work" },
       plugins: ["./plugins/search"],

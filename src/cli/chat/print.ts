@@ -1,0 +1,92 @@
+import { PlugboardError } from "../../index.ts";
+import type { Hub } from "../../index.ts";
+import { jsonLine, painter, safe } from "../terminal/print.ts";
+import { printLines } from "../terminal/live-area.ts";
+import { reportError } from "../terminal/report.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import type { ChatEvent } from "./events.ts";
+import { callLine, resultLines } from "./screen/call-lines.ts";
+import type { ChatSession } from "./session.ts";
+
+export interface PrintOptions {
+  hub: Hub;
+  session: ChatSession;
+  /** What is said. */
+  text: string;
+  asJson: boolean;
+  terminal: Terminal;
+  signal: AbortSignal;
+}
+
+/** One turn for scripts: the model's words on standard output and the rest on standard error, or events as JSON lines. */
+export async function printChat({
+  hub,
+  session,
+  text,
+  asJson,
+  terminal,
+  signal,
+}: PrintOptions): Promise<void> {
+  if (text.trim() === "")
+    throw new PlugboardError("usage-invalid", "There is nothing to say to the model.", {
+      hint: 'Pipe it in, or type it: plugboard chat --print "…"',
+    });
+  const { conversation, endpoint } = session;
+  const show = asJson ? (event: ChatEvent) => terminal.out(jsonLine(event)) : textOutput(session, terminal);
+  const { model, provider } = endpoint;
+  show({ type: "start", conversation: conversation.id, model, provider });
+  const stop = hub.on("call-progress", ({ server, tool, progress, total, message }) =>
+    show({
+      type: "tool-progress",
+      server,
+      tool,
+      progress,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message }),
+    }),
+  );
+  try {
+    const error = await session.say(text.trim(), signal, show);
+    signal.throwIfAborted();
+    if (!error) return;
+    terminal.exitCode = asJson ? error.exitCode : reportError(error, terminal, false);
+  } finally {
+    stop();
+  }
+}
+
+function textOutput(session: ChatSession, terminal: Terminal): (event: ChatEvent) => void {
+  const numbers = new Map<string, number>();
+  const paint = painter(terminal, "err");
+  const width = terminal.isErrLive ? terminal.columns - 1 : 200;
+  let isInLine = false;
+  const line = (text: string) => {
+    if (isInLine) terminal.out("\n");
+    isInLine = false;
+    terminal.err(text);
+  };
+  return (event) => {
+    switch (event.type) {
+      case "text": {
+        terminal.out(event.text);
+        if (event.text !== "") isInLine = !event.text.endsWith("\n");
+        return;
+      }
+      case "tool-call": {
+        numbers.set(event.id, numbers.size + 1);
+        const number = numbers.size;
+        const shown = callLine(number, session.nameOf(event.tool), event.arguments, width);
+        return line(printLines([shown], terminal, "err"));
+      }
+      case "tool-result":
+        return line(printLines(resultLines(numbers.get(event.id) ?? 0, event, width), terminal, "err"));
+      case "notice":
+        return line(`${paint("yellow", "note:")} ${safe(event.message)}\n`);
+      case "end":
+        if (isInLine) terminal.out("\n");
+        isInLine = false;
+        return;
+      default:
+    }
+  };
+}

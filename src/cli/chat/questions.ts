@@ -1,0 +1,7 @@
+/** What the conversation that is under way does about questions. Set by whoever shows it. */
+export interface Questions {
+  /** Called with true while a question is on the screen. */
+  onAsking(isAsking: boolean): void;
+  /** The person wants the whole turn to stop. */
+  onCancel(): void;
+}

@@ -1,0 +1,170 @@
+import { Option } from "commander";
+import type { Command } from "commander";
+import { PlugboardError } from "../../index.ts";
+import type { Workspace } from "../../index.ts";
+import { profileOption } from "../arguments/profile.ts";
+import type { ProfileOptions } from "../arguments/profile.ts";
+import { chatAnswers } from "../chat/answers.ts";
+import { Conversations } from "../chat/conversations.ts";
+import type { Conversation } from "../chat/conversations.ts";
+import { chooseEndpoint, hostOf, sendsKeyInClear } from "../chat/endpoint.ts";
+import type { EndpointFlags } from "../chat/endpoint.ts";
+import type { Questions } from "../chat/questions.ts";
+import { ChatSession } from "../chat/session.ts";
+import { painter, safe } from "../terminal/print.ts";
+import { reportDiagnostics } from "../terminal/report.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { collect, verb, withWorkspace } from "../verb.ts";
+import { sayWhatWaits } from "../waiting-approvals.ts";
+import { loadForUse, withHub } from "../with-hub.ts";
+
+interface ChatOptions extends ProfileOptions, EndpointFlags {
+  print?: boolean;
+  yes?: boolean;
+  allow?: string[];
+  continue?: boolean;
+  resume?: string | true;
+  output?: string;
+}
+
+export function command(terminal: Terminal): Command {
+  return verb(
+    "chat",
+    "Talk with a model that uses the servers' tools. Works with every OpenAI-compatible endpoint and with Anthropic's; set the model once with `chat` in your configuration. Calls that may change something are asked about. In a pipe it answers once: its words go to standard output, everything else to standard error.",
+    [
+      "chat",
+      "chat --model gpt-5 'what changed in this project today?'",
+      "chat --url http://127.0.0.1:11434/v1 --model llama",
+      "chat --continue",
+      "chat --resume c_abcdefgh",
+      'chat --print "list my open issues" --allow "issues.*"',
+      "chat --json < question.txt",
+    ],
+  )
+    .argument("[words...]", "what to say first")
+    .option("--model <name>", "the model (default: PLUGBOARD_CHAT_MODEL, then chat.model)")
+    .option("--url <url>", "the endpoint (default: PLUGBOARD_CHAT_URL, chat.url, then the provider's)")
+    .addOption(
+      new Option("--provider <format>", "the format the endpoint speaks").choices(["openai", "anthropic"]),
+    )
+    .option("-p, --print", "answer once and exit; this is what happens in a pipe anyway")
+    .option("-c, --continue", "go on with the last conversation in this folder")
+    .option("-r, --resume [id]", "go on with an earlier conversation; without an id, choose one")
+    .option("-y, --yes", "approve all calls, even if the configuration says to ask")
+    .option("--allow <tool>", "approve calls of this tool (repeatable; * is a wildcard)", collect)
+    .option(
+      "--output <folder>",
+      "save images and other files here (default: chat.output, or the current folder)",
+    )
+    .addOption(profileOption())
+    .action((words: string[], options: ChatOptions) =>
+      withWorkspace(terminal, options, (workspace) => chat(words, options, workspace, terminal)),
+    );
+}
+
+async function chat(
+  words: string[],
+  options: ChatOptions,
+  workspace: Workspace,
+  terminal: Terminal,
+): Promise<void> {
+  const config = await loadForUse(workspace, {});
+  const settings = config.settings.chat ?? {};
+  const endpoint = await chooseEndpoint(options, settings, workspace);
+  const { tty } = terminal;
+  const isPrinting = options.print === true || options.json === true || !tty;
+  const conversations = new Conversations(workspace.folders.state);
+  const conversation = await earlier(options, conversations, isPrinting, terminal);
+  const text = await spoken(words, isPrinting, terminal);
+  if (!options.json) reportDiagnostics(config.diagnostics, terminal);
+  if (sendsKeyInClear(endpoint))
+    terminal.err(`${painter(terminal, "err")("yellow", "warning:")} ${safe(clearWords(endpoint.url))}\n`);
+  const questions: Questions = { onAsking: () => undefined, onCancel: () => undefined };
+  const stop = new AbortController();
+  questions.onCancel = () => stop.abort();
+  const interact = chatAnswers({
+    terminal,
+    yes: options.yes ?? false,
+    allow: options.allow ?? [],
+    isQueued: config.settings.approvals?.queue === true,
+    offersLogin: !isPrinting,
+    onAsking: (isAsking) => questions.onAsking(isAsking),
+    onCancel: () => questions.onCancel(),
+  });
+  const use = { config, tolerant: true, eager: !isPrinting, interact, profile: options.profile };
+  await withHub(terminal, use, workspace, async (hub, signal) => {
+    const folder = options.output ?? homeward(settings.output, workspace) ?? ".";
+    const session = new ChatSession({
+      hub,
+      endpoint,
+      settings,
+      conversations,
+      conversation,
+      terminal,
+      folder,
+    });
+    if (!interact.approve) sayWhatWaits(hub, terminal);
+    if (isPrinting || !tty) {
+      const { printChat } = await import("../chat/print.ts");
+      const asJson = options.json === true;
+      return printChat({
+        hub,
+        session,
+        text,
+        asJson,
+        terminal,
+        signal: AbortSignal.any([signal, stop.signal]),
+      });
+    }
+    const { interactiveChat } = await import("../chat/interactive.ts");
+    const choosesConversation = options.resume === true;
+    await interactiveChat({
+      hub,
+      session,
+      conversations,
+      terminal,
+      tty,
+      questions,
+      first: text,
+      choosesConversation,
+      signal,
+    });
+  });
+}
+
+/** The words on the command line, and what is piped in. */
+async function spoken(words: string[], isPrinting: boolean, terminal: Terminal): Promise<string> {
+  const typed = words.join(" ");
+  if (!isPrinting || (terminal.ask && typed !== "")) return typed;
+  const piped = terminal.ask ? "" : (await terminal.readInput()).trim();
+  return [typed, piped].filter((part) => part !== "").join("\n\n");
+}
+
+async function earlier(
+  options: ChatOptions,
+  conversations: Conversations,
+  isPrinting: boolean,
+  terminal: Terminal,
+): Promise<Conversation | undefined> {
+  if (options.continue && options.resume !== undefined)
+    throw new PlugboardError("usage-invalid", "Use only one of --continue and --resume.");
+  if (typeof options.resume === "string") return conversations.load(options.resume);
+  if (options.resume && isPrinting)
+    throw new PlugboardError("usage-invalid", "--resume needs an id here, because nobody can choose.", {
+      hint: "Use --continue for the last conversation in this folder. --json prints the id of each.",
+    });
+  if (!options.continue) return undefined;
+  const [last] = await conversations.list(terminal.cwd);
+  if (last) return conversations.load(last.id);
+  throw new PlugboardError("usage-invalid", "There is no earlier conversation in this folder.", {
+    hint: "Begin one with `plugboard chat`, or choose one with --resume.",
+  });
+}
+
+function homeward(folder: string | undefined, { folders }: Workspace): string | undefined {
+  return folder?.replace(/^~(?=\/|$)/, folders.home) ?? undefined;
+}
+
+function clearWords(url: string): string {
+  return `The key is sent to ${hostOf(url)} over plain http: others in the network can read it.`;
+}
