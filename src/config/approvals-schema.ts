@@ -1,8 +1,5 @@
 import * as z from "zod/mini";
-import { positionOf } from "./model.ts";
-import type { Diagnostic } from "./model.ts";
 import { field } from "./server-schema.ts";
-import type { ReadSource } from "./sources.ts";
 
 /** A question tells what is called with which arguments, so nobody on the way may read or answer it. */
 const webhookUrl = z
@@ -54,21 +51,4 @@ export function isPrivateAddress(url: string): boolean {
   if (username !== "" || password !== "") return false;
   const isHere = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
   return protocol === "https:" || (protocol === "http:" && isHere);
-}
-
-/** Drops the `approvals` of a project, trusted or not: it must not choose who approves the calls of its servers. */
-export function withOwnApprovals(source: ReadSource): ReadSource {
-  const { needsTrust, parsed } = source;
-  const { approvals: dropped, ...settings } = parsed.settings;
-  if (dropped === undefined || !needsTrust) return source;
-  const { approvals: origin = { scope: source.scope }, ...settingOrigins } = parsed.settingOrigins;
-  const diagnostic: Diagnostic = {
-    severity: "warning",
-    message: "ignored, because a project cannot choose who approves calls",
-    suggestion: "set `approvals` in your own configuration (user or local scope)",
-    path: "approvals",
-    ...positionOf(origin),
-  };
-  const diagnostics = [...parsed.diagnostics, diagnostic];
-  return { ...source, parsed: { ...parsed, settings, settingOrigins, diagnostics } };
 }

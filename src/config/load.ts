@@ -2,8 +2,8 @@ import { joinArgv } from "../lib/argv.ts";
 import type { Environment, Folders } from "../lib/folders.ts";
 import { platformFolders } from "../lib/folders.ts";
 import { defined } from "../lib/record.ts";
-import { withOwnApprovals } from "./approvals-schema.ts";
 import { findProjectRoot } from "./discover.ts";
+import { withOwnSettings } from "./own-settings.ts";
 import { checkBundles, mergeServers, mergeSettings, refuseUntrustedWithoutAllowList } from "./merge.ts";
 import { literalSecrets } from "./literal-secrets.ts";
 import { loadPins } from "./lock/load-pins.ts";
@@ -43,7 +43,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   const folders = options.folders ?? platformFolders(env, projectRoot);
   const policy = await loadPolicy(folders.managed);
   const read = await readSources({ ...options, cwd, env, folders, projectRoot });
-  const sources = read.map((source) => withOwnApprovals(withOwnSecretFiles(source, folders.home)));
+  const sources = read.map((source) => withOwnSettings(withOwnSecretFiles(source, folders.home)));
   const trusted = await withTrustedSettings(sources, projectRoot, trust);
   const { settings, settingOrigins, settingRules } = mergeSettings(trusted);
   const plugins = await Promise.all(

@@ -36,6 +36,7 @@ import { gatewayToken } from "./gateway-token.ts";
 import type { GatewayToken, GatewayTokenOptions } from "./gateway-token.ts";
 import { ProjectTrust } from "./project-trust.ts";
 import { WorkspaceState } from "./state.ts";
+import { KeptWarm } from "./warm.ts";
 import { StoredCredentials } from "./stored-credentials.ts";
 import { strayPins, writePins } from "./write-pins.ts";
 import type { PinApproval } from "./write-pins.ts";
@@ -68,6 +69,8 @@ export class Workspace {
   readonly decisions: ProjectTrust;
   /** The secrets and logins in the vault, and who uses them. */
   readonly stored: StoredCredentials;
+  /** The servers that commands left for the next one. */
+  readonly warm: KeptWarm;
   readonly #options: WorkspaceOptions;
   readonly #state: WorkspaceState;
 
@@ -82,6 +85,7 @@ export class Workspace {
     this.#state = new WorkspaceState({ file: this.stateFile, home: this.folders.home, onWarning });
     const { env, folders } = this;
     this.decisions = new ProjectTrust({ state: this.#state, projectRoot, env, home: folders.home });
+    this.warm = new KeptWarm(folders.state, (key, work) => this.#state.lock(key, work));
     this.stored = new StoredCredentials({
       env,
       stateFile: this.stateFile,
@@ -238,6 +242,7 @@ export class Workspace {
       path: serverPath(value, name),
       remove: true,
     }));
+    await this.warm.stop([name]);
     return { file, ...origin };
   }
 
@@ -266,6 +271,7 @@ export class Workspace {
     const after = (await this.load()).servers.get(name);
     // Trust it again only if nothing else changed: the file belongs to the project, and others write to it too.
     if (after && isSameExceptEnabled(entry.written, after.written)) await trusted?.keep(after);
+    if (!enabled) await this.warm.stop([name]);
     return entry.origin;
   }
 

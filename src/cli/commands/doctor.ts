@@ -15,6 +15,7 @@ import { checkProvider, providerFindings, providers } from "../views/provider-ch
 import type { Provider, ProviderTool } from "../views/provider-check.ts";
 import { StatusBoard, exitCodeOf } from "../views/status/board.ts";
 import { tableLines } from "../views/status/lines.ts";
+import { warmFindings } from "../views/warm.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
@@ -46,6 +47,7 @@ export function command(terminal: Terminal): Command {
         if (findings.some(isProblem)) terminal.exitCode = 3;
         const isStateBroken = findings.some((finding) => isProblem(finding) && finding.about === "state");
         if (names.length === 0 && !isStateBroken) findings.push(...(await examineVault(workspace)));
+        if (names.length === 0) findings.push(...(await warmFindings(workspace)));
         if (options.connect) findings.push(...(await connectAll(workspace, config, options, terminal)));
         const { provided, findings: ofLists } = await examineLists(
           workspace,
@@ -134,7 +136,7 @@ async function connectAll(
     const message = "no server was connected, because rules of your configuration are missing";
     return [{ level: "note", about: "configuration", message, advice: "Correct the mistake first." }];
   }
-  return withHub(terminal, { config, tolerant: true }, workspace, async (hub, signal) => {
+  return withHub(terminal, { config, tolerant: true, isFresh: true }, workspace, async (hub, signal) => {
     const board = new StatusBoard(hub, { keepsTrying: false });
     const frame = () => {
       const entry = (name: string) => board.entry(name);

@@ -8,6 +8,7 @@ import type { ProfileOptions } from "../arguments/profile.ts";
 import { reportDiagnostics } from "../terminal/report.ts";
 import { StatusBoard, exitCodeOf } from "../views/status/board.ts";
 import { statusLines, summaryLine, tableLines } from "../views/status/lines.ts";
+import { warmOf, warmText } from "../views/warm.ts";
 import { watchStatus } from "../views/status/watch.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
@@ -45,24 +46,32 @@ async function showStatus(
 ): Promise<void> {
   if (config.servers.size === 0 && !options.json) return terminal.out(noServersText);
   const { profile } = options;
-  await withHub(terminal, { config, tolerant: true, profile }, workspace, async (hub, signal) => {
-    const board = new StatusBoard(hub, { keepsTrying: false });
-    const view = () => ({
-      rows: board.rows(),
-      entry: (name: string) => board.entry(name),
-      width: terminal.isLive ? terminal.columns - 1 : Infinity,
-      now: Date.now(),
-    });
-    if (options.json) await board.connect();
-    else
-      await drawWhile(terminal, { frame: () => tableLines(view()), signal, keep: false }, (redraw) => {
-        board.onChange = redraw;
-        return board.connect();
+  const warm = await warmOf(config, workspace);
+  await withHub(
+    terminal,
+    { config, tolerant: true, isFresh: true, profile },
+    workspace,
+    async (hub, signal) => {
+      const board = new StatusBoard(hub, { keepsTrying: false });
+      const view = () => ({
+        rows: board.rows(),
+        entry: (name: string) => board.entry(name),
+        width: terminal.isLive ? terminal.columns - 1 : Infinity,
+        now: Date.now(),
       });
-    signal.throwIfAborted();
-    const rows = board.rows();
-    terminal.exitCode = exitCodeOf(rows);
-    if (options.json) return terminal.out(json({ healthy: terminal.exitCode === 0, servers: rows }));
-    terminal.out(`${printLines(statusLines(view()), terminal)}\n${summaryLine(rows)}\n`);
-  });
+      if (options.json) await board.connect();
+      else
+        await drawWhile(terminal, { frame: () => tableLines(view()), signal, keep: false }, (redraw) => {
+          board.onChange = redraw;
+          return board.connect();
+        });
+      signal.throwIfAborted();
+      const rows = board.rows();
+      terminal.exitCode = exitCodeOf(rows);
+      if (options.json) return terminal.out(json({ healthy: terminal.exitCode === 0, servers: rows, warm }));
+      terminal.out(
+        `${printLines(statusLines(view()), terminal)}\n${summaryLine(rows)}\n${warmText(warm, Date.now())}`,
+      );
+    },
+  );
 }
