@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { gone, parentOf, warmScene } from "../cli/warm-fixture.ts";
 import { runNode } from "../run-command.ts";
 import { isAlive, processesWith, until } from "../servers/stdio-fixture.ts";
@@ -88,6 +88,22 @@ describe("M25 a warm server is never an orphan", () => {
     await gone(broker, "the broker");
     expect([pid, watchdog].filter(isAlive)).toEqual([]);
     expect(readdirSync(scene.folder)).toEqual([]);
+  });
+});
+
+describe("M45 a broker that hangs", () => {
+  it("does not make commands hang or fail", async () => {
+    const scene = warmScene();
+    const pid = Number(await scene.call("pid"));
+    const { broker } = holders(pid);
+    process.kill(broker, "SIGSTOP");
+    onTestFinished(() => void (isAlive(broker) && process.kill(broker, "SIGCONT")));
+    const own = Number(await scene.call("pid"));
+    expect(own).not.toBe(pid);
+    expect(isAlive(own)).toBe(false);
+    process.kill(broker, "SIGCONT");
+    const next = Number(await scene.call("pid"));
+    expect(parentOf(next)).toBe(broker);
   });
 });
 

@@ -59,6 +59,21 @@ describe("M45 the broker of warm servers", () => {
     expect(isAlive(process?.pid ?? 0)).toBe(false);
   });
 
+  it("passes on what is large, in both directions", async () => {
+    const { use } = await startBroker();
+    const attached = await use("one");
+    const text = "x".repeat(5_000_000);
+    const answer = new Promise<string>((resolve) => {
+      let heard = "";
+      attached?.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+        heard += chunk;
+        if (heard.endsWith("\n")) resolve(heard);
+      });
+    });
+    attached?.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "echo", params: { text } })}\n`);
+    expect(JSON.parse(await answer)).toMatchObject({ id: 1, result: { text } });
+  });
+
   it("starts no more processes than it may hold, and ends those that wait first", async () => {
     const { use } = await startBroker({ maxProcesses: 2 });
     const [first, second] = [await use("one"), await use("two")];

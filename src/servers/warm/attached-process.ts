@@ -5,7 +5,7 @@ import type { ErrorCode, ErrorDetails } from "../../errors.ts";
 import type { KeptSession, RunningProgram, WarmUse } from "../process/running-program.ts";
 import type { ExitStatus } from "../process/server-process.ts";
 import { waitAtMost } from "../wait-at-most.ts";
-import { FrameReader, sendBytes, sendJson } from "./frames.ts";
+import { readFrames, sendBytes, sendJson } from "./frames.ts";
 import type { FrameKind } from "./frames.ts";
 import { isSession, parseMessage } from "./messages.ts";
 import type { CommandMessage } from "./messages.ts";
@@ -19,7 +19,9 @@ type Attach = Extract<CommandMessage, { type: "attach" }>;
 export async function attach(socket: Socket, request: Attach): Promise<AttachedProcess | undefined> {
   const process = new AttachedProcess(socket, request.program.server);
   sendJson(socket, request);
-  const isAttached = await process.attached;
+  // A broker that hangs must not make its commands hang.
+  const timer = setTimeout(() => socket.destroy(), attachMs);
+  const isAttached = await process.attached.finally(() => clearTimeout(timer));
   if (!isAttached) socket.destroy();
   return isAttached ? process : undefined;
 }
@@ -58,15 +60,7 @@ export class AttachedProcess implements RunningProgram, WarmUse {
         else socket.once("drain", done);
       },
     });
-    const reader = new FrameReader((kind, bytes) => this.#receive(kind, bytes));
-    socket.on("data", (bytes: Buffer) => {
-      try {
-        reader.push(bytes);
-      } catch {
-        socket.destroy();
-      }
-    });
-    socket.on("error", () => undefined);
+    readFrames(socket, (kind, bytes) => this.#receive(kind, bytes));
     socket.on("close", () => this.#closed());
   }
 
@@ -136,6 +130,8 @@ export class AttachedProcess implements RunningProgram, WarmUse {
   }
 }
 
+/** Starting a program takes no time, but those that wait may have to be tried first, for a second each. */
+const attachMs = 8_000;
 const replyMs = 1_000;
 /** The broker closes the connection when nothing is left, which takes at most two graces and some searching. */
 const endMs = 15_000;

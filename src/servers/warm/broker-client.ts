@@ -7,7 +7,7 @@ import type { Environment } from "../../lib/folders.ts";
 import { assertHeld } from "../../lib/held.ts";
 import type { Held } from "../../lib/held.ts";
 import { waitAtMost } from "../wait-at-most.ts";
-import { FrameReader, sendJson } from "./frames.ts";
+import { readFrames, sendJson } from "./frames.ts";
 import { parseMessage, readProcesses } from "./messages.ts";
 import type { CommandMessage, WarmProcess } from "./messages.ts";
 import { allSockets, socketPath, socketProblem } from "./place.ts";
@@ -67,22 +67,17 @@ async function askBroker(path: string, message: CommandMessage): Promise<WarmPro
   const socket = await connectTo(path).catch(() => "none" as const);
   if (typeof socket === "string") return [];
   let answer: WarmProcess[] = [];
-  const reader = new FrameReader((_, bytes) => (answer = readProcesses(parseMessage(bytes))));
-  socket.on("data", (bytes: Buffer) => {
-    try {
-      reader.push(bytes);
-    } catch {
-      socket.destroy();
-    }
+  readFrames(socket, (_, bytes) => {
+    answer = readProcesses(parseMessage(bytes));
   });
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  socket.on("error", () => undefined);
   sendJson(socket, message);
-  await waitAtMost(closed, answerMs);
+  await waitAtMost(closed, message.type === "list" ? listMs : answerMs);
   socket.destroy();
   return answer;
 }
 
+const listMs = 2_000;
 /** Longer than ending a stubborn server takes. */
 const answerMs = 20_000;
 

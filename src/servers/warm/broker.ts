@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { isPlugboardError } from "../../errors.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
-import { FrameReader, sendBytes, sendJson } from "./frames.ts";
+import { readFrames, sendBytes, sendJson } from "./frames.ts";
 import { HeldProcess } from "./held-process.ts";
 import type { Limits, ProcessUser } from "./held-process.ts";
 import { readCommand } from "./messages.ts";
@@ -71,7 +71,7 @@ export class Broker {
       void held.ended.then(() => socket.end());
       this.#reply(socket, attached.reply);
     };
-    const reader = new FrameReader((kind, bytes) => {
+    readFrames(socket, (kind, bytes) => {
       if (kind === "stdin") return held?.write(bytes);
       const message = kind === "json" ? readCommand(bytes) : undefined;
       if (!message) return void socket.destroy();
@@ -88,14 +88,6 @@ export class Broker {
         if (isKept) socket.end();
       } else if (message.type === "end") void held?.end();
     });
-    socket.on("data", (bytes: Buffer) => {
-      try {
-        reader.push(bytes);
-      } catch {
-        socket.destroy();
-      }
-    });
-    socket.on("error", () => undefined);
     socket.on("end", () => socket.end());
     socket.on("close", () => {
       // A command that died in the middle of a use leaves a process whose state nobody knows.

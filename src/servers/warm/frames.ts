@@ -34,6 +34,20 @@ function sendFrame(socket: Socket, kind: FrameKind, bytes: Buffer): boolean {
   return hasRoom;
 }
 
+/** Calls `onFrame` for everything that arrives. Whoever sends something else is not one of ours, and is left. */
+export function readFrames(socket: Socket, onFrame: (kind: FrameKind, bytes: Buffer) => void): void {
+  const reader = new FrameReader(onFrame);
+  socket.on("data", (bytes: Buffer) => {
+    try {
+      reader.push(bytes);
+    } catch {
+      socket.destroy();
+    }
+  });
+  // `close` follows, and tells whoever has to know.
+  socket.on("error", () => undefined);
+}
+
 /** Splits what arrives into frames. Throws if it cannot be one of ours. */
 export class FrameReader {
   readonly #onFrame: (kind: FrameKind, bytes: Buffer) => void;
