@@ -6,7 +6,7 @@ import { withWorkspace } from "./verb.ts";
 import type { CommonOptions } from "./verb.ts";
 import { withHub } from "./with-hub.ts";
 
-const severalServers = new Set(["trust", "status", "doctor", "lock", "verify"]);
+const severalServers = new Set(["stop", "trust", "status", "doctor", "lock", "verify"]);
 const oneServer = new Set(["remove", "enable", "disable", "get", "read", "resources", "prompts"]);
 
 /** The servers, tools, prompts or parameters that can follow a verb. Uses remembered lists; starts no server. */
