@@ -6,7 +6,7 @@ import { withWorkspace } from "./verb.ts";
 import type { CommonOptions } from "./verb.ts";
 import { withHub } from "./with-hub.ts";
 
-const severalServers = new Set(["trust", "status", "doctor", "lock", "verify"]);
+const severalServers = new Set(["stop", "trust", "status", "doctor", "lock", "verify"]);
 const oneServer = new Set([
   "remove",
   "enable",

@@ -14,7 +14,7 @@ export function connectServers(
   { isQuiet }: { isQuiet: boolean },
   terminal: Terminal,
 ): Promise<{ findings: Finding[]; exitCode: number }> {
-  return withHub(terminal, { config, tolerant: true }, workspace, async (hub, signal) => {
+  return withHub(terminal, { config, tolerant: true, isFresh: true }, workspace, async (hub, signal) => {
     const board = new StatusBoard(hub, { keepsTrying: false });
     const frame = () => {
       const entry = (name: string) => board.entry(name);

@@ -180,6 +180,12 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./commands/chat.ts"),
   },
   {
+    name: "stop",
+    summary: "end servers that stayed for the next command",
+    group: "Use",
+    load: () => import("./commands/stop.ts"),
+  },
+  {
     name: "approvals",
     summary: "answer calls that wait for approval, and revoke answers",
     group: "Use",

@@ -1,3 +1,5 @@
+import { dirname, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { assertNoLostRule, createHub, lostRule } from "../index.ts";
 import type { Hub, Interact, IssuerChosen, LoadedConfig, ServerEntry, Workspace } from "../index.ts";
 import { openInsight } from "./insight.ts";
@@ -18,6 +20,8 @@ export interface HubUse {
   tolerant?: boolean;
   /** Only look: start nothing, and go on with the rest if a configuration file cannot be read. */
   isLooking?: boolean;
+  /** Start servers anew, also those that an earlier command left, for verbs that report how they start. */
+  isFresh?: boolean;
   /** The account to use instead of the configured one. */
   profile?: string | undefined;
   /** Answers questions from servers and approval requests. Without it they are declined. */
@@ -54,6 +58,7 @@ export async function withHub<T>(
     lastingHandles: true,
     profile: use.profile,
     eager: use.eager ?? false,
+    ...(mayStay(use) && { warm: workspace.warm.place(brokerProgram) }),
     interact: { elicit: declineFor(terminal), ...use.interact },
   });
   insight.watch(hub);
@@ -107,6 +112,17 @@ function declineFor(terminal: Terminal): NonNullable<Interact["elicit"]> {
     return { action: "decline" };
   };
 }
+
+/** What lives as long as we do, or is only looked at, does not need the broker. */
+function mayStay({ eager, isLooking, isFresh }: HubUse): boolean {
+  return !eager && !isLooking && !isFresh;
+}
+
+/** Beside this folder in the sources and in the package. */
+const brokerProgram = join(
+  dirname(fileURLToPath(import.meta.url)),
+  `../servers/warm/main${extname(fileURLToPath(import.meta.url))}`,
+);
 
 function issuerWords({ server, issuer, endpoints, sends }: IssuerChosen): string {
   const elsewhere = endpoints.filter((origin) => origin !== URL.parse(issuer)?.origin);

@@ -8,6 +8,7 @@ const ownOnly = {
   approvals: "choose who approves calls",
   chat: "choose where your conversations and your key are sent",
   inheritEnv: "choose which of your variables all servers get",
+  keepWarm: "choose what stays running",
   secrets: "choose where your secrets come from",
 } as const;
 

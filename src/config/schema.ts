@@ -3,7 +3,7 @@ import { approval } from "./approval/schema.ts";
 import { approvals } from "./approvals-schema.ts";
 import { chat } from "./chat-schema.ts";
 import { gateway } from "./gateway-schema.ts";
-import { elicitationMode, field, output, retry, serverSchema } from "./server-schema.ts";
+import { elicitationMode, field, keepWarm, output, retry, serverSchema } from "./server-schema.ts";
 
 export const bundleSchema = z.strictObject({
   servers: field(
@@ -92,6 +92,11 @@ export const settingsSchema = z.strictObject({
     "word",
   ),
   startConcurrency: field(z.int().check(z.minimum(1), z.maximum(100)), "How many servers start at once.", 8),
+  keepWarm: field(
+    keepWarm,
+    "The default for servers that do not set it. Only in your own configuration, never in a project's.",
+    60_000,
+  ),
   retry: field(retry, "The default for servers that do not set it.", { attempts: 2 }),
   store: field(
     z.string().check(z.minLength(1)),

@@ -11,6 +11,8 @@ const milliseconds = z.int().check(z.minimum(1), z.maximum(86_400_000));
 const tokens = z.int().check(z.minimum(1), z.maximum(100_000_000));
 export const elicitationMode = z.enum(["ask", "decline"]);
 
+export const keepWarm = z.int().check(z.minimum(0), z.maximum(3_600_000));
+
 export const retry = z.strictObject({
   attempts: field(
     z.int().check(z.minimum(0), z.maximum(5)),
@@ -302,6 +304,11 @@ export const serverSchema = z.strictObject({
     milliseconds,
     "Stop the server after it has been idle for this long. Its tools stay listed, and the next call starts it again.",
     600_000,
+  ),
+  keepWarm: field(
+    keepWarm,
+    "How many milliseconds a stdio server may stay after a command, so that the next one need not start it: at most an hour, `0` for not at all (the default). See [Warm servers](warm-servers.md).",
+    60_000,
   ),
   output: field(output, "How large results may be.", { maxTokens: 25_000 }),
   cacheTtlMs: field(

@@ -35,11 +35,12 @@ import type { Introduction } from "../servers/server-memory.ts";
 import { ServerSet } from "../servers/server-set.ts";
 import { StartGate } from "../servers/start-gate.ts";
 import type { InProcessServer } from "../servers/transports/memory.ts";
+import { WarmServers } from "../servers/warm/warm-servers.ts";
 import { createMemoryStore } from "../store/memory.ts";
 import { LoginOnDemand } from "./login-on-demand.ts";
 import { managedFolderOf } from "./options.ts";
 import type { ToolOffers } from "./offer/tool-offers.ts";
-import type { HubOptions } from "./options.ts";
+import type { HubOptions, WarmPlace } from "./options.ts";
 import { pinnedRequest } from "./pinned-requests.ts";
 import { toNotification } from "./server-notification.ts";
 import type { ServerNotification } from "./server-notification.ts";
@@ -115,6 +116,7 @@ export class Engine {
       onTrace: onTrace && ((entry) => onTrace({ ...entry, at: now() })),
       policyOnDisk: () => policyIn(managedFolderOf(options)),
       processes: () => (this.#processes ??= this.#openProcesses(options)),
+      warm: options.warm && this.#keepWarm(options.warm, options),
       gate: new StartGate(config.settings.startConcurrency ?? 8),
       memory: new ServerMemory(async () => store),
       capabilities: (key, use) =>
@@ -303,10 +305,18 @@ export class Engine {
     this.events.emit({ ...warning, message, at: this.now() });
   }
 
-  async #openProcesses({ stateFolder, chain }: HubOptions): Promise<ProcessTree> {
+  async #openProcesses(options: HubOptions): Promise<ProcessTree> {
     const { ProcessTree } = await import("../servers/process/process-tree.ts");
-    const onProblem = (message: string) => this.#warn(message);
+    return new ProcessTree({ ...this.#startSettings(options), stateFolder: options.stateFolder });
+  }
+
+  #keepWarm(place: WarmPlace, options: HubOptions): WarmServers {
+    return new WarmServers({ ...place, ...this.#startSettings(options) });
+  }
+
+  /** What holds for every program that is started. */
+  #startSettings({ chain }: HubOptions) {
     const marks = chain === undefined ? undefined : { [chainVariable]: chain };
-    return new ProcessTree({ env: this.env, stateFolder, onProblem, marks });
+    return { env: this.env, marks, onProblem: (message: string) => this.#warn(message) };
   }
 }

@@ -11,7 +11,11 @@ import type { Telemetry } from "../lib/telemetry.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import type { RequestOptions as RpcOptions } from "../servers/rpc/requests.ts";
 import type { TraceEntry } from "../servers/trace.ts";
+import type { BrokerPlace } from "../servers/warm/broker-client.ts";
 import type { Store } from "../store/store.ts";
+
+/** The broker that holds servers between commands. */
+export type WarmPlace = Omit<BrokerPlace, "env">;
 
 /** What a hub gets from the program that creates it. Everything is optional. */
 export interface HubOptions {
@@ -32,6 +36,8 @@ export interface HubOptions {
   lastingHandles?: boolean;
   /** Where running servers are recorded, so that a later start can end the processes of a hub that was killed. */
   stateFolder?: string;
+  /** Where servers with `keepWarm` stay when the hub closes: `workspace.warm.place(…)`. Default: none stays. */
+  warm?: WarmPlace;
   /**
    * Which configurations led to this hub. Its servers get it in PLUGBOARD_CHAIN, so that a Plugboard among them notices
    * when it would start itself.

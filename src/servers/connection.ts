@@ -448,7 +448,10 @@ export class Connection {
     this.#opening = undefined;
     this.#session = undefined;
     abort?.abort(gone(this.name));
-    for (const old of [...this.#retiring, ...(session ? [session] : [])]) this.#leaving.add(old.close());
+    // Only a session that is fine, at the end of everything: others end for a reason.
+    const mayStay = this.#state.name === "closed";
+    for (const old of this.#retiring) this.#leaving.add(old.close());
+    if (session) this.#leaving.add(session.close(mayStay));
     if (promise) this.#leaving.add(promise);
     await this.#leaving.ended();
   }

@@ -8,12 +8,14 @@ import type { Capabilities } from "./rpc/envelope.ts";
 import { planEra } from "./era.ts";
 import type { Era, EraMemory, EraPlan } from "./era.ts";
 import { ExitedOnProbe, shakeHands } from "./handshake.ts";
+import type { Greeting } from "./handshake.ts";
 import { answerInRefusal, httpRefusal, refusalIn, shouldFallBackToSse } from "./http-evidence.ts";
 import { failedToInstall } from "./launcher-failure.ts";
 import { readNetwork } from "./network-files.ts";
 import type { Otherwise } from "./rpc/inbound.ts";
 import { Rpc } from "./rpc/rpc.ts";
-import type { ProcessTree } from "./process/process-tree.ts";
+import type { ProcessTree, ServerProgram } from "./process/process-tree.ts";
+import type { RunningProgram } from "./process/running-program.ts";
 import type { Redaction } from "./redaction.ts";
 import { Session } from "./session.ts";
 import { TracedConnection } from "./traced-connection.ts";
@@ -35,6 +37,8 @@ export interface OpenOptions {
   /** The headers for one `tools/call`, with values not yet encoded. */
   paramHeaders(params: Record<string, unknown>): Record<string, string>;
   processes(): Promise<ProcessTree>;
+  /** A program that another command left, or one that may stay for the next; undefined if there is none of either. */
+  warm?: ((program: ServerProgram) => Promise<RunningProgram | undefined>) | undefined;
   env: Environment;
   authProvider?: ServerAuth | undefined;
   /** The limit for the whole start; the probe waits for at most half of it. */
@@ -133,19 +137,23 @@ async function attempt(
   try {
     signal.throwIfAborted();
     await untilAborted(rpc.start(), signal);
-    const greeting = await shakeHands({
-      server,
-      plan,
-      capabilities,
-      signal: AbortSignal.any([signal, failed.signal]),
-      request: (method, params, during) => {
-        const answer = rpc.requests.request(method, params, { ...handshakeRequest, signal: during });
-        return kind === "http" ? answer.catch(answerInRefusal) : answer;
-      },
-      ...(kind === "http" && { refusal: httpRefusal }),
-    });
+    const known = goOn(rpc, transport.kept);
+    const greeting =
+      known ??
+      (await shakeHands({
+        server,
+        plan,
+        capabilities,
+        signal: AbortSignal.any([signal, failed.signal]),
+        request: (method, params, during) => {
+          const answer = rpc.requests.request(method, params, { ...handshakeRequest, signal: during });
+          return kind === "http" ? answer.catch(answerInRefusal) : answer;
+        },
+        ...(kind === "http" && { refusal: httpRefusal }),
+      }));
     transport.setVersion?.(greeting.version);
-    if (greeting.era === "legacy") await untilAborted(rpc.notify("notifications/initialized"), signal);
+    if (greeting.era === "legacy" && !known)
+      await untilAborted(rpc.notify("notifications/initialized"), signal);
     if (rpc.lost) throw rpc.lost;
     session = new Session({
       ...options,
@@ -163,6 +171,13 @@ async function attempt(
     if (error instanceof ExitedOnProbe && isWorthARetry) throw error;
     throw bothReasons(cause);
   }
+}
+
+/** Goes on with the session of an earlier command. */
+function goOn(rpc: Rpc, kept: Transport["kept"]): Greeting | undefined {
+  if (!kept) return undefined;
+  rpc.requests.continueAfter(kept.issued);
+  return kept.greeting as unknown as Greeting;
 }
 
 /** No timeout here: the start has its own deadline. */
@@ -187,8 +202,9 @@ async function createTransport(options: OpenOptions, kind: Kind): Promise<Transp
       : {};
   if (target.kind === "stdio") {
     const { StdioTransport } = await import("./transports/stdio/transport.ts");
-    const processes = await options.processes();
-    return new StdioTransport({ processes, program: target.program, redact, onStderr, ...limits });
+    const spawn = async (program: ServerProgram) =>
+      (await options.warm?.(program)) ?? (await options.processes()).spawn(program);
+    return new StdioTransport({ processes: { spawn }, program: target.program, redact, onStderr, ...limits });
   }
   if (target.kind === "memory") {
     const { MemoryTransport } = await import("./transports/memory.ts");

@@ -11,6 +11,7 @@ import { workingFolder } from "../config/places.ts";
 import { unshownValues } from "../config/show/unshown.ts";
 import type { TrustedContents } from "../config/trust/fingerprint.ts";
 import { assertStillTrusted } from "../config/trust/judge.ts";
+import { findScripts } from "../config/trust/scripts.ts";
 import { untilAborted } from "../lib/abortable.ts";
 import { matchesAny } from "../lib/glob.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
@@ -20,6 +21,7 @@ import { ConfiguredHeaders, canChange } from "./configured-headers.ts";
 import { rememberEra } from "./era.ts";
 import { explainLauncher } from "./launcher-failure.ts";
 import { prepareLauncher, secretsAmong } from "./launcher-variables.ts";
+import type { OpenOptions } from "./open-session.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
 import { Redaction } from "./redaction.ts";
 import { entryFingerprint, introductionOf, serverFingerprint } from "./server-memory.ts";
@@ -30,6 +32,7 @@ import { toTarget } from "./target.ts";
 import type { HttpTarget, ServerAuth, Target } from "./target.ts";
 import type { OnTrace } from "./trace.ts";
 import type { InProcessServer } from "./transports/memory.ts";
+import type { WarmServers } from "./warm/warm-servers.ts";
 
 export interface OpenerContext {
   env: Environment;
@@ -42,6 +45,10 @@ export interface OpenerContext {
   /** Starts the programs; created when the first one is started. */
   processes(): Promise<ProcessTree>;
   gate: StartGate;
+  /** Programs that other commands left, and that may stay for the next. */
+  warm?: WarmServers | undefined;
+  /** How long a server may stay for the next command; 0 for not at all. */
+  keepWarmMs(entry: ServerEntry): number;
   memory: ServerMemory;
   /** True for the connection that everybody may share: what the server says there is not meant for one caller only. */
   isShared: boolean;
@@ -71,7 +78,7 @@ export function createOpener(
 ): (hooks: SessionHooks) => Promise<Session> {
   const sent = new Set<string>();
   return async (hooks) => {
-    const { target, sensitive, assertTrusted } = await resolveInTime(entry, context, hooks.signal);
+    const { target, sensitive, assertTrusted, warm } = await resolveInTime(entry, context, hooks.signal);
     const authProvider =
       "credentials" in target
         ? withoutSecrets(entry, () => credentialsFor(entry, target, context))
@@ -81,7 +88,7 @@ export function createOpener(
     return context.gate.run(async () => {
       // A script may have changed while we waited.
       await assertTrusted();
-      return openWithDeadline(entry, target, credentials, context, hooks);
+      return openWithDeadline(entry, target, { ...credentials, warm }, context, hooks);
     }, hooks.signal);
   };
 }
@@ -116,13 +123,16 @@ function credentialsFor(
 type Values = Pick<
   OpenerContext,
   "env" | "home" | "secrets" | "policy" | "policyOnDisk" | "inProcess" | "project" | "projectRoot" | "trust"
->;
+> &
+  Partial<Pick<OpenerContext, "warm" | "keepWarmMs" | "capabilities">>;
 
 interface Resolved {
   target: Target;
   sensitive: readonly string[];
   /** Fails if the entry, or a script that it runs, is no longer trusted. */
   assertTrusted(): Promise<void>;
+  /** Asks for a program that may stay; absent if nothing of this server may. */
+  warm?: OpenOptions["warm"];
 }
 
 /** Resolves a server's target. Expanding its values may take as long as starting it. */
@@ -179,6 +189,22 @@ async function resolveTarget(
     target,
     sensitive: [...sensitive, ...credentialsIn(target, env), ...unshownValues(config)],
     assertTrusted,
+    warm: warmStart({ ...known, config }, context),
+  };
+}
+
+/** A server for which every call starts a program must not get one that was used before. */
+function warmStart(entry: ServerEntry, context: Values): OpenOptions["warm"] {
+  const { warm, keepWarmMs } = context;
+  const keepMs = keepWarmMs?.(entry) ?? 0;
+  const { isolation, protocol } = entry.config ?? {};
+  if (!warm || keepMs === 0 || isolation === "call") return undefined;
+  return async (program) => {
+    // Where nothing is trusted by its content, files on the command line may be data that the server changes.
+    const { files, problem } = entry.needsTrust ? await findScripts(entry, context) : { files: [] };
+    if (problem !== undefined) return undefined;
+    const likeness = { files, protocol, capabilities: context.capabilities?.() };
+    return warm.start({ program, keepMs, likeness });
   };
 }
 
@@ -190,7 +216,7 @@ function withProject(entry: ServerEntry, project: string): ServerEntry {
 async function openWithDeadline(
   entry: ServerEntry,
   target: Target,
-  { authProvider, redaction }: { authProvider: ServerAuth | undefined; redaction: Redaction },
+  { authProvider, redaction, warm }: Pick<OpenOptions, "authProvider" | "redaction" | "warm">,
   context: OpenerContext,
   hooks: SessionHooks,
 ): Promise<Session> {
@@ -224,6 +250,7 @@ async function openWithDeadline(
       },
       onUntold: () => hooks.onUntold(),
       processes: () => context.processes(),
+      warm,
       env: context.env,
       authProvider,
       limitMs,

@@ -32,7 +32,7 @@ import type { HttpTarget, ServerAuth, Target } from "./target.ts";
 
 export interface ServerSetSettings extends Omit<
   OpenerContext,
-  "policy" | "projectRoot" | "authProvider" | "paramHeaders" | "capabilities" | "isShared"
+  "policy" | "projectRoot" | "authProvider" | "paramHeaders" | "capabilities" | "isShared" | "keepWarmMs"
 > {
   /** What a server is told that we can do; `use` is whoever the connection was made for. */
   capabilities(key: ConnectionKey, use: Use | undefined): Capabilities;
@@ -435,6 +435,7 @@ export class ServerSet {
       ...this.#settings,
       capabilities: () => capabilities(key, use),
       policy: () => this.#config.policy,
+      keepWarmMs: ({ config }) => config?.keepWarm ?? this.#config.settings.keepWarm ?? 0,
       projectRoot: this.#config.projectRoot,
       project: key.project,
       isShared: key.text === this.#member(key.server).own.text,

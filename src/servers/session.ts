@@ -3,6 +3,7 @@ import { PlugboardError } from "../errors.ts";
 import type { LogLevel } from "../events.ts";
 import { defined, isRecord } from "../lib/record.ts";
 import type { Greeting } from "./handshake.ts";
+import type { KeptSession } from "./process/running-program.ts";
 import type { Redaction } from "./redaction.ts";
 import { modernEnvelope, withTasks } from "./rpc/envelope.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
@@ -168,9 +169,9 @@ export class Session {
     while (this.inFlight > 0 && !this.lost) await sleep(50, undefined, { ref: false });
   }
 
-  /** Ends it on purpose: nobody is told that it was lost. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
+  /** Ends it on purpose: nobody is told that it was lost. With `mayStay`, its program may wait for another command. */
+  close(mayStay = false): Promise<void> {
+    this.#closing ??= this.#close(mayStay);
     return this.#closing;
   }
 
@@ -181,11 +182,22 @@ export class Session {
     this.#onLost(this.lost);
   }
 
-  async #close(): Promise<void> {
+  async #close(mayStay: boolean): Promise<void> {
+    const isHealthy = !this.lost;
     this.lost ??= new PlugboardError("connection-lost", `The connection to "${this.#server}" was closed.`, {
       server: this.#server,
     });
-    await this.#transport.close();
+    await this.#transport.close(mayStay && isHealthy ? this.#toKeep() : undefined);
+  }
+
+  /** What another command needs to go on with this session. */
+  #toKeep(): KeptSession {
+    const { greeting, capabilities } = this;
+    const fence =
+      greeting.era === "modern"
+        ? { method: "server/discover", params: { _meta: modernEnvelope(capabilities) } }
+        : { method: "ping", params: {} };
+    return { greeting: { ...greeting }, issued: this.rpc.requests.issued, fence };
   }
 }
 

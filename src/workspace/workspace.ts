@@ -40,6 +40,7 @@ import type { GatewayToken, GatewayTokenOptions } from "./gateway-token.ts";
 import { ServerLogs } from "./logs/server-logs.ts";
 import { ProjectTrust } from "./project-trust.ts";
 import { WorkspaceState } from "./state.ts";
+import { KeptWarm } from "./warm.ts";
 import { StoredCredentials } from "./stored-credentials.ts";
 import { strayPins, writePins } from "./write-pins.ts";
 import type { PinApproval } from "./write-pins.ts";
@@ -75,6 +76,8 @@ export class Workspace {
   readonly stored: StoredCredentials;
   /** What this user's servers said in their last runs. */
   readonly logs: ServerLogs;
+  /** The servers that commands left for the next one. */
+  readonly warm: KeptWarm;
   readonly #options: WorkspaceOptions;
   readonly #state: WorkspaceState;
 
@@ -90,6 +93,7 @@ export class Workspace {
     const { env, folders } = this;
     this.logs = new ServerLogs(join(folders.state, "logs"));
     this.decisions = new ProjectTrust({ state: this.#state, projectRoot, env, home: folders.home });
+    this.warm = new KeptWarm(folders.state, (key, work) => this.#state.lock(key, work));
     this.stored = new StoredCredentials({
       env,
       stateFile: this.stateFile,
@@ -270,6 +274,7 @@ export class Workspace {
       path: serverPath(value, name),
       remove: true,
     }));
+    await this.warm.stop([name]);
     return { file, ...origin };
   }
 
@@ -298,6 +303,7 @@ export class Workspace {
     const after = (await this.load()).servers.get(name);
     // Trust it again only if nothing else changed: the file belongs to the project, and others write to it too.
     if (after && isSameExceptEnabled(entry.written, after.written)) await trusted?.keep(after);
+    if (!enabled) await this.warm.stop([name]);
     return entry.origin;
   }
 

@@ -38,7 +38,13 @@ export function command(terminal: Terminal): Command {
         const config = await workspace.load();
         if (!options.json) reportDiagnostics(config.diagnostics, terminal);
         const { profile } = options;
-        const use = { config: onlyServers(config, []), tolerant: true, profile, insight: options };
+        const use = {
+          config: onlyServers(config, []),
+          tolerant: true,
+          isFresh: true,
+          profile,
+          insight: options,
+        };
         await withHub(terminal, use, workspace, async (hub, signal) => {
           using over = startDeadline(waitMs);
           const patience = AbortSignal.any([signal, over.signal]);

@@ -13,6 +13,7 @@ import { onlyServers, withHub } from "../with-hub.ts";
 import { count, json } from "../terminal/print.ts";
 import { checkProvider, providerFindings, providers } from "../views/provider-check.ts";
 import type { Provider, ProviderTool } from "../views/provider-check.ts";
+import { warmFindings } from "../views/warm.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
@@ -44,6 +45,7 @@ export function command(terminal: Terminal): Command {
         if (findings.some(isProblem)) terminal.exitCode = 3;
         const isStateBroken = findings.some((finding) => isProblem(finding) && finding.about === "state");
         if (names.length === 0 && !isStateBroken) findings.push(...(await examineVault(workspace)));
+        if (names.length === 0) findings.push(...(await warmFindings(workspace)));
         if (options.connect) findings.push(...(await connectAll(workspace, config, options, terminal)));
         const { provided, findings: ofLists } = await examineLists(
           workspace,

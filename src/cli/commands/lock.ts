@@ -32,7 +32,7 @@ export function command(terminal: Terminal): Command {
         const config = await workspace.load();
         const wanted = wantedOf(names, config);
         for (const name of wanted.keys()) assertWritable(config.pins?.get(name));
-        const use = { config: onlyServers(config, []), tolerant: true };
+        const use = { config: onlyServers(config, []), tolerant: true, isFresh: true };
         const reports = await withHub(terminal, use, workspace, (hub, signal) =>
           spinWhile(
             terminal,

@@ -39,7 +39,7 @@ export function command(terminal: Terminal): Command {
         const config = await loadForUse(workspace, {});
         const { config: entry } = workspace.require(config, name);
         if (entry?.url !== undefined) await assertWritable(await workspace.vault(), name);
-        const use = { config: onlyServers(config, [name]), tolerant: true };
+        const use = { config: onlyServers(config, [name]), tolerant: true, isFresh: true };
         await withHub(terminal, use, workspace, async (hub, signal) => {
           const { profile } = options;
           const scopes = options.scopes?.split(/[\s,]+/).filter(Boolean);

@@ -7,6 +7,7 @@ import { json } from "../terminal/print.ts";
 import { exitCodeOfMistakes, reportDiagnostics } from "../terminal/report.ts";
 import { StatusBoard, exitCodeOf } from "../views/status/board.ts";
 import { statusLines, summaryLine, tableLines } from "../views/status/lines.ts";
+import { warmOf, warmText } from "../views/warm.ts";
 import { watchStatus } from "../views/status/watch.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneOffServer } from "../one-off.ts";
@@ -69,7 +70,8 @@ async function showStatus(
   terminal.exitCode = exitCodeOfMistakes(mistakes);
   if (config.servers.size === 0 && !options.json) return terminal.out(noServersText);
   const { profile } = options;
-  const use = { config, tolerant: true, profile, insight: options };
+  const warm = await warmOf(config, workspace);
+  const use = { config, tolerant: true, isFresh: true, profile, insight: options };
   await withHub(terminal, use, workspace, async (hub, signal) => {
     const board = new StatusBoard(hub, { keepsTrying: false });
     const view = () => ({
@@ -89,8 +91,10 @@ async function showStatus(
     terminal.exitCode = exitCodeOf(rows) || terminal.exitCode;
     if (options.json) {
       const why = mistakes.length > 0 && { diagnostics: mistakes };
-      return terminal.out(json({ healthy: terminal.exitCode === 0, servers: rows, ...why }));
+      return terminal.out(json({ healthy: terminal.exitCode === 0, servers: rows, warm, ...why }));
     }
-    terminal.out(`${printLines(statusLines(view()), terminal)}\n${summaryLine(rows)}\n`);
+    terminal.out(
+      `${printLines(statusLines(view()), terminal)}\n${summaryLine(rows)}\n${warmText(warm, Date.now())}`,
+    );
   });
 }

@@ -48,7 +48,7 @@ async function check(
   names: readonly string[],
   terminal: Terminal,
 ): Promise<PinReport[]> {
-  const use = { config: onlyServers(config, []), tolerant: true };
+  const use = { config: onlyServers(config, []), tolerant: true, isFresh: true };
   return withHub(terminal, use, workspace, (hub, signal) =>
     spinWhile(
       terminal,

@@ -1,4 +1,5 @@
 import type { ChildProcess } from "node:child_process";
+import type { RunningProgram } from "./running-program.ts";
 import { isGroupAlive, signalProcess, type MarkerScan } from "./proc-scan.ts";
 import { goneWithin, killMarked } from "./reap.ts";
 import { endWindowsTree } from "./windows.ts";
@@ -27,7 +28,7 @@ export interface ServerProcessOptions {
 }
 
 /** A running server and its descendants. When its program exits, its descendants are ended too. */
-export class ServerProcess {
+export class ServerProcess implements RunningProgram {
   readonly child: ChildProcess;
   readonly pid: number;
   /** Settles when the program itself exited; its descendants may still hold its pipes. */
@@ -58,6 +59,18 @@ export class ServerProcess {
         void this.stop();
       });
     });
+  }
+
+  get stdin() {
+    return this.child.stdin;
+  }
+
+  get stdout() {
+    return this.child.stdout;
+  }
+
+  get stderr() {
+    return this.child.stderr;
   }
 
   /** Close stdin, wait, SIGTERM to the group, wait, SIGKILL to the group. Settles when no process is left. */

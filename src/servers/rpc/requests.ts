@@ -120,6 +120,16 @@ export class Requests {
     );
   }
 
+  /** How many there have been over this connection, those of its earlier uses included. */
+  get issued(): number {
+    return this.#issued;
+  }
+
+  /** Continues the ids of an earlier use, whose late answers then count as answered. */
+  continueAfter(issued: number): void {
+    this.#issued = Math.max(this.#issued, issued);
+  }
+
   /** How many are under way. */
   get inFlight(): number {
     return this.#waiting.size - this.#standing;

@@ -20,6 +20,12 @@ export function traced(inner: Transport, watch: (traced: Traced) => void): Trans
     get facts() {
       return inner.facts;
     },
+    get sessionId() {
+      return inner.sessionId;
+    },
+    get kept() {
+      return inner.kept;
+    },
     start: async (events) => {
       await inner.start(watchedEvents(events, watch));
       watch({ kind: "opened", transport: inner.kind });
@@ -33,7 +39,7 @@ export function traced(inner: Transport, watch: (traced: Traced) => void): Trans
       inner.cancel(id, reason);
     },
     setVersion: (version) => inner.setVersion?.(version),
-    close: () => inner.close(),
+    close: (session) => inner.close(session),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { PlugboardError } from "../../errors.ts";
+import type { KeptSession } from "../process/running-program.ts";
 import type { RpcMessage } from "../rpc/messages.ts";
 
 export type TransportKind = "stdio" | "http" | "sse" | "memory";
@@ -24,8 +25,10 @@ export interface Transport {
   readonly facts: TransportFacts;
   /** The id of the session that the server began, where the transport has sessions. */
   readonly sessionId?: string | undefined;
-  /** Resolves when no process, socket or timer is left. */
-  close(): Promise<void>;
+  /** What an earlier use left of its session, once it is started: the handshake is not needed then. */
+  readonly kept?: KeptSession | undefined;
+  /** Resolves when no process, socket or timer is left. With a session, its program may wait for the next use. */
+  close(session?: KeptSession): Promise<void>;
 }
 
 export interface TransportEvents {

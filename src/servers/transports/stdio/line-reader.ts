@@ -26,6 +26,11 @@ export class LineReader {
     this.#options = options;
   }
 
+  /** True if the start of a line has arrived without its end. */
+  get isMidLine(): boolean {
+    return this.#heldBytes > 0;
+  }
+
   push(chunk: Buffer): void {
     let start = 0;
     while (!this.#stopped) {

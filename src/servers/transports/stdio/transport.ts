@@ -1,8 +1,9 @@
 import type { PlugboardError } from "../../../errors.ts";
 import { printable } from "../../../lib/printable.ts";
 import type { RpcMessage } from "../../rpc/messages.ts";
-import type { ProcessTree, ServerProgram } from "../../process/process-tree.ts";
-import type { ServerProcess } from "../../process/server-process.ts";
+import type { ServerProgram } from "../../process/process-tree.ts";
+import type { KeptSession, ProgramStarter, RunningProgram } from "../../process/running-program.ts";
+import { UseRecord } from "../../warm/use-record.ts";
 import { waitAtMost } from "../../wait-at-most.ts";
 import type { Transport, TransportEvents, TransportFacts } from "../transport.ts";
 import { LineReader } from "./line-reader.ts";
@@ -11,7 +12,7 @@ import { StderrTail } from "./stderr-tail.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 export interface StdioOptions {
-  processes: ProcessTree;
+  processes: ProgramStarter<ServerProgram>;
   program: ServerProgram;
   /** The longest message accepted; a longer one ends the connection. */
   maxLineBytes?: number | undefined;
@@ -35,9 +36,12 @@ export class StdioTransport implements Transport {
   readonly #options: StdioOptions;
   readonly #errors: ReturnType<typeof stdioErrors>;
   #events: TransportEvents | undefined;
-  #process: ServerProcess | undefined;
+  #process: RunningProgram | undefined;
   #queue: WriteQueue | undefined;
-  #starting: Promise<ServerProcess> | undefined;
+  #starting: Promise<RunningProgram> | undefined;
+  /** Only of a program that may stay for the next command. */
+  #use: UseRecord | undefined;
+  #reader: LineReader | undefined;
   #closed = false;
 
   constructor(options: StdioOptions) {
@@ -70,13 +74,20 @@ export class StdioTransport implements Transport {
     const process = await this.#starting;
     if (this.#closed) throw this.#errors.closed();
     this.#process = process;
+    if (process.warm) this.#use = new UseRecord();
     this.#listen(process);
   }
 
+  /** What an earlier command left of its session with this program. */
+  get kept(): KeptSession | undefined {
+    return this.#process?.warm?.kept;
+  }
+
   /** Never blocks on a server that does not read. */
-  send(_message: RpcMessage, text: string): void {
+  send(message: RpcMessage, text: string): void {
     if (this.lost !== undefined) throw this.lost.with({ executed: "no" });
     if (this.#queue === undefined) throw this.#errors.notStarted();
+    this.#use?.sent(message);
     this.#queue.write(text);
   }
 
@@ -90,28 +101,36 @@ export class StdioTransport implements Transport {
     this.send(cancelled, JSON.stringify(cancelled));
   }
 
-  /** Resolves when the process and its descendants are gone. Pending calls fail immediately. */
-  async close(): Promise<void> {
+  /**
+   * Resolves when the process and its descendants are gone, or wait for their next use. Pending calls fail immediately.
+   */
+  async close(session?: KeptSession): Promise<void> {
+    const { warm } = this.#process ?? {};
+    if (session && warm && this.#isAtRest() && !this.#closed) {
+      this.#closed = true;
+      this.#queue?.flush();
+      await warm.giveBack(session, () => this.#isAtRest());
+    }
     this.#closed = true;
     this.#lose(this.#errors.closed());
     const process = await this.#starting?.catch(() => undefined);
     await process?.stop();
   }
 
-  #listen(process: ServerProcess): void {
-    const { stdin, stdout, stderr } = process.child;
+  #listen(process: RunningProgram): void {
+    const { stdin, stdout, stderr } = process;
     if (stdin === null || stdout === null || stderr === null) throw this.#errors.notStarted();
     const { maxLineBytes = 32 * 1024 * 1024, maxQueuedBytes } = this.#options;
-    const reader = new LineReader({
+    const reader = (this.#reader = new LineReader({
       maxLineBytes,
-      takes: (bytes, start, end) =>
-        this.#events?.wantsBytes === true &&
-        this.lost === undefined &&
-        this.#events.takes(bytes.subarray(start, end)),
-      onMessage: (message, bytes) => this.lost ?? this.#events?.message(message, undefined, bytes),
+      takes: (bytes, start, end) => this.#takes(bytes, start, end),
+      onMessage: (message, bytes) => {
+        this.#use?.received(message);
+        if (this.lost === undefined) this.#events?.message(message, undefined, bytes);
+      },
       onSkipped: (line) => this.#skip(line),
       onTooLarge: (bytes) => this.#lose(this.#errors.tooLarge(bytes, maxLineBytes)),
-    });
+    }));
     this.#queue = new WriteQueue(stdin, maxQueuedBytes, this.#errors.notReading);
     const outputEnded = new Promise<void>((resolve) => stdout.once("close", resolve));
     const wordsEnded = new Promise<void>((resolve) => stderr.once("close", resolve));
@@ -127,8 +146,21 @@ export class StdioTransport implements Transport {
       .then(() => this.#lose(this.#errors.exited(process.exit)));
   }
 
+  /** True if another command could go on here. */
+  #isAtRest(): boolean {
+    return this.lost === undefined && this.#use?.isClean === true && !this.#reader?.isMidLine;
+  }
+
+  #takes(bytes: Buffer, start: number, end: number): boolean {
+    if (this.#events?.wantsBytes !== true || this.lost !== undefined) return false;
+    const isTaken = this.#events.takes(bytes.subarray(start, end));
+    // The record cannot tell which request was answered.
+    if (isTaken) this.#use?.spoil();
+    return isTaken;
+  }
+
   /** Waits briefly for the exit status, which is the best explanation of a broken pipe. */
-  async #explainBrokenPipe(process: ServerProcess, explain: () => PlugboardError): Promise<void> {
+  async #explainBrokenPipe(process: RunningProgram, explain: () => PlugboardError): Promise<void> {
     await waitFor(process.exited, exitLagMs);
     if (process.exit === undefined) this.#lose(explain());
   }

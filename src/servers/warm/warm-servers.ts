@@ -1,0 +1,115 @@
+import { statSync } from "node:fs";
+import type { Stats } from "node:fs";
+import type { Socket } from "node:net";
+import { resolve } from "node:path";
+import { isPlugboardError } from "../../errors.ts";
+import { canonicalJson, sha256 } from "../../lib/canonical.ts";
+import { version } from "../../lib/version.ts";
+import { ownerVariable, serverEnvironment } from "../process/environment.ts";
+import type { ServerProgram } from "../process/process-tree.ts";
+import type { RunningProgram } from "../process/running-program.ts";
+import { waitAtMost } from "../wait-at-most.ts";
+import type { BrokerPlace } from "./broker-client.ts";
+import type { WarmProgram } from "./messages.ts";
+import { placeProblem } from "./place.ts";
+
+/** What a command wants from the broker. */
+export interface WarmRequest {
+  program: ServerProgram;
+  /** How long it may wait for its next use. */
+  keepMs: number;
+  /** Whatever else must be the same for the next use. */
+  likeness: Readonly<Record<string, unknown>>;
+}
+
+export interface WarmServersOptions extends BrokerPlace {
+  /** Variables that every server gets, whatever its configuration says. */
+  marks?: Readonly<Record<string, string>> | undefined;
+  /** Called once if nothing can be kept, with the reason. */
+  onProblem?: ((message: string) => void) | undefined;
+}
+
+/** Lets a command use servers that an earlier one left, and leave them for the next. Never a reason to fail. */
+export class WarmServers {
+  readonly #options: WarmServersOptions;
+  #isUnusable = false;
+
+  constructor(options: WarmServersOptions) {
+    this.#options = options;
+  }
+
+  /** A program that the broker holds; undefined if the command has to start its own. */
+  async start({ program, keepMs, likeness }: WarmRequest): Promise<RunningProgram | undefined> {
+    const { env, marks, folder } = this.#options;
+    // Whatever a server starts ends with it, and so must what a Plugboard among them starts.
+    if (this.#isUnusable || env[ownerVariable] !== undefined) return undefined;
+    const problem = placeProblem(folder);
+    if (problem !== undefined) return this.#giveUp(problem);
+    const { server, command, args = [], inheritEnv, sandbox } = program;
+    const own = serverEnvironment({ parent: env, env: program.env, inheritEnv, owner: "", marks });
+    const { [ownerVariable]: _, ...environment } = own;
+    const cwd = program.cwd ?? process.cwd();
+    const whole: WarmProgram = { server, command, args, cwd, env: environment, sandbox };
+    const files = namedFiles([command, ...args], cwd);
+    const key = sha256(canonicalJson({ whole, files, likeness, version }));
+    try {
+      const [{ reachBroker }, { attach }] = await Promise.all([
+        import("./broker-client.ts"),
+        import("./attached-process.ts"),
+      ]);
+      const socket = await inTime(reachBroker(this.#options));
+      return await attach(socket, { type: "attach", key, program: whole, keepMs });
+    } catch (error) {
+      // That a program cannot be started is the same without the broker, and its reason is the one to show.
+      if (isPlugboardError(error, "spawn-failed")) throw error;
+      return this.#giveUp(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #giveUp(reason: string): undefined {
+    this.#isUnusable = true;
+    this.#options.onProblem?.(`Servers are not kept warm: ${reason.replace(/\.$/, "")}.`);
+  }
+}
+
+/**
+ * Size and time of the code on a command line, because an edited program must not be mistaken for the running one. Other
+ * files may be data, which the server itself changes.
+ */
+function namedFiles(words: readonly string[], cwd: string): Record<string, unknown> {
+  const found = words.flatMap((word) => {
+    const path = resolve(cwd, word);
+    const stats = statOf(path);
+    if (!stats?.isFile() || ((stats.mode & 0o111) === 0 && !codeFile.test(path))) return [];
+    return [[path, [stats.size, stats.mtimeMs]] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+/** Starting the broker and waiting for others that start it must not use up the time that the server has. */
+const reachMs = 12_000;
+
+async function inTime(reaching: Promise<Socket>): Promise<Socket> {
+  let socket: Socket | undefined;
+  await waitAtMost(
+    reaching.then((reached) => (socket = reached)),
+    reachMs,
+  );
+  if (socket) return socket;
+  void reaching.then(
+    (late) => late.destroy(),
+    () => undefined,
+  );
+  throw new Error("the broker could not be reached in time");
+}
+
+const codeFile = /\.(?:[cm]?[jt]sx?|py|pyz|rb|php|pl|lua|sh|jar|wasm|exe|dll)$/i;
+
+/** Most words are no files, and some cannot be. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
