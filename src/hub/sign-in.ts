@@ -128,6 +128,8 @@ export class SignIn {
     const { logOut } = await import("../auth/oauth/logout.ts");
     const common = this.#common(server, target, profile);
     const result = await logOut({ ...common, key: await findKey(common) });
+    // What the connection knew of the login is over, and must not be shown any more.
+    await this.#providers.get(providerKey(server, profile))?.reread?.();
     if (result.wasLoggedIn) common.emit({ type: "auth-changed", server, change: "logout", at: now() });
     return result;
   }

@@ -250,7 +250,10 @@ describe("logging in", () => {
     const { auth, hub: open } = await openScene();
     const hub = await open();
     await hub.login("issues", browser());
+    await hub.connect("issues");
+    expect(hub.status()[0]?.account).toBeDefined();
     expect(await hub.logout("issues")).toEqual({ wasLoggedIn: true, revoked: true });
+    expect(hub.status()[0]?.account).toBeUndefined();
     expect(auth.stats.revocations).toBeGreaterThan(0);
     expect(await refusal(hub.connect("issues"))).toMatchObject({ code: "auth-required" });
     expect(await hub.logout("issues")).toEqual({ wasLoggedIn: false, revoked: false });

@@ -59,9 +59,7 @@ export async function mcpScreen(
 
 function show(board: StatusBoard, rows: StatusRow[], terminal: Terminal): void {
   const entry = (name: string) => board.entry(name);
-  // A server that is not connected may have been logged out of.
-  const shown = rows.map(({ account, ...row }) => ({ ...row, ...(account && isUp(row) && { account }) }));
-  const lines = statusLines({ rows: shown, entry, width: terminal.columns - 1, now: Date.now() });
+  const lines = statusLines({ rows, entry, width: terminal.columns - 1, now: Date.now() });
   terminal.out(`${printLines(lines, terminal)}\n${summaryLine(rows)}\n`);
 }
 
