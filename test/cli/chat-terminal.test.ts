@@ -47,7 +47,7 @@ describe.skipIf(!hasTmux)("M66 a conversation on a terminal", () => {
 
     // Approval, long progress, and Ctrl-C, of which the server is told.
     await says("look");
-    await shows("Call it?");
+    await shows("◆  Call it?");
     expect(screen.capture()).toContain("│    steps    100");
     expect(screen.capture()).toContain(" 1 → it.progress  steps=100 everyMs=100");
     screen.type("Up", "Up", "Enter");
@@ -61,14 +61,15 @@ describe.skipIf(!hasTmux)("M66 a conversation on a terminal", () => {
     // A form.
     await says("ask me");
     await shows("elicit of it");
+    await shows("◆  Call it?");
     screen.type("Up", "Up", "Up", "Enter");
-    await shows("it asks: Who are you?");
+    await shows("◆  it asks: Who are you?");
     screen.type("Enter");
     await shows("◆  name");
     screen.type("Ada", "Enter");
     await shows("◆  size");
     screen.type("Enter");
-    await shows("Send this to it?");
+    await shows("◆  Send this to it?");
     screen.type("Enter");
     await shows("Hello Ada.");
     const [form_] = [...(await model.request(2)).results.values()].slice(-1);
@@ -110,11 +111,13 @@ describe.skipIf(!hasTmux)("M66 a conversation on a terminal", () => {
     screen.type("/mcp disable it", "Enter");
     await shows("it: disabled for this run.");
     screen.type("/mcp", "Enter");
-    await shows("Which server?");
+    await shows("◆  Which server?");
     screen.type("Up", "Enter");
     await shows("◆  it:");
     screen.type("Enter");
-    await shows("it: enabled for this run.");
+    await expect
+      .poll(screen.capture, { timeout: 15_000 })
+      .toMatch(/it: enabled for this run\.[^]*◆ {2}Which server\?/);
     screen.type("Escape");
     await isReady();
 
