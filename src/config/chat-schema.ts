@@ -23,7 +23,7 @@ export const chat = z.strictObject({
     "http://127.0.0.1:11434/v1",
     "url",
   ),
-  model: field(z.string().check(z.minLength(1)), "The model's name at that endpoint.", "gpt-5", "text"),
+  model: field(z.string().check(z.minLength(1)), "The model's name at that endpoint.", "gpt-5", "word"),
   key: field(
     z.string().check(z.minLength(1)),
     "The endpoint's key. Use a reference. It is sent to `url` only.",

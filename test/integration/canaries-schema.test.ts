@@ -49,6 +49,9 @@ describe("no verb, event or error shows a field that may be a secret", () => {
       "check <>.x --wait 1",
       "read <> x://y",
       "prompt <>.x",
+      "request <> ping",
+      "logs <>",
+      "stop <>",
       "lock <> --yes",
       "verify <> --json",
       "login <>",
@@ -63,6 +66,7 @@ describe("no verb, event or error shows a field that may be a secret", () => {
       "secret list",
       "approvals list",
       "search anything",
+      "chat --print hello",
     ];
     for (const line of lines) await see(box, canaries, line);
     await seeServing(
