@@ -21,18 +21,12 @@ export const codex: CompatClient = {
     if (target.transport === "stdio") await scene.run(words, env);
     else scene.write(".codex/config.toml", `${target.printed("Codex")}\n`);
     await scene.run(["codex", "mcp", "list"], env);
-    const settings = Object.entries({
-      model: "scripted",
-      model_provider: "scripted",
-      "model_providers.scripted.name": "Scripted",
-      "model_providers.scripted.base_url": `${modelUrl}/v1`,
-      "model_providers.scripted.wire_api": "responses",
-      "model_providers.scripted.env_key": "MODEL_KEY",
-      "model_providers.scripted.supports_websockets": false,
+    const settings = codexSettings({
+      ...codexModel(modelUrl),
       [`mcp_servers.${gatewayName}.required`]: true,
       // Without it `codex exec` refuses what is not annotated as read-only. Plugboard approves the inner call.
       [`mcp_servers.${gatewayName}.tools.call_tool.approval_mode`]: "approve",
-    }).flatMap(([key, value]) => ["-c", `${key}=${JSON.stringify(value)}`]);
+    });
     const asked = await scene.run(["codex", "exec", "--skip-git-repo-check", ...settings, prompt], env);
     return {
       configured: target.transport === "stdio" ? typed(words, target) : "what `plugboard serve` prints",
@@ -40,3 +34,18 @@ export const codex: CompatClient = {
     };
   },
 };
+
+/** Settings for one run, as options. */
+export const codexSettings = (settings: Readonly<Record<string, string | boolean>>) =>
+  Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${JSON.stringify(value)}`]);
+
+/** The scripted model instead of OpenAI's; it takes any `MODEL_KEY`. */
+export const codexModel = (modelUrl: string) => ({
+  model: "scripted",
+  model_provider: "scripted",
+  "model_providers.scripted.name": "Scripted",
+  "model_providers.scripted.base_url": `${modelUrl}/v1`,
+  "model_providers.scripted.wire_api": "responses",
+  "model_providers.scripted.env_key": "MODEL_KEY",
+  "model_providers.scripted.supports_websockets": false,
+});

@@ -24,6 +24,8 @@ interface Place extends Span {
   value?: AST.TOMLContentNode;
   isTable: boolean;
   keyEnd: number;
+  /** How many steps of the path the header above it has; the key has the others. */
+  depth: number;
 }
 
 function placesOf(text: string): Place[] {
@@ -34,6 +36,7 @@ function placesOf(text: string): Place[] {
       isTable: true,
       start: node.range[0],
       end: headerEnd(text, node),
+      depth: node.resolvedKey.length,
     };
     return [
       { ...header, keyEnd: header.end },
@@ -57,6 +60,7 @@ function assignment(node: AST.TOMLKeyValue, base: Path): Place {
     start,
     end,
     keyEnd: node.key.range[1],
+    depth: base.length,
   };
 }
 
@@ -135,7 +139,20 @@ function set(text: string, path: Path, value: unknown): string {
   if (!isTable && header) {
     return splice(text, header.end, 0, `\n${tomlKey(String(path.at(-1)))} = ${renderInline(value)}`);
   }
-  return insertTables(text, text.length, path, value);
+  const dotted = isTable ? undefined : places.findLast((place) => isDottedIn(place, parent));
+  return dotted ? insertBelow(text, dotted, path, value) : insertTables(text, text.length, path, value);
+}
+
+/** True for `files.command = "x"`, which makes a table `files` that can have no header. */
+function isDottedIn({ value, path, depth }: Place, table: Path): boolean {
+  return value !== undefined && depth < table.length && path.length > table.length && startsWith(path, table);
+}
+
+function insertBelow(text: string, { end, depth }: Place, path: Path, value: unknown): string {
+  const newline = text.indexOf("\n", end);
+  const key = path.slice(depth).map((step) => tomlKey(String(step)));
+  const line = `${key.join(".")} = ${renderInline(value)}`;
+  return splice(text, newline === -1 ? text.length : newline, 0, `\n${line}`);
 }
 
 function samePath(a: Path, b: Path): boolean {

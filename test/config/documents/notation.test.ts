@@ -151,6 +151,18 @@ describe.each(["json", "toml", "yaml"] as const)("M04 %s keeps what it does not 
   });
 });
 
+describe("M04 TOML with dotted keys", () => {
+  it("adds a field to a server that has no table header", async () => {
+    const { set, parse } = await notation("toml");
+    const top = 'servers.a.command = "x" # why\nservers.b.command = "y"\n\n[other]\nkey = 1\n';
+    const changed = set(top, ["servers", "a", "args"], ["z"]);
+    expect(changed).toBe(top.replace("# why\n", '# why\nservers.a.args = ["z"]\n'));
+    expect(parse(changed).value).toMatchObject({ servers: { a: { command: "x", args: ["z"] } } });
+    const below = '[servers]\na.command = "x"';
+    expect(set(below, ["servers", "a", "args"], ["z"])).toBe(`${below}\na.args = ["z"]`);
+  });
+});
+
 describe("M04 broken and hostile documents", () => {
   it.each([
     ["json", '{ "a": 1', "a closing } is missing"],

@@ -160,6 +160,18 @@ describe("M10 writing other clients' files", () => {
     });
   });
 
+  it("says which servers Codex lists but does not start because of their names", () => {
+    const names = ["files", "with.dot", "@scope/name", "with space", "Zoë"];
+    const { value, notes } = formatOf("codex").write!(
+      names.map((name) => ({ name, config: { command: "uvx" } })),
+    );
+    expect(value).toMatchObject({ mcp_servers: { "with space": { command: "uvx" } } });
+    expect(notes.map(({ kind, field, server }) => [kind, field, server])).toEqual([
+      ["lost", "name", "with space"],
+      ["lost", "name", "Zoë"],
+    ]);
+  });
+
   it("writes variable names for Codex, which does not expand values", () => {
     const { value } = formatOf("codex").write!([
       {

@@ -1,5 +1,5 @@
 import { isRecord } from "../../../lib/record.ts";
-import { lost, noEquivalent, setField, takeField } from "../draft.ts";
+import { lost, noEquivalent, setField, takeField, type WriteDraft } from "../draft.ts";
 import { choice, type Rule } from "../fields.ts";
 import { setApproval } from "../tool-rules.ts";
 
@@ -78,4 +78,10 @@ export const approvalByTool: Rule = {
 function asksForWrites(field: string) {
   const message = "`writes` becomes `auto`, which asks unless a tool is marked as read-only";
   return { kind: "translated", field, message } as const;
+}
+
+/** Codex lists a server with another name, but does not start it. */
+export function noteUnusableName({ name, notes, client }: WriteDraft): void {
+  if (/^[\w:@/.-]+$/.test(name)) return;
+  notes.push(lost("name", `${client} only starts servers whose names consist of A-Z, a-z, 0-9 and _:@/.-`));
 }

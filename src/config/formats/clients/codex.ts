@@ -1,5 +1,5 @@
 import { clientFormat, settingsFile } from "../client-format.ts";
-import { approvalByTool, defaultApproval, inheritedVariables } from "./codex-rules.ts";
+import { approvalByTool, defaultApproval, inheritedVariables, noteUnusableName } from "./codex-rules.ts";
 import { commandFields, headersHelper } from "../command-fields.ts";
 import { foldVariables } from "../environment.ts";
 import {
@@ -57,5 +57,8 @@ export const codex = clientFormat({
     scopes: texts("oauth.scopes"),
     oauth: nested({ client_id: text("oauth.clientId"), callback_port: callbackPort }),
   },
-  beforeWrite: foldVariables,
+  beforeWrite: (draft) => {
+    foldVariables(draft);
+    noteUnusableName(draft);
+  },
 });
