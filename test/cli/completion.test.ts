@@ -108,6 +108,21 @@ describe("M12 completion of names", () => {
     expect(await offered(box, "logs", "--config", "nowhere.json", "f")).toEqual([]);
   });
 
+  it("inserts in bash only what bash replaces, whichever characters end words there", async () => {
+    const box = await completionScene();
+    const inserted = async (line: string, replaced: string) =>
+      (await box.cli(["completion", "words", "--bash", "--", line, replaced])).out;
+    expect(await inserted("plugboard read files note://t", "//t")).toBe("//today\n");
+    expect(await inserted("plugboard read files note://t", "note://t")).toBe("note://today\n");
+    expect(await inserted("plugboard call files.find mode=", "")).toBe(
+      "fast\nvery\\ slow\nit\\'s\\ \\$HOME\n",
+    );
+    expect(await inserted('plugboard call files.find mode="i', "i")).toBe("it's \\$HOME\n");
+    expect(await inserted("plugboard call files.find mode='", "")).toBe("fast\nvery slow\n");
+    expect(await inserted("plugboard stat", "stat")).toBe("status\n");
+    expect(await inserted("", "")).toContain("status\n");
+  });
+
   it("offers nothing, in silence, if the configuration cannot be read", async () => {
     const box = createSandbox({ "project/plugboard.json": "{" });
     expect(await box.cli(["completion", "words", "--", "call", "--json", "x"])).toMatchObject({ out: "" });

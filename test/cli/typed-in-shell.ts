@@ -8,7 +8,7 @@ import type { Sandbox } from "../sandbox.ts";
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const prompt = "ready> ";
 
-/** How each shell is started, and the files that a person would have. */
+/** How each shell is started, and the files of a person who followed `plugboard completion --help`. */
 const shells = {
   bash: {
     line: "bash --noprofile --rcfile ~/.bashrc -i",
@@ -17,13 +17,13 @@ const shells = {
   zsh: {
     line: "zsh -d -i",
     files: {
-      "home/.zshrc": `PS1='${prompt}'\nautoload -Uz compinit\ncompinit -u -D\neval "$(plugboard completion zsh)"\n`,
+      "home/.zshrc": `PS1='${prompt}'\nmkdir ~/.zfunc\nplugboard completion zsh > ~/.zfunc/_plugboard\nfpath=(~/.zfunc $fpath)\nautoload -Uz compinit\ncompinit -u -D\n`,
     },
   },
   fish: {
     line: "fish -i",
     files: {
-      "home/.config/fish/config.fish": `set -g fish_greeting\nfunction fish_prompt; echo -n '${prompt}'; end\nplugboard completion fish | source\n`,
+      "home/.config/fish/config.fish": `set -g fish_greeting\nfunction fish_prompt; echo -n '${prompt}'; end\nmkdir -p ~/.config/fish/completions\nplugboard completion fish > ~/.config/fish/completions/plugboard.fish\n`,
     },
   },
 };
