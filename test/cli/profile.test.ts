@@ -68,6 +68,17 @@ describe("M75 --profile", () => {
     }
   });
 
+  it("completes the accounts of the server, without asking it", async () => {
+    const { box, seen } = await open();
+    seen();
+    const offered = async (...line: string[]) =>
+      (await box.cli(["completion", "words", "--", ...line, "--profile", ""])).out;
+    expect(await offered("call", "issues.add")).toBe("default\nwork\n");
+    expect(await offered("logout", "issues")).toBe("default\nwork\n");
+    expect(await offered("read", "here")).toBe("");
+    expect(seen()).toEqual([]);
+  });
+
   it("shows the account in status and get", async () => {
     const { box } = await open();
     expect((await box.cli(["status", "issues"])).out).toMatch(/issues as ada at \S+,/);

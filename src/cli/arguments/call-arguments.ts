@@ -89,7 +89,7 @@ function parseReference(text: string): Selection & { handle: string } {
 }
 
 /** `a.b` means `b` inside `a`, unless a parameter is named `a.b`. */
-function stepsOf(key: string, schema: Schema): string[] {
+export function stepsOf(key: string, schema: Schema): string[] {
   const isDeclared = propertiesOf(schema, schema).some(([name]) => name === key);
   const steps = isDeclared ? [key] : key.split(".");
   if (steps.some((step) => step === "" || step === "__proto__")) {
@@ -98,7 +98,7 @@ function stepsOf(key: string, schema: Schema): string[] {
   return steps;
 }
 
-function schemaAt(steps: readonly string[], root: Schema): unknown {
+export function schemaAt(steps: readonly string[], root: Schema): unknown {
   let schema: unknown = root;
   for (const step of steps) {
     const isItem = /^\d+$/.test(step) && typesOf(schema, root).has("array");

@@ -16,8 +16,8 @@ export function flagsToPairs(words: readonly string[], schema: Schema): string[]
       continue;
     }
     const [, written = "", given] = /^--([^=]+)(?:=([\s\S]*))?$/.exec(word) ?? [];
-    const key = keyOf(written, schema);
-    const negated = key === undefined ? keyOf(written.replace(/^no-/, ""), schema) : undefined;
+    const key = flagKey(written, schema);
+    const negated = key === undefined ? flagKey(written.replace(/^no-/, ""), schema) : undefined;
     if (key === undefined && negated !== undefined && isBoolean(negated, schema)) {
       if (given !== undefined) throw mistake(`--${written} takes no value.`, `Write ${negated}=${given}.`);
       pairs.push(`${negated}=false`);
@@ -40,12 +40,12 @@ export function flagsToPairs(words: readonly string[], schema: Schema): string[]
   return pairs;
 }
 
-function isFlag(word: string): boolean {
+export function isFlag(word: string): boolean {
   return /^--[^=-]/.test(word);
 }
 
 /** The parameter that a flag means, with what follows its name after a dot. */
-function keyOf(written: string, schema: Schema): string | undefined {
+export function flagKey(written: string, schema: Schema): string | undefined {
   const names = propertiesOf(schema, schema).map(([name]) => name);
   if (names.includes(written)) return written;
   const [first = "", ...inner] = written.split(".");
@@ -58,7 +58,7 @@ function plain(name: string): string {
   return name.replaceAll(/[-_]/g, "").toLowerCase();
 }
 
-function isBoolean(key: string, schema: Schema): boolean {
+export function isBoolean(key: string, schema: Schema): boolean {
   const types = typesOf(propertySchema(schema, key, schema), schema);
   return types.has("boolean") && !types.has("string");
 }

@@ -71,7 +71,7 @@ async function promptArguments(line: string, view: View, signal: AbortSignal): P
   return [[...hits, ...names], part];
 }
 
-function namedArguments(
+export function namedArguments(
   { arguments: declared }: PromptCommand,
   words: readonly string[],
 ): Record<string, string> {

@@ -1,17 +1,20 @@
 import type { Command } from "commander";
-import { Argument } from "commander";
-import { completionScripts } from "../completion-scripts.ts";
-import { nameCandidates } from "../completion-words.ts";
+import { Argument, Option } from "commander";
+import { readBashLine } from "../completion/bash-line.ts";
+import { completionCandidates } from "../completion/candidates.ts";
+import { completionScripts } from "../completion/scripts.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
-import { verbs } from "../verbs.ts";
-import { formats } from "../../index.ts";
+
+interface CompletionOptions extends CommonOptions {
+  bash?: boolean;
+}
 
 export function command(terminal: Terminal): Command {
   return verb(
     "completion",
-    "Print a shell script that completes commands, options, servers, tools and their parameters.",
+    "Print a shell script that completes commands, options, servers, tools, prompts, resources, and the arguments of tools with their values. Completing starts no server.",
     [
       'completion bash >> ~/.bashrc        # or: eval "$(plugboard completion bash)"',
       "completion zsh > ~/.zfunc/_plugboard",
@@ -20,45 +23,13 @@ export function command(terminal: Terminal): Command {
   )
     .addArgument(new Argument("<shell>", "your shell").choices([...Object.keys(completionScripts), "words"]))
     .argument("[words...]", "with `words`: the words typed so far (used by the scripts)")
-    .action(async (shell: string, words: string[], options: CommonOptions) => {
+    .addOption(new Option("--bash", "the words are a line and what bash replaces of it").hideHelp())
+    .action(async (shell: string, words: string[], options: CompletionOptions) => {
       if (shell !== "words") return terminal.out(completionScripts[shell as keyof typeof completionScripts]);
-      const candidates = await complete(words, options, terminal);
-      terminal.out(candidates.map((word) => `${word}\n`).join(""));
+      const [text = "", replaced = ""] = words;
+      const line = options.bash ? readBashLine(text, replaced) : undefined;
+      // Whoever presses Tab sees mistakes when the command runs. Printed here, they would be offered.
+      const candidates = await completionCandidates(line?.words ?? words, options, terminal).catch(() => []);
+      terminal.out((line?.inserted(candidates) ?? candidates).map((word) => `${word}\n`).join(""));
     });
-}
-
-async function complete(words: string[], options: CommonOptions, terminal: Terminal): Promise<string[]> {
-  const [name, ...rest] = words;
-  const last = rest.at(-1) ?? name ?? "";
-  const entry = verbs.find((one) => one.name === name || one.alias === name);
-  if (!entry || rest.length === 0)
-    return startingWith(
-      verbs.map((one) => one.name),
-      last,
-    );
-  const configured = (await entry.load()).command(terminal);
-  const sub = configured.commands.find((one) => one.name() === rest[0]) ?? configured;
-  if (last.startsWith("-"))
-    return startingWith(
-      sub.options.map(({ long }) => long ?? ""),
-      last,
-    );
-  if (rest.at(-2) === "--scope" || rest.at(-2) === "-s")
-    return startingWith(["local", "project", "user"], last);
-  if (configured.commands.length > 0 && rest.length === 1)
-    return startingWith(
-      configured.commands.map((one) => one.name()),
-      last,
-    );
-  if (entry.name === "import" || entry.name === "export")
-    return startingWith(
-      formats.map(({ id }) => id),
-      last,
-    );
-  if (entry.name === "completion") return startingWith(Object.keys(completionScripts), last);
-  return startingWith(await nameCandidates(entry.name, rest, options, terminal), last);
-}
-
-function startingWith(candidates: string[], start: string): string[] {
-  return candidates.filter((candidate) => candidate !== "" && candidate.startsWith(start));
 }
