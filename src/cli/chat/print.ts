@@ -15,7 +15,10 @@ export interface PrintOptions {
   text: string;
   asJson: boolean;
   terminal: Terminal;
+  /** Aborted when the process is to end. */
   signal: AbortSignal;
+  /** Aborted when the person cancels the turn in a question. */
+  cancelled: AbortSignal;
 }
 
 /** One turn for scripts: the model's words on standard output and the rest on standard error, or events as JSON lines. */
@@ -26,6 +29,7 @@ export async function printChat({
   asJson,
   terminal,
   signal,
+  cancelled,
 }: PrintOptions): Promise<void> {
   if (text.trim() === "")
     throw new PlugboardError("usage-invalid", "There is nothing to say to the model.", {
@@ -46,7 +50,7 @@ export async function printChat({
     }),
   );
   try {
-    const error = await session.say(text.trim(), signal, show);
+    const error = await session.say(text.trim(), AbortSignal.any([signal, cancelled]), show);
     signal.throwIfAborted();
     if (!error) return;
     terminal.exitCode = asJson ? error.exitCode : reportError(error, terminal, false);

@@ -79,9 +79,12 @@ async function chat(
   if (!options.json) reportDiagnostics(config.diagnostics, terminal);
   if (sendsKeyInClear(endpoint))
     terminal.err(`${painter(terminal, "err")("yellow", "warning:")} ${safe(clearWords(endpoint.url))}\n`);
-  const questions: Questions = { onAsking: () => undefined, onCancel: () => undefined };
   const stop = new AbortController();
-  questions.onCancel = () => stop.abort();
+  const questions: Questions = {
+    onAsking: () => undefined,
+    during: stop.signal,
+    onCancel: () => stop.abort(),
+  };
   const interact = chatAnswers({
     terminal,
     yes: options.yes ?? false,
@@ -89,6 +92,7 @@ async function chat(
     isQueued: config.settings.approvals?.queue === true,
     offersLogin: !isPrinting,
     onAsking: (isAsking) => questions.onAsking(isAsking),
+    during: () => questions.during,
     onCancel: () => questions.onCancel(),
   });
   const use = { config, tolerant: true, eager: !isPrinting, interact, profile: options.profile };
@@ -113,7 +117,8 @@ async function chat(
         text,
         asJson,
         terminal,
-        signal: AbortSignal.any([signal, stop.signal]),
+        signal,
+        cancelled: stop.signal,
       });
     }
     const { interactiveChat } = await import("../chat/interactive.ts");

@@ -51,6 +51,7 @@ async function runStep(options: TurnOptions, usage: Usage): Promise<FinishReason
   const { endpoint, messages, timeoutMs, signal } = options;
   const partial = new PartialStep();
   using silence = new Silence(timeoutMs);
+  const failed = new AbortController();
   try {
     const result = streamText({
       model: options.model,
@@ -58,7 +59,7 @@ async function runStep(options: TurnOptions, usage: Usage): Promise<FinishReason
       instructions: options.instructions,
       tools: options.tools(),
       maxRetries: 0,
-      abortSignal: AbortSignal.any([signal, silence.signal]),
+      abortSignal: AbortSignal.any([signal, silence.signal, failed.signal]),
       ...(options.maxOutputTokens !== undefined && { maxOutputTokens: options.maxOutputTokens }),
       // Errors are parts of the stream; the default prints them.
       onError: () => undefined,
@@ -84,6 +85,8 @@ async function runStep(options: TurnOptions, usage: Usage): Promise<FinishReason
     messages.push(...(await result.response).messages);
     return reason;
   } catch (error) {
+    // Calls that still run, or are asked about, are for nobody any more.
+    failed.abort();
     messages.push(
       ...partial.messages(signal.aborted ? "The user cancelled this." : "The turn ended before."),
     );
