@@ -72,7 +72,7 @@ describe.each(providers)("M66 a conversation in a pipe with %s", (provider) => {
     expect(run.events).toContainEqual(
       expect.objectContaining({
         type: "tool-result",
-        files: [expect.stringContaining("saved as pictures/image-1.png")],
+        files: ["pictures/image-1.png"],
       }),
     );
     expect(statSync(box.path("project/pictures/image-1.png")).size).toBe(Buffer.from(png, "base64").length);

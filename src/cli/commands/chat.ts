@@ -73,7 +73,9 @@ async function chat(
   const endpoint = await chooseEndpoint(options, settings, workspace);
   const { tty } = terminal;
   const isPrinting = options.print === true || options.json === true || !tty;
-  const conversations = new Conversations(workspace.folders.state);
+  const conversations = new Conversations(workspace.folders.state, (key, work) =>
+    workspace.credentials.lock(key, work),
+  );
   const conversation = await earlier(options, conversations, isPrinting, terminal);
   const text = await spoken(words, isPrinting, terminal);
   if (!options.json) reportDiagnostics(config.diagnostics, terminal);
@@ -159,8 +161,12 @@ async function earlier(
       hint: "Use --continue for the last conversation in this folder. --json prints the id of each.",
     });
   if (!options.continue) return undefined;
-  const [last] = await conversations.list(terminal.cwd);
-  if (last) return conversations.load(last.id);
+  const { found, damaged } = await conversations.last(terminal.cwd);
+  for (const file of damaged)
+    terminal.err(
+      `${painter(terminal, "err")("yellow", "warning:")} ${safe(`Skipped ${file}, because it cannot be read.`)}\n`,
+    );
+  if (found) return found;
   throw new PlugboardError("usage-invalid", "There is no earlier conversation in this folder.", {
     hint: "Begin one with `plugboard chat`, or choose one with --resume.",
   });
