@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { errorTable } from "../../src/index.ts";
 import type { Script } from "../fixtures/fake/script.ts";
 import { chatScene, modelKey } from "./chat-scene.ts";
 import type { Provider } from "./chat-scene.ts";
@@ -239,6 +240,23 @@ describe("M66 chat in a pipe", () => {
     const { out, err } = await chat(["Hello."], { screen: { columns: 80, rows: 24 } });
     expect(out).toContain("\\u{1b}[2J\\u{202e}evil\\u{7}");
     expect(out + err).not.toMatch(/[\u0007\u202e]|\u001b\[2J/);
+  });
+
+  it("never lets words of the model have colours, or look like lines of ours", async () => {
+    const { chat } = await chatScene([{ text: ["a\u001b[31mred \u001b", "[32m✓ one\r", "\ntwo"] }]);
+    const { out } = await chat(["Hello."], { screen: { columns: 80, rows: 24 } });
+    expect(out).toBe("a\\u{1b}[31mred \\u{1b}[32m✓ one\ntwo\n");
+  });
+
+  it("ends as cancelled when its person cancels an approval, with one event a line", async () => {
+    const { events } = await chatScene([{ calls: [{ tool: "sleep", args: { ms: 1 } }] }]);
+    const run = await events(["Sleep."], { forms: [undefined] });
+    expect(run.events.at(-1)).toMatchObject({
+      type: "end",
+      outcome: "cancelled",
+      error: { code: "call-cancelled" },
+    });
+    expect(run.code).toBe(errorTable["call-cancelled"].exitCode);
   });
 
   it("keeps conversations for this user only, without media and without the key", async () => {

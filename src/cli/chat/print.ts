@@ -5,6 +5,7 @@ import { printLines } from "../terminal/live-area.ts";
 import { reportError } from "../terminal/report.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { ChatEvent } from "./events.ts";
+import { ModelWords } from "./screen/model-words.ts";
 import { callLine, resultLines } from "./screen/call-lines.ts";
 import type { ChatSession } from "./session.ts";
 
@@ -63,19 +64,27 @@ function textOutput(session: ChatSession, terminal: Terminal): (event: ChatEvent
   const numbers = new Map<string, number>();
   const paint = painter(terminal, "err");
   const width = terminal.isErrLive ? terminal.columns - 1 : 200;
+  const words = new ModelWords();
   let isInLine = false;
-  const line = (text: string) => {
+  const say = (text: string) => {
+    if (text === "") return;
+    terminal.out(text);
+    isInLine = !text.endsWith("\n");
+  };
+  const endLine = () => {
+    if (terminal.isScreen) say(words.end());
     if (isInLine) terminal.out("\n");
     isInLine = false;
+  };
+  const line = (text: string) => {
+    endLine();
     terminal.err(text);
   };
   return (event) => {
     switch (event.type) {
-      case "text": {
-        terminal.out(event.text);
-        if (event.text !== "") isInLine = !event.text.endsWith("\n");
-        return;
-      }
+      case "text":
+        // A file gets what the model said, as it said it.
+        return say(terminal.isScreen ? words.take(event.text) : event.text);
       case "tool-call": {
         numbers.set(event.id, numbers.size + 1);
         const number = numbers.size;
@@ -87,9 +96,7 @@ function textOutput(session: ChatSession, terminal: Terminal): (event: ChatEvent
       case "notice":
         return line(`${paint("yellow", "note:")} ${safe(event.message)}\n`);
       case "end":
-        if (isInLine) terminal.out("\n");
-        isInLine = false;
-        return;
+        return endLine();
       default:
     }
   };
