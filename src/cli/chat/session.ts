@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { PlugboardError, isPlugboardError, mediaParts, parsePromptCommand } from "../../index.ts";
 import type { ModelPart, ModelResult } from "../../adapters/ai-sdk.ts";
 import type { ChatSettings, ErrorSummary, Hub } from "../../index.ts";
+import { matchesAny } from "../../lib/glob.ts";
 import { toolWord } from "../arguments/call-line.ts";
 import { saveFile, shownPath } from "../terminal/saved-files.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -25,6 +26,8 @@ export interface SessionOptions {
   terminal: Terminal;
   /** Where files from tools are saved. */
   folder: string;
+  /** The patterns of --allow. */
+  allow: readonly string[];
 }
 
 /** One conversation with the model about the hub's servers. */
@@ -32,7 +35,7 @@ export class ChatSession {
   conversation: Conversation;
   readonly usage: Usage = { inputTokens: 0, outputTokens: 0 };
   readonly #options: SessionOptions;
-  /** Tools that the person knows to be set aside. */
+  /** Tools that the person knows to be set aside, and patterns that match none. */
   readonly #mentioned = new Set<string>();
   /** What the person knows to be missing in what is kept. */
   #missing = "";
@@ -87,17 +90,23 @@ export class ChatSession {
   }
 
   async #turn(text: string, usage: Usage, signal: AbortSignal, emit: EmitChat): Promise<number> {
-    const { hub, settings, endpoint } = this.#options;
+    const { hub, settings, endpoint, allow } = this.#options;
     const agent = await import("./agent/agent.ts");
     const said = isPromptLine(text)
       ? await this.#prompt(text, signal)
-      : await agent.userMessages(hub, text, signal);
+      : await agent.userMessages(hub, text, signal, emit);
     const { messages } = this.conversation;
     messages.push(...said);
     const offered = await agent.offerTools(hub, endpoint.provider, signal);
     this.#names = new Map(
       (await hub.tools({ wait: false })).map((tool) => [tool.id, toolWord(tool)] as const),
     );
+    const names = [...this.#names].flat();
+    for (const pattern of allow)
+      if (!this.#mentioned.has(pattern) && !names.some((name) => matchesAny([pattern], name))) {
+        this.#mentioned.add(pattern);
+        emit({ type: "notice", message: `--allow ${pattern} matches no tool.` });
+      }
     for (const { id, because } of offered.setAside.filter(({ id }) => !this.#mentioned.has(id))) {
       this.#mentioned.add(id);
       emit({ type: "notice", message: `${this.nameOf(id)} is not offered to the model: ${because}` });
