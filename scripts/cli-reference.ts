@@ -42,6 +42,7 @@ const silent: Terminal = {
   env: {},
   cwd: "/",
   readInput: async () => "",
+  hasInput: async () => false,
   readLine: async () => undefined,
   confirm: async () => false,
   takePipes: () => ({ input: process.stdin, output: process.stdout }),

@@ -112,6 +112,7 @@ export class Sandbox {
       env: this.env,
       cwd: this.project,
       readInput: async () => input,
+      hasInput: async () => true,
       readLine: async () => input,
       confirm: async (question) => {
         asked.push(question);

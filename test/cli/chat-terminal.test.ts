@@ -130,6 +130,59 @@ describe.skipIf(!hasTmux)("M66 a conversation on a terminal", () => {
     expect(model.received.at(-1)?.text).toContain("It is gone.");
   });
 
+  it("goes on after one of several questions, a form or a command was cancelled", async () => {
+    const sleep = { tool: "sleep", args: { ms: 1 } };
+    const { box } = await chatScene([
+      { calls: [sleep, sleep] },
+      { text: "Still here." },
+      { calls: [{ tool: "elicit", args: { message: "Who are you?", schema: form } }] },
+      { text: "And now." },
+    ]);
+    const file = "home/.config/plugboard/config.json";
+    const config = JSON.parse(box.read(file)) as { mcpServers: object };
+    const never = { command: process.execPath, args: ["-e", "process.stdin.resume()"] };
+    box.write(file, {
+      ...config,
+      mcpServers: { ...config.mcpServers, never },
+      approval: { tools: { elicit: "approve" } },
+    });
+    const screen = onScreen(box, ["chat"], { columns: 100, rows: 60 });
+    const shows = async (pattern: RegExp) =>
+      await expect.poll(screen.capture, { timeout: 15_000 }).toMatch(pattern);
+    const says = async (text: string) => {
+      await shows(/\n>\n*$/);
+      screen.type(text, "Enter");
+    };
+    screen.type("/mcp disable never", "Enter");
+    await shows(/never: disabled for this run\./);
+
+    await says("sleep twice");
+    await shows(/◆ {2}Call it\?/);
+    screen.type("Escape");
+    await shows(/Cancelled\. Press Ctrl-C again to leave\.\n\n>/);
+    await says("there?");
+    await shows(/Still here\./);
+    expect(screen.capture().match(/Call it\?/g)).toHaveLength(1);
+
+    await says("ask me");
+    await shows(/◆ {2}it asks: Who are you\?/);
+    screen.type("C-c");
+    await shows(/Who are you\?[^]*Cancelled\. Press Ctrl-C again to leave\.\n\n>/);
+
+    screen.type("/mcp enable never", "Enter");
+    await shows(/never: enabled for this run\./);
+    await says("/mcp connect never");
+    await shows(/connecting to never/);
+    screen.type("C-c");
+    await shows(/\/mcp connect never\n[^]*Cancelled\.\n\n>/);
+    await says("/mcp disable never");
+    await shows(/Cancelled\.\n\n> \/mcp disable never\nnever: disabled for this run\./);
+    await says("and?");
+    await shows(/And now\./);
+    screen.type("/exit", "Enter");
+    screen.end();
+  });
+
   it("logs in to a server and out of it on the screen of the servers", async () => {
     const auth = await startAuthServer({ autoConsent: true });
     const server = await startProtectedMcp(auth);

@@ -1,10 +1,14 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { errorTable } from "../../src/index.ts";
 import type { Script } from "../fixtures/fake/script.ts";
+import { runShell } from "../run-command.ts";
 import { chatScene, modelKey } from "./chat-scene.ts";
 import type { Provider } from "./chat-scene.ts";
 
+const node = process.execPath;
 const providers: Provider[] = ["openai", "anthropic"];
 const png =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -72,7 +76,7 @@ describe.each(providers)("M66 a conversation in a pipe with %s", (provider) => {
     expect(run.events).toContainEqual(
       expect.objectContaining({
         type: "tool-result",
-        files: [expect.stringContaining("saved as pictures/image-1.png")],
+        files: ["pictures/image-1.png"],
       }),
     );
     expect(statSync(box.path("project/pictures/image-1.png")).size).toBe(Buffer.from(png, "base64").length);
@@ -152,6 +156,34 @@ describe("M66 chat in a pipe", () => {
     expect(err.split("\n")[0]).toBe(
       "error: No model is set: set `chat.model` in your configuration, PLUGBOARD_CHAT_MODEL, or --model.",
     );
+    box.write("project/.mcp.json", { mcpServers: {}, chat: { model: "theirs" } });
+    expect((await box.cli(["chat", "Hello"])).err).toContain(
+      "ignored, because a project cannot choose where your conversations and your key are sent",
+    );
+  });
+
+  it("does not wait for a pipe that nobody writes to, and refuses one that is too long", async () => {
+    const { box, model } = await chatScene([{ text: "One." }, { text: "Two." }]);
+    const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+    const run = (line: string) => runShell(line, { cwd: box.project, env: { ...box.env, main, node } });
+    const silent = await run('mkfifo pipe; exec 3<>pipe; "$node" "$main" chat Hello <&3');
+    expect(silent).toMatchObject({ code: 0, out: "One.\n" });
+    expect(silent.err).toContain("Nothing was piped in within 3 s");
+    expect(await run('echo world | "$node" "$main" chat Hello -')).toMatchObject({ code: 0, out: "Two.\n" });
+    expect((await model.request(1)).messages.at(-1)?.parts).toEqual([
+      { type: "text", text: "Hello\n\nworld" },
+    ]);
+    const long = await run('head -c 10000001 /dev/zero | "$node" "$main" chat Hello');
+    expect(long).toMatchObject({ code: 2, err: expect.stringContaining("larger than 10 MB") });
+  });
+
+  it("says that a terminal without a cursor cannot hold a conversation", async () => {
+    const { chat } = await chatScene([{ text: "Once." }]);
+    expect(await chat([], { forms: [], answers: [] })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("This terminal cannot hold a conversation"),
+    });
+    expect(await chat(["--print", "Hello"], { forms: [], answers: [] })).toMatchObject({ code: 0 });
   });
 
   it("says what is missing: words, a key, a conversation", async () => {
@@ -177,7 +209,8 @@ describe("M66 chat in a pipe", () => {
       call,
       { text: "Yes." },
     ]);
-    const refused = await chat(["Try."]);
+    const refused = await chat(["Try.", "--allow", "nothing.*", "--allow", "it.e*"]);
+    expect(refused.err.match(/--allow \S+ matches no tool/g)).toEqual(["--allow nothing.* matches no tool"]);
     expect(refused).toMatchObject({ code: 0, out: "No.\n" });
     expect(refused.err).toContain("it may change something, and there is no terminal to ask in");
     expect((await chat(["Try.", "--allow", "it.f*"])).err).toContain("✗ it ran");
@@ -217,7 +250,8 @@ describe("M66 chat in a pipe", () => {
 
   it("attaches mentioned resources, and fills in prompts", async () => {
     const { chat, model } = await chatScene([{ text: "Read." }, { text: "Hi." }, { text: "A path." }]);
-    await chat(["Read @it:fake://readme and @it:fake://gone."]);
+    const { err } = await chat(["Read @it:fake://readme and @it:fake://gone."]);
+    expect(err).toContain("note: @it:fake://gone could not be read: ");
     const [first] = model.received;
     const texts = first?.messages.at(-1)?.parts.map((part) => (part.type === "text" ? part.text : ""));
     expect(texts?.[1]).toBe("@it:fake://readme:\ntext of fake://readme");
@@ -239,6 +273,23 @@ describe("M66 chat in a pipe", () => {
     const { out, err } = await chat(["Hello."], { screen: { columns: 80, rows: 24 } });
     expect(out).toContain("\\u{1b}[2J\\u{202e}evil\\u{7}");
     expect(out + err).not.toMatch(/[\u0007\u202e]|\u001b\[2J/);
+  });
+
+  it("never lets words of the model have colours, or look like lines of ours", async () => {
+    const { chat } = await chatScene([{ text: ["a\u001b[31mred \u001b", "[32m✓ one\r", "\ntwo"] }]);
+    const { out } = await chat(["Hello."], { screen: { columns: 80, rows: 24 } });
+    expect(out).toBe("a\\u{1b}[31mred \\u{1b}[32m✓ one\ntwo\n");
+  });
+
+  it("ends as cancelled when its person cancels an approval, with one event a line", async () => {
+    const { events } = await chatScene([{ calls: [{ tool: "sleep", args: { ms: 1 } }] }]);
+    const run = await events(["Sleep."], { forms: [undefined] });
+    expect(run.events.at(-1)).toMatchObject({
+      type: "end",
+      outcome: "cancelled",
+      error: { code: "call-cancelled" },
+    });
+    expect(run.code).toBe(errorTable["call-cancelled"].exitCode);
   });
 
   it("keeps conversations for this user only, without media and without the key", async () => {

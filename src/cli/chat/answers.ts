@@ -7,13 +7,11 @@ import type { AnswerOptions } from "../terminal/answers.ts";
 export interface ChatAnswerOptions extends AnswerOptions {
   /** Tools that are allowed without a question, by id, `server.tool` or a pattern. */
   allow: readonly string[];
-  /** Called when the person wants the whole turn to stop. */
-  onCancel(): void;
 }
 
 /** Answers what servers ask in a conversation, and approves calls. Sampling is declined: nobody offered the model to servers. */
 export function chatAnswers(options: ChatAnswerOptions): Interact {
-  const { allow, onCancel, ...rest } = options;
+  const { allow, ...rest } = options;
   const interact = terminalAnswers(rest);
   const { approve } = interact;
   if (!approve && allow.length === 0) return interact;
@@ -22,9 +20,7 @@ export function chatAnswers(options: ChatAnswerOptions): Interact {
     approve: async (question, signal) => {
       if (isAllowed(question, allow)) return { decision: "allow" };
       if (!approve) return { decision: "deny", reason: `${question.because}, and --allow does not name it` };
-      const answer = await approve(question, signal);
-      if (answer.decision === "cancel") onCancel();
-      return answer;
+      return approve(question, signal);
     },
   };
 }

@@ -6,6 +6,7 @@ import { writeFileAtomic } from "../../lib/atomic-file.ts";
 import { readBoundedFile } from "../../lib/bounded-file.ts";
 import { createFolder } from "../../lib/create-folder.ts";
 import { randomHandle } from "../../lib/random-handle.ts";
+import type { Held } from "../../lib/held.ts";
 import { isRecord } from "../../lib/record.ts";
 import { keptMessages } from "./kept-messages.ts";
 
@@ -18,9 +19,22 @@ export interface Conversation {
   /** When it was last changed, in milliseconds since the epoch. */
   at: number;
   messages: ModelMessage[];
+  /** Changes whenever it is saved. Absent until it is saved for the first time. */
+  revision?: string | undefined;
 }
 
-export type ConversationSummary = Omit<Conversation, "messages"> & { title: string };
+export type ConversationSummary = Omit<Conversation, "messages" | "revision"> & { title: string };
+
+/** What saving did besides keeping everything under the same id. */
+export interface Saved {
+  /** The id that it has now, because another process changed what was kept under the old one. */
+  movedTo?: string;
+  isCut: boolean;
+  isShort: boolean;
+}
+
+/** Keeps other processes out while `work` runs. */
+export type Lock = <T>(key: string, work: (held: Held) => Promise<T>) => Promise<T>;
 
 const mostConversations = 100;
 const maxCharacters = 1_000_000;
@@ -30,34 +44,66 @@ const mostInputs = 500;
 const maxHistoryBytes = 1_000_000;
 
 export function newConversation(folder: string, model: string): Conversation {
-  return { id: randomHandle("c").slice(0, 10), folder, model, at: Date.now(), messages: [] };
+  return { id: newId(), folder, model, at: Date.now(), messages: [] };
+}
+
+function newId(): string {
+  return randomHandle("c").slice(0, 10);
 }
 
 /** The conversations of this user, one file each that only they can read, and the lines that they typed. */
 export class Conversations {
   readonly #folder: string;
 
-  constructor(stateFolder: string) {
+  readonly #lock: Lock;
+
+  constructor(stateFolder: string, lock: Lock) {
     this.#folder = join(stateFolder, "chats");
+    this.#lock = lock;
   }
 
-  /** Without images and other media, and without its beginning if it is too long. The oldest conversations go. */
-  async save(conversation: Conversation): Promise<void> {
-    const messages = keptMessages(conversation.messages, maxCharacters);
-    const text = `${JSON.stringify({ version: 1, ...conversation, messages })}\n`;
-    const held = { signal: new AbortController().signal };
-    await writeFileAtomic(this.#file(conversation.id), text, { mode: 0o600, held });
+  /**
+   * Keeps a conversation without media, and shortened if it is too long. If somebody else went on with it since it was
+   * read, it gets a new id, so that neither is lost. The oldest conversations go.
+   */
+  async save(conversation: Conversation): Promise<Saved> {
+    const { messages, ...cuts } = keptMessages(conversation.messages, maxCharacters);
+    const before = conversation.id;
+    await this.#lock(`chat:${before}`, async ({ signal, confirm }) => {
+      if (await this.#isChanged(conversation)) conversation.id = newId();
+      conversation.revision = randomHandle("r");
+      const text = `${JSON.stringify({ version: 1, ...conversation, messages })}\n`;
+      // A lock that holds only in this process is good enough: not to save at all would lose more.
+      const held = { signal, ...(confirm && { confirm }) };
+      await writeFileAtomic(this.#file(conversation.id), text, { mode: 0o600, held });
+    });
     const old = (await this.#files()).slice(mostConversations);
     await Promise.all(old.map(({ id }) => rm(this.#file(id), { force: true })));
+    return { ...cuts, ...(conversation.id !== before && { movedTo: conversation.id }) };
   }
 
-  /** The newest first. */
-  async list(folder?: string): Promise<ConversationSummary[]> {
+  async #isChanged({ id, revision }: Conversation): Promise<boolean> {
+    const isThere = (await stat(this.#file(id)).catch(() => undefined)) !== undefined;
+    return isThere && (revision === undefined || (await this.#read(id))?.revision !== revision);
+  }
+
+  /** The newest first. Those that cannot be read are left out. */
+  async list(): Promise<ConversationSummary[]> {
     const all = await Promise.all((await this.#files()).map(({ id }) => this.#read(id)));
     return all
       .filter((one) => one !== undefined)
-      .filter((one) => folder === undefined || one.folder === folder)
-      .map(({ messages, ...rest }) => ({ ...rest, title: titleOf(messages) }));
+      .map(({ messages, revision: _revision, ...rest }) => ({ ...rest, title: titleOf(messages) }));
+  }
+
+  /** The last conversation in a folder, and the newer files that cannot be read. */
+  async last(folder: string): Promise<{ found?: Conversation; damaged: string[] }> {
+    const damaged: string[] = [];
+    for (const { id } of await this.#files()) {
+      const one = await this.#read(id);
+      if (!one) damaged.push(this.#file(id));
+      else if (one.folder === folder) return { found: one, damaged };
+    }
+    return { damaged };
   }
 
   /** By its id, or the beginning of it. */
@@ -125,11 +171,18 @@ export class Conversations {
     const read = await readBoundedFile(this.#file(id), maxBytes);
     const value = read.kind === "text" ? parsed(read.text) : undefined;
     if (!isRecord(value) || value["version"] !== 1 || !Array.isArray(value["messages"])) return undefined;
-    const { folder, model, at, messages } = value;
+    const { folder, model, at, messages, revision = "" } = value;
     if (typeof folder !== "string" || typeof model !== "string" || typeof at !== "number") return undefined;
-    if (!messages.every((one) => isRecord(one) && typeof one["role"] === "string")) return undefined;
-    return { id, folder, model, at, messages: messages as ModelMessage[] };
+    if (typeof revision !== "string" || !messages.every(isMessage)) return undefined;
+    return { id, folder, model, at, messages, revision };
   }
+}
+
+function isMessage(value: unknown): value is ModelMessage {
+  if (!isRecord(value) || !["user", "assistant", "tool"].includes(String(value["role"]))) return false;
+  const { content } = value;
+  if (!Array.isArray(content)) return typeof content === "string";
+  return content.every((part) => isRecord(part) && typeof part["type"] === "string");
 }
 
 function titleOf(messages: readonly ModelMessage[]): string {

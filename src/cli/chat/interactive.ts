@@ -1,4 +1,5 @@
 import type { Hub } from "../../index.ts";
+import type { Ask } from "../terminal/ask.ts";
 import { painter, safe } from "../terminal/print.ts";
 import { reportError } from "../terminal/report.ts";
 import { whenAborted } from "../terminal/signals.ts";
@@ -49,9 +50,11 @@ class Interactive {
   #screen: TurnScreen | undefined;
   /** True after a Ctrl-C: the next one leaves. */
   #wasInterrupted = false;
-  /** True while a menu or a question has the screen. */
+  /** True while a command or a question has the screen. */
   #isBusy = false;
   #missed = "";
+  /** Settled when no question is on the screen. */
+  #asked = Promise.withResolvers<void>();
   readonly #isLeaving = Promise.withResolvers<"left">();
 
   constructor(options: InteractiveOptions, history: string[]) {
@@ -60,14 +63,23 @@ class Interactive {
     const names = () => [...hub.config.servers.keys()];
     this.#editor = new LineEditor(tty, chatCompleter(hub, Object.keys(slashCommands), names), history);
     this.#board = new StatusBoard(hub, { keepsTrying: true });
-    questions.onAsking = (isAsking) => {
-      if (isAsking) this.#screen?.hide(true);
-      this.#setBusy(isAsking);
-      if (!isAsking) this.#screen?.hide(false);
-    };
+    this.#asked.resolve();
+    questions.during = undefined;
+    questions.onAsking = (isAsking) => this.#setAsking(isAsking);
   }
 
-  /** Menus and questions read the keys themselves. */
+  #setAsking(isAsking: boolean): void {
+    if (isAsking) {
+      this.#asked = Promise.withResolvers();
+      this.#screen?.hide(true);
+    }
+    this.#setBusy(isAsking);
+    if (isAsking) return;
+    this.#screen?.hide(false);
+    this.#asked.resolve();
+  }
+
+  /** Questions read the keys themselves. */
   #setBusy(isBusy: boolean): void {
     this.#isBusy = isBusy;
     if (isBusy) return this.#editor.release();
@@ -78,7 +90,7 @@ class Interactive {
   }
 
   async run(): Promise<void> {
-    const { hub, terminal, session, first, choosesConversation } = this.#options;
+    const { terminal, session, first, choosesConversation } = this.#options;
     const { model, url } = session.endpoint;
     terminal.out(`${safe(model)} at ${safe(hostOf(url))}. /help lists the commands.\n`);
     if (session.conversation.messages.length > 0) terminal.out(`${resumedText(session)}\n`);
@@ -89,7 +101,7 @@ class Interactive {
       const line = next === "" ? await this.#read() : next;
       if (line === undefined) return;
       next = "";
-      if ((await Promise.race([this.#handle(line, hub), this.#isLeaving.promise])) === "left") return;
+      if ((await Promise.race([this.#handle(line), this.#isLeaving.promise])) === "left") return;
     }
   }
 
@@ -121,58 +133,103 @@ class Interactive {
     }
   }
 
-  async #handle(line: string, hub: Hub): Promise<"left" | undefined> {
-    const { terminal, session, conversations, signal } = this.#options;
+  #handle(line: string): Promise<"left" | undefined> {
+    const isCommand = line.startsWith("/") && !isPromptLine(line);
+    return this.#cancellable((stop, cancelled) =>
+      isCommand ? this.#command(line, stop, cancelled) : this.#turn(line, stop, cancelled),
+    );
+  }
+
+  async #command(line: string, signal: AbortSignal, cancelled: AbortSignal): Promise<"left" | undefined> {
+    const { hub, session, conversations } = this.#options;
+    const terminal = this.#menus;
+    let isLeaving = false;
+    const exit = () => void (isLeaving = true);
+    const [board, calls] = [this.#board, this.#calls];
+    this.#isBusy = true;
     try {
-      if (!line.startsWith("/") || isPromptLine(line)) return await this.#turn(line);
-      let isLeaving = false;
-      const exit = () => void (isLeaving = true);
-      const [board, calls] = [this.#board, this.#calls];
-      this.#setBusy(true);
       await runSlashCommand(line, { hub, board, session, conversations, calls, terminal, signal, exit });
       if (isLeaving) return "left";
-      terminal.out("\n");
-      return undefined;
     } catch (error) {
-      reportError(error, terminal, false);
-      return undefined;
+      if (!cancelled.aborted) reportError(error, terminal, false);
     } finally {
       this.#setBusy(false);
     }
+    if (cancelled.aborted) terminal.out("Cancelled.\n");
+    terminal.out("\n");
+    return undefined;
   }
 
-  async #turn(text: string): Promise<undefined> {
-    const { hub, terminal, session, questions, signal } = this.#options;
-    const abort = new AbortController();
-    const cancel = () => {
+  /** The terminal for menus: the editor has the keys between their questions, so Ctrl-C cancels. */
+  get #menus(): Terminal {
+    const { terminal } = this.#options;
+    const { ask } = terminal;
+    if (!ask) return terminal;
+    const shown =
+      <A extends unknown[], T>(question: (...given: A) => Promise<T>) =>
+      async (...given: A): Promise<T> => {
+        this.#setAsking(true);
+        try {
+          return await question(...given);
+        } finally {
+          this.#setAsking(false);
+        }
+      };
+    const { say, text, password, confirm, choose, chooseMany } = ask;
+    const quiet: Ask = {
+      say,
+      text: shown(text),
+      password: shown(password),
+      confirm: shown(confirm),
+      choose: shown(choose),
+      chooseMany: shown(chooseMany),
+    };
+    return Object.create(terminal, { ask: { value: quiet } }) as Terminal;
+  }
+
+  /** Runs a turn or a command that Ctrl-C cancels; a second one leaves. Whatever it asked is gone from the screen after it. */
+  async #cancellable<T>(work: (signal: AbortSignal, cancelled: AbortSignal) => Promise<T>): Promise<T> {
+    const { questions, signal } = this.#options;
+    const [abort, over] = [new AbortController(), new AbortController()];
+    const stop = AbortSignal.any([signal, abort.signal]);
+    questions.during = AbortSignal.any([stop, over.signal]);
+    questions.onCancel = () => abort.abort();
+    this.#editor.onInterrupt = () => {
       if (abort.signal.aborted) this.#isLeaving.resolve("left");
       abort.abort();
     };
-    questions.onCancel = () => abort.abort();
-    this.#editor.onInterrupt = cancel;
+    try {
+      return await work(stop, abort.signal);
+    } finally {
+      over.abort();
+      await this.#asked.promise;
+      questions.during = undefined;
+      questions.onCancel = () => undefined;
+      this.#editor.onInterrupt = () => undefined;
+    }
+  }
+
+  async #turn(text: string, stop: AbortSignal, cancelled: AbortSignal): Promise<undefined> {
+    const { hub, terminal, session } = this.#options;
     const screen = new TurnScreen(terminal, hub, (tool) => session.nameOf(tool), this.#calls);
     this.#screen = screen;
     try {
-      const stop = AbortSignal.any([signal, abort.signal]);
       const error = await session.say(text, stop, (event) => screen.take(event));
       this.#screen = undefined;
       screen[Symbol.dispose]();
-      this.#wasInterrupted = abort.signal.aborted;
-      if (abort.signal.aborted) terminal.out("Cancelled. Press Ctrl-C again to leave.\n");
+      this.#wasInterrupted = cancelled.aborted;
+      if (cancelled.aborted) terminal.out("Cancelled. Press Ctrl-C again to leave.\n");
       else if (error) reportError(error, terminal, false);
       terminal.out("\n");
     } finally {
       screen[Symbol.dispose]();
       this.#screen = undefined;
-      this.#editor.onInterrupt = () => undefined;
     }
   }
 
   async #resume(): Promise<void> {
     const { session, conversations, terminal, signal } = this.#options;
-    this.#setBusy(true);
-    const id = await chooseConversation(conversations, terminal, signal);
-    this.#setBusy(false);
+    const id = await chooseConversation(conversations, this.#menus, signal);
     if (id === undefined) return;
     session.conversation = await conversations.load(id);
     terminal.out(`${resumedText(session)}\n`);

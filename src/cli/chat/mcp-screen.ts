@@ -104,7 +104,7 @@ async function doTyped(
   await perform(action as Action, server, hub, terminal, signal);
 }
 
-/** What fails is shown, and the screen goes on. */
+/** What fails is shown, and the screen goes on, unless the command was cancelled. */
 async function perform(
   action: Action,
   server: string,
@@ -116,6 +116,7 @@ async function perform(
     const said = await run(action, server, hub, terminal, signal);
     terminal.out(`${safe(server)}: ${safe(said ?? actions[action].done)}.\n`);
   } catch (error) {
+    signal.throwIfAborted();
     reportError(error, terminal, false);
   }
 }

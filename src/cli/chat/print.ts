@@ -5,6 +5,7 @@ import { printLines } from "../terminal/live-area.ts";
 import { reportError } from "../terminal/report.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { ChatEvent } from "./events.ts";
+import { ModelWords } from "./screen/model-words.ts";
 import { callLine, resultLines } from "./screen/call-lines.ts";
 import type { ChatSession } from "./session.ts";
 
@@ -15,7 +16,10 @@ export interface PrintOptions {
   text: string;
   asJson: boolean;
   terminal: Terminal;
+  /** Aborted when the process is to end. */
   signal: AbortSignal;
+  /** Aborted when the person cancels the turn in a question. */
+  cancelled: AbortSignal;
 }
 
 /** One turn for scripts: the model's words on standard output and the rest on standard error, or events as JSON lines. */
@@ -26,6 +30,7 @@ export async function printChat({
   asJson,
   terminal,
   signal,
+  cancelled,
 }: PrintOptions): Promise<void> {
   if (text.trim() === "")
     throw new PlugboardError("usage-invalid", "There is nothing to say to the model.", {
@@ -46,7 +51,7 @@ export async function printChat({
     }),
   );
   try {
-    const error = await session.say(text.trim(), signal, show);
+    const error = await session.say(text.trim(), AbortSignal.any([signal, cancelled]), show);
     signal.throwIfAborted();
     if (!error) return;
     terminal.exitCode = asJson ? error.exitCode : reportError(error, terminal, false);
@@ -59,19 +64,27 @@ function textOutput(session: ChatSession, terminal: Terminal): (event: ChatEvent
   const numbers = new Map<string, number>();
   const paint = painter(terminal, "err");
   const width = terminal.isErrLive ? terminal.columns - 1 : 200;
+  const words = new ModelWords();
   let isInLine = false;
-  const line = (text: string) => {
+  const say = (text: string) => {
+    if (text === "") return;
+    terminal.out(text);
+    isInLine = !text.endsWith("\n");
+  };
+  const endLine = () => {
+    if (terminal.isScreen) say(words.end());
     if (isInLine) terminal.out("\n");
     isInLine = false;
+  };
+  const line = (text: string) => {
+    endLine();
     terminal.err(text);
   };
   return (event) => {
     switch (event.type) {
-      case "text": {
-        terminal.out(event.text);
-        if (event.text !== "") isInLine = !event.text.endsWith("\n");
-        return;
-      }
+      case "text":
+        // A file gets what the model said, as it said it.
+        return say(terminal.isScreen ? words.take(event.text) : event.text);
       case "tool-call": {
         numbers.set(event.id, numbers.size + 1);
         const number = numbers.size;
@@ -83,9 +96,7 @@ function textOutput(session: ChatSession, terminal: Terminal): (event: ChatEvent
       case "notice":
         return line(`${paint("yellow", "note:")} ${safe(event.message)}\n`);
       case "end":
-        if (isInLine) terminal.out("\n");
-        isInLine = false;
-        return;
+        return endLine();
       default:
     }
   };

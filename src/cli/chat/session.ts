@@ -2,9 +2,10 @@ import { resolve } from "node:path";
 import { PlugboardError, isPlugboardError, mediaParts, parsePromptCommand } from "../../index.ts";
 import type { ModelPart, ModelResult } from "../../adapters/ai-sdk.ts";
 import type { ChatSettings, ErrorSummary, Hub } from "../../index.ts";
+import { matchesAny } from "../../lib/glob.ts";
 import { toolWord } from "../arguments/call-line.ts";
+import { saveFile, shownPath } from "../terminal/saved-files.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { savedLine } from "../views/result.ts";
 import type { ShownResult } from "./agent/turn.ts";
 import { newConversation } from "./conversations.ts";
 import type { Conversation, Conversations } from "./conversations.ts";
@@ -25,6 +26,8 @@ export interface SessionOptions {
   terminal: Terminal;
   /** Where files from tools are saved. */
   folder: string;
+  /** The patterns of --allow. */
+  allow: readonly string[];
 }
 
 /** One conversation with the model about the hub's servers. */
@@ -32,8 +35,10 @@ export class ChatSession {
   conversation: Conversation;
   readonly usage: Usage = { inputTokens: 0, outputTokens: 0 };
   readonly #options: SessionOptions;
-  /** Tools that the person knows to be set aside. */
+  /** Tools that the person knows to be set aside, and patterns that match none. */
   readonly #mentioned = new Set<string>();
+  /** What the person knows to be missing in what is kept. */
+  #missing = "";
   #names = new Map<string, string>();
 
   constructor(options: SessionOptions) {
@@ -62,19 +67,16 @@ export class ChatSession {
   async say(text: string, signal: AbortSignal, emit: EmitChat): Promise<PlugboardError | undefined> {
     const { conversation } = this;
     const usage: Usage = { inputTokens: 0, outputTokens: 0 };
-    const end = { type: "end" as const, steps: 0, usage };
+    let steps = 0;
+    let error: PlugboardError | undefined;
     try {
-      end.steps = await this.#turn(text, usage, signal, emit);
-      emit({ ...end, outcome: "done" });
-      return undefined;
+      steps = await this.#turn(text, usage, signal, emit);
     } catch (thrown) {
       const isCancelled = signal.aborted || (isPlugboardError(thrown) && thrown.endsTurn);
-      const error = isCancelled
+      if (!isCancelled && !isPlugboardError(thrown)) throw thrown;
+      error = isCancelled
         ? new PlugboardError("call-cancelled", "The turn was cancelled.", { hint: "Say something else." })
-        : thrown;
-      if (!isPlugboardError(error)) throw error;
-      emit({ ...end, outcome: isCancelled ? "cancelled" : "failed", error: summary(error) });
-      return error;
+        : (thrown as PlugboardError);
     } finally {
       this.usage.inputTokens += usage.inputTokens;
       this.usage.outputTokens += usage.outputTokens;
@@ -82,20 +84,29 @@ export class ChatSession {
       conversation.model = this.endpoint.model;
       if (conversation.messages.length > 0) await this.#save(conversation, emit);
     }
+    const outcome = error ? (error.code === "call-cancelled" ? "cancelled" : "failed") : "done";
+    emit({ type: "end", steps, usage, outcome, ...(error && { error: summary(error) }) });
+    return error;
   }
 
   async #turn(text: string, usage: Usage, signal: AbortSignal, emit: EmitChat): Promise<number> {
-    const { hub, settings, endpoint } = this.#options;
+    const { hub, settings, endpoint, allow } = this.#options;
     const agent = await import("./agent/agent.ts");
     const said = isPromptLine(text)
       ? await this.#prompt(text, signal)
-      : await agent.userMessages(hub, text, signal);
+      : await agent.userMessages(hub, text, signal, emit);
     const { messages } = this.conversation;
     messages.push(...said);
     const offered = await agent.offerTools(hub, endpoint.provider, signal);
     this.#names = new Map(
       (await hub.tools({ wait: false })).map((tool) => [tool.id, toolWord(tool)] as const),
     );
+    const names = [...this.#names].flat();
+    for (const pattern of allow)
+      if (!this.#mentioned.has(pattern) && !names.some((name) => matchesAny([pattern], name))) {
+        this.#mentioned.add(pattern);
+        emit({ type: "notice", message: `--allow ${pattern} matches no tool.` });
+      }
     for (const { id, because } of offered.setAside.filter(({ id }) => !this.#mentioned.has(id))) {
       this.#mentioned.add(id);
       emit({ type: "notice", message: `${this.nameOf(id)} is not offered to the model: ${because}` });
@@ -115,7 +126,7 @@ export class ChatSession {
         maxOutputTokens,
         signal,
         emit,
-        show: (output) => this.#show(output),
+        show: (output) => this.#show(output, emit),
       },
       usage,
     );
@@ -132,22 +143,41 @@ export class ChatSession {
   }
 
   /** Saves the media of a result, and gives its text to people. */
-  async #show(output: unknown): Promise<ShownResult> {
+  async #show(output: unknown, emit: EmitChat): Promise<ShownResult> {
     const { terminal, folder } = this.#options;
     const { parts, isError } = output as ModelResult;
     const content = parts.flatMap((part) => (part.type === "text" ? [] : [mediaContent(part)]));
-    const files = await Promise.all(
-      mediaParts({ content }).map((file) =>
-        savedLine(file, resolve(terminal.cwd, folder), terminal).catch((error: Error) => error.message),
-      ),
-    );
+    const files: string[] = [];
+    for (const file of mediaParts({ content })) {
+      const bytes = file.bytes();
+      try {
+        if (!bytes) throw new Error(`${file.name} was not saved: the server sent invalid base64`);
+        const path = await saveFile(resolve(terminal.cwd, folder), file.name, bytes);
+        files.push(shownPath(path, terminal.cwd));
+      } catch (error) {
+        emit({ type: "notice", message: (error as Error).message });
+      }
+    }
     const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
     return { isError, text, files };
   }
 
   async #save(conversation: Conversation, emit: EmitChat): Promise<void> {
     try {
-      await this.#options.conversations.save(conversation);
+      const { movedTo, isCut, isShort } = await this.#options.conversations.save(conversation);
+      if (movedTo !== undefined)
+        emit({
+          type: "notice",
+          message: `Somebody else went on with this conversation, so yours is kept as ${movedTo} from now on.`,
+        });
+      const missing = [...(isCut ? ["its longest texts"] : []), ...(isShort ? ["its first turns"] : [])];
+      const words = missing.join(" and ");
+      if (words !== "" && words !== this.#missing)
+        emit({
+          type: "notice",
+          message: `The conversation is too long to be kept whole: without ${words}, it can be resumed later.`,
+        });
+      this.#missing = words;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       emit({ type: "notice", message: `The conversation could not be saved: ${why}` });

@@ -4,9 +4,11 @@ import { nearest } from "../../lib/suggest.ts";
 import { argumentLines } from "../terminal/approval.ts";
 import { count, hanging, painter, safe, table } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { spinWhile } from "../terminal/waiting.ts";
 import { printable } from "../../lib/printable.ts";
 import { isRecord } from "../../lib/record.ts";
 import { listedText } from "../views/listed.ts";
+import { noServersText } from "../views/server.ts";
 import type { StatusBoard } from "../views/status/board.ts";
 import type { Conversations } from "./conversations.ts";
 import { mcpScreen } from "./mcp-screen.ts";
@@ -84,13 +86,19 @@ function firstLine(text: string): string {
 async function tools({ hub, terminal, signal }: SlashContext, [server]: string[]): Promise<void> {
   if (server !== undefined && !hub.config.servers.has(server))
     throw new PlugboardError("server-unknown", `There is no server "${server}".`, { server });
+  if (hub.config.servers.size === 0) return terminal.out(noServersText);
   const view = server === undefined ? hub : hub.view({ servers: [server] });
-  const listed = (await view.tools({ signal })).map((tool) => ({
+  const found = await spinWhile(
+    terminal,
+    () => ({ words: "listing the tools" }),
+    () => view.tools({ signal }),
+  );
+  const listed = found.map((tool) => ({
     server: tool.server,
     name: tool.id,
     about: tool.description ?? tool.title ?? "",
   }));
-  terminal.out(listedText(listed, "tool", terminal));
+  terminal.out(listed.length === 0 ? "There are no tools.\n" : listedText(listed, "tool", terminal));
 }
 
 async function showContext({ hub, session, terminal }: SlashContext): Promise<void> {

@@ -12,7 +12,7 @@ import type { EndpointFlags } from "../chat/endpoint.ts";
 import type { Questions } from "../chat/questions.ts";
 import { ChatSession } from "../chat/session.ts";
 import { painter, safe } from "../terminal/print.ts";
-import { reportDiagnostics } from "../terminal/report.ts";
+import { diagnosticLine, reportDiagnostics } from "../terminal/report.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { collect, verb, withWorkspace } from "../verb.ts";
 import { sayWhatWaits } from "../waiting-approvals.ts";
@@ -41,7 +41,7 @@ export function command(terminal: Terminal): Command {
       "chat --json < question.txt",
     ],
   )
-    .argument("[words...]", "what to say first")
+    .argument("[words...]", "what to say first; - stands for what is piped in")
     .option("--model <name>", "the model (default: PLUGBOARD_CHAT_MODEL, then chat.model)")
     .option("--url <url>", "the endpoint (default: PLUGBOARD_CHAT_URL, chat.url, then the provider's)")
     .addOption(
@@ -70,18 +70,28 @@ async function chat(
 ): Promise<void> {
   const config = await loadForUse(workspace, {});
   const settings = config.settings.chat ?? {};
-  const endpoint = await chooseEndpoint(options, settings, workspace);
+  const endpoint = await chooseEndpoint(options, settings, workspace).catch((error: unknown) => {
+    // Whoever sees a model in the project's file has to know that it does not count.
+    const ignored = config.diagnostics.filter(({ path }) => path === "chat");
+    if (!options.json) for (const one of ignored) terminal.err(diagnosticLine(one, terminal));
+    throw error;
+  });
   const { tty } = terminal;
   const isPrinting = options.print === true || options.json === true || !tty;
-  const conversations = new Conversations(workspace.folders.state);
+  const conversations = new Conversations(workspace.folders.state, (key, work) =>
+    workspace.credentials.lock(key, work),
+  );
   const conversation = await earlier(options, conversations, isPrinting, terminal);
   const text = await spoken(words, isPrinting, terminal);
   if (!options.json) reportDiagnostics(config.diagnostics, terminal);
   if (sendsKeyInClear(endpoint))
     terminal.err(`${painter(terminal, "err")("yellow", "warning:")} ${safe(clearWords(endpoint.url))}\n`);
-  const questions: Questions = { onAsking: () => undefined, onCancel: () => undefined };
   const stop = new AbortController();
-  questions.onCancel = () => stop.abort();
+  const questions: Questions = {
+    onAsking: () => undefined,
+    during: stop.signal,
+    onCancel: () => stop.abort(),
+  };
   const interact = chatAnswers({
     terminal,
     yes: options.yes ?? false,
@@ -89,6 +99,7 @@ async function chat(
     isQueued: config.settings.approvals?.queue === true,
     offersLogin: !isPrinting,
     onAsking: (isAsking) => questions.onAsking(isAsking),
+    during: () => questions.during,
     onCancel: () => questions.onCancel(),
   });
   const use = { config, tolerant: true, eager: !isPrinting, interact, profile: options.profile };
@@ -102,6 +113,7 @@ async function chat(
       conversation,
       terminal,
       folder,
+      allow: options.allow ?? [],
     });
     if (!interact.approve) sayWhatWaits(hub, terminal);
     if (isPrinting || !tty) {
@@ -113,7 +125,8 @@ async function chat(
         text,
         asJson,
         terminal,
-        signal: AbortSignal.any([signal, stop.signal]),
+        signal,
+        cancelled: stop.signal,
       });
     }
     const { interactiveChat } = await import("../chat/interactive.ts");
@@ -132,11 +145,29 @@ async function chat(
   });
 }
 
-/** The words on the command line, and what is piped in. */
+/** How long to wait for a pipe that may hold nothing, if there are words to say anyway. */
+const pipeMs = 3000;
+
+/**
+ * The words on the command line, and what is piped in. Programs often leave a pipe open that nobody writes to, so with
+ * words it must begin soon; `-` waits for it.
+ */
 async function spoken(words: string[], isPrinting: boolean, terminal: Terminal): Promise<string> {
-  const typed = words.join(" ");
-  if (!isPrinting || (terminal.ask && typed !== "")) return typed;
-  const piped = terminal.ask ? "" : (await terminal.readInput()).trim();
+  const typed = words.filter((word) => word !== "-").join(" ");
+  if (!isPrinting) return typed;
+  if (typed === "" && terminal.isInteractive && !terminal.tty)
+    throw new PlugboardError("usage-invalid", "This terminal cannot hold a conversation (TERM=dumb).", {
+      hint: 'Ask for one answer: plugboard chat --print "…"',
+    });
+  if (terminal.ask) return typed;
+  if (typed !== "" && !words.includes("-") && !(await terminal.hasInput(pipeMs))) {
+    const seconds = pipeMs / 1000;
+    terminal.err(
+      `note: Nothing was piped in within ${seconds} s, so only the words are said. Use - to wait.\n`,
+    );
+    return typed;
+  }
+  const piped = (await terminal.readInput()).trim();
   return [typed, piped].filter((part) => part !== "").join("\n\n");
 }
 
@@ -154,8 +185,12 @@ async function earlier(
       hint: "Use --continue for the last conversation in this folder. --json prints the id of each.",
     });
   if (!options.continue) return undefined;
-  const [last] = await conversations.list(terminal.cwd);
-  if (last) return conversations.load(last.id);
+  const { found, damaged } = await conversations.last(terminal.cwd);
+  for (const file of damaged)
+    terminal.err(
+      `${painter(terminal, "err")("yellow", "warning:")} ${safe(`Skipped ${file}, because it cannot be read.`)}\n`,
+    );
+  if (found) return found;
   throw new PlugboardError("usage-invalid", "There is no earlier conversation in this folder.", {
     hint: "Begin one with `plugboard chat`, or choose one with --resume.",
   });

@@ -24,24 +24,44 @@ export interface AnswerOptions {
   offersLogin: boolean;
   /** Called with true while a question is on screen, so nothing else is drawn. */
   onAsking?: (isAsking: boolean) => void;
+  /** What the questions belong to. Once it is aborted, the one on screen is closed and no other one appears. */
+  during?: () => AbortSignal | undefined;
+  /** Called when the person cancels an approval or a form, before any other question can appear. */
+  onCancel?: () => void;
 }
 
 /** Lets the person at the terminal answer, one question at a time. Without a terminal everything is declined. */
 export function terminalAnswers(options: AnswerOptions): Interact {
-  const { terminal, yes = false, isQueued = false, offersLogin, onAsking } = options;
+  const { terminal, yes = false, isQueued = false, offersLogin, onAsking, during, onCancel } = options;
   const { ask } = terminal;
   let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = last.then(async () => {
-      onAsking?.(true);
-      try {
-        return await work();
-      } finally {
-        onAsking?.(false);
-      }
-    });
+  const inTurn: Alone = (work) => {
+    const turn = last.then(work);
     last = turn.catch(() => undefined);
     return turn;
+  };
+  const shown: Alone = async (work) => {
+    onAsking?.(true);
+    try {
+      return await work();
+    } finally {
+      onAsking?.(false);
+    }
+  };
+  /** Undefined if what the question belongs to is over before its turn comes. */
+  const asked = <T extends Approval | ElicitAnswer>(
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T | undefined> => {
+    const whole = during?.();
+    const both = whole ? AbortSignal.any([signal, whole]) : signal;
+    const ask = async () => {
+      const answer = await work(both);
+      const isCancelled = "decision" in answer ? answer.decision === "cancel" : answer.action === "cancel";
+      if (isCancelled && !both.aborted) onCancel?.();
+      return answer;
+    };
+    return inTurn(async () => (both.aborted ? undefined : shown(ask)));
   };
   const approve = async (question: ApproveQuestion, signal: AbortSignal): Promise<Approval> => {
     if (yes) return { decision: "allow" };
@@ -51,16 +71,16 @@ export function terminalAnswers(options: AnswerOptions): Interact {
         reason: `${question.because}, and there is no terminal to ask in; use --yes to allow it`,
       };
     // Somebody may have allowed it for longer while it waited for its turn.
-    return inTurn(async () => (signal.aborted ? { decision: "cancel" } : askApproval(question, ask, signal)));
+    return (await asked(signal, (both) => askApproval(question, ask, both))) ?? { decision: "cancel" };
   };
   if (!ask) return isQueued && !yes ? {} : { approve };
   return {
     approve,
-    elicit: (question, signal) =>
-      inTurn(() =>
-        question.mode === "form" ? fillForm(question, ask, signal) : askToOpen(question, ask, signal),
-      ),
-    ...(offersLogin && loginAnswers(terminal, inTurn)),
+    elicit: async (question, signal) =>
+      (await asked(signal, (both) =>
+        question.mode === "form" ? fillForm(question, ask, both) : askToOpen(question, ask, both),
+      )) ?? { action: "cancel" },
+    ...(offersLogin && loginAnswers(terminal, (work) => inTurn(() => shown(work)))),
   };
 }
 

@@ -3,6 +3,7 @@ import { Writable } from "node:stream";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import type { ReadStream, WriteStream } from "node:tty";
+import { PlugboardError } from "../../index.ts";
 import type { Environment, Folders } from "../../index.ts";
 import { printable } from "../../lib/printable.ts";
 import { clackAsk } from "./ask.ts";
@@ -34,6 +35,8 @@ export interface Terminal {
   cwd: string;
   /** Reads all of standard input. */
   readInput(): Promise<string>;
+  /** Waits until standard input has something or ends. False if neither happens in time; it is then let go. */
+  hasInput(withinMs: number): Promise<boolean>;
   /** Reads the next line that is not empty; undefined at the end of the input, or when aborted. */
   readLine(signal: AbortSignal): Promise<string | undefined>;
   /**
@@ -104,10 +107,14 @@ export function processTerminal(): Terminal {
       for await (const chunk of stdin as AsyncIterable<Buffer>) {
         chunks.push(chunk);
         size += chunk.length;
-        if (size > maxInputBytes) break;
+        if (size > maxInputBytes)
+          throw new PlugboardError("usage-invalid", "Standard input is larger than 10 MB.", {
+            hint: "Send less of it.",
+          });
       }
       return Buffer.concat(chunks).toString("utf8");
     },
+    hasInput: (withinMs) => hasInput(stdin, withinMs),
     readLine: (signal) => readLine(stdin, signal),
     confirm: (question, { word } = { word: false }) =>
       word ? confirmByWord(question, stdin) : confirmByKey(question, stdin),
@@ -158,6 +165,20 @@ export function guardedOutput(stdout: Writable, instead: Writable): Writable {
     return instead.write(printable(String(chunk)), done);
   }) as typeof stdout.write;
   return output;
+}
+
+function hasInput(input: Readable, withinMs: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const end = (isThere: boolean) => {
+    clearTimeout(timer);
+    input.off("readable", onInput).off("end", onInput).off("error", onInput);
+    if (!isThere) (input as Partial<Socket>).unref?.();
+    resolve(isThere);
+  };
+  const onInput = () => end(true);
+  const timer = setTimeout(() => end(false), withinMs);
+  input.on("readable", onInput).on("end", onInput).on("error", onInput);
+  return promise;
 }
 
 /** Stops reading with its line, so that a pipe that stays open does not keep the process running. */

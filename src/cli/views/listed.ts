@@ -42,10 +42,11 @@ export function rankedText(entries: readonly Listed[], terminal: Terminal): stri
 function rows(entries: readonly Listed[], width: number): Line[] {
   const column = Math.min(48, Math.max(0, ...entries.map(({ name }) => displayWidth(safe(name))))) + 2;
   return entries.map(({ name, about, style = "dim" }) => {
-    const shown = safe(name);
+    const shown = cutText(safe(name), width - 2);
     const gap = " ".repeat(Math.max(2, column - displayWidth(shown)));
     const [first = ""] = about.trim().split(/\r?\n/);
-    const room = Math.max(10, width - 2 - displayWidth(shown) - gap.length);
+    const room = width - 2 - displayWidth(shown) - gap.length;
+    if (room < 10) return [{ text: `  ${shown}` }];
     return [{ text: `  ${shown}${gap}` }, { text: cutText(safe(first), room), style }];
   });
 }

@@ -8,6 +8,7 @@ import { aiSdkMentions, aiSdkPrompt, aiSdkTools } from "../../../adapters/ai-sdk
 import type { AiSdkTools, ModelPart, ModelResult } from "../../../adapters/ai-sdk.ts";
 import type { View } from "../../../index.ts";
 import type { Provider } from "../endpoint.ts";
+import type { EmitChat } from "../events.ts";
 
 export { languageModel } from "./model.ts";
 export { runTurn } from "./turn.ts";
@@ -45,9 +46,18 @@ function wordsOf(part: ModelPart): string {
   return `[${part.type} ${part.mimeType}: saved for the user, and not visible to you]`;
 }
 
-/** A person's words, with the resources that they mention. */
-export async function userMessages(view: View, text: string, signal: AbortSignal): Promise<ModelMessage[]> {
-  return [{ role: "user", content: await aiSdkMentions(view, text, { signal }) }];
+/** A person's words, with the resources that they mention. Those that cannot be read are said to the person too. */
+export async function userMessages(
+  view: View,
+  text: string,
+  signal: AbortSignal,
+  emit: EmitChat,
+): Promise<ModelMessage[]> {
+  const content = await aiSdkMentions(view, text, { signal });
+  for (const part of content.slice(1))
+    if (part.type === "text" && /^@\S+ could not be read: /.test(part.text))
+      emit({ type: "notice", message: part.text });
+  return [{ role: "user", content }];
 }
 
 export async function promptMessages(

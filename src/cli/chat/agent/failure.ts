@@ -1,15 +1,27 @@
-import { APICallError, RetryError } from "ai";
+import {
+  APICallError,
+  InvalidResponseDataError,
+  JSONParseError,
+  RetryError,
+  StreamProviderError,
+  TypeValidationError,
+} from "ai";
 import { PlugboardError, isPlugboardError } from "../../../index.ts";
+import { isRecord } from "../../../lib/record.ts";
 import { hostOf } from "../endpoint.ts";
 import type { Endpoint } from "../endpoint.ts";
 
 const longest = 300;
 
 /** What went wrong at the model's endpoint, as an error with a code and a hint. */
-export function modelFailure(thrown: unknown, endpoint: Endpoint, hasBegun: boolean): PlugboardError {
+export function modelFailure(
+  thrown: unknown,
+  endpoint: Endpoint,
+  { hasBegun, isComplete }: { hasBegun: boolean; isComplete: boolean },
+): PlugboardError {
   const error = RetryError.isInstance(thrown) ? thrown.lastError : thrown;
   if (isPlugboardError(error)) return error;
-  if (!APICallError.isInstance(error)) return brokenOff(error, endpoint);
+  if (!APICallError.isInstance(error)) return failedAnswer(error, endpoint, isComplete);
   const { statusCode: status } = error;
   if (status === undefined || status < 300)
     return hasBegun || status !== undefined ? brokenOff(error, endpoint) : unreachable(error, endpoint);
@@ -37,11 +49,75 @@ export function modelFailure(thrown: unknown, endpoint: Endpoint, hasBegun: bool
     return new PlugboardError("model-refused", `${host} refused the key (${status})${said}`, { data, hint });
   }
   if (status >= 500) return new PlugboardError("model-failed", `${host} failed (${status})${said}`, { data });
-  const hint = `Check the model's name (${endpoint.model}), the URL and the provider (${endpoint.provider}).`;
+  const hint = checkEndpoint(endpoint);
   return new PlugboardError("model-refused", `${host} refused the request (${status})${said}`, {
     data,
     hint,
   });
+}
+
+/** What went wrong after the endpoint accepted the request. */
+function failedAnswer(error: unknown, endpoint: Endpoint, isComplete: boolean): PlugboardError {
+  if (StreamProviderError.isInstance(error)) return reportedError(error.message, endpoint);
+  if (InvalidResponseDataError.isInstance(error) && isComplete) return endedOpenly(endpoint);
+  if (JSONParseError.isInstance(error) || TypeValidationError.isInstance(error))
+    return new PlugboardError(
+      "model-failed",
+      `${hostOf(endpoint.url)} sent something that is not an answer in ${endpoint.provider}'s format.`,
+      { cause: error, hint: checkEndpoint(endpoint) },
+    );
+  return brokenOff(error, endpoint);
+}
+
+/** The endpoint put an error where its answer should be. */
+export function reportedError(said: string, endpoint: Endpoint): PlugboardError {
+  const message = `${hostOf(endpoint.url)} reported an error${wordsOf(said, endpoint)}`;
+  return new PlugboardError("model-failed", message, {
+    hint: "The conversation is kept. Say it again, or use another model.",
+  });
+}
+
+/** The message of `{"error":{"message":…}}`, or of what is in it. */
+export function saidIn(value: unknown): string | undefined {
+  const { error, message } = isRecord(value) ? value : {};
+  for (const said of [value, error, message, isRecord(error) ? error["message"] : undefined])
+    if (typeof said === "string" && said.trim() !== "") return said;
+  return undefined;
+}
+
+/** The endpoint closed its answer without a reason, which may or may not be its end. */
+function endedOpenly({ url }: Endpoint): PlugboardError {
+  const message = `${hostOf(url)} ended its answer without saying whether it is complete (no finish_reason).`;
+  return new PlugboardError("model-failed", message, {
+    hint: "What it said is kept. Say something to go on.",
+  });
+}
+
+export function redirected(location: string | null, { url }: Endpoint): PlugboardError {
+  const target = location === null ? undefined : URL.parse(location, url)?.origin;
+  const where = target === undefined ? "" : ` to ${target}`;
+  const message = `${hostOf(url)} redirects${where}. Redirects are not followed, because they would take your key along.`;
+  return new PlugboardError("model-refused", message, {
+    hint: "Set the final address with `chat.url` or --url.",
+  });
+}
+
+/** Answered, but not with a stream. */
+export function notStreamed(type: string, endpoint: Endpoint): PlugboardError {
+  const what = type === "text/html" ? "a web page" : "something that is not streamed";
+  const message = `${hostOf(endpoint.url)} answered with ${what} (${type}).`;
+  return new PlugboardError("model-failed", message, { hint: checkEndpoint(endpoint) });
+}
+
+export function unusableKey({ url }: Endpoint): PlugboardError {
+  const message = `The key for ${hostOf(url)} contains characters that cannot be sent in a header.`;
+  return new PlugboardError("model-refused", message, {
+    hint: "Set it again, without line breaks and typographic characters.",
+  });
+}
+
+function checkEndpoint({ model, provider }: Endpoint): string {
+  return `Check the model's name (${model}), the URL and the provider (${provider}).`;
 }
 
 /** The endpoint stopped before its answer was complete. */

@@ -32,6 +32,15 @@ export class PartialStep {
     return this.#said.some((part) => part.type === "tool-call" && !this.#results.has(part.toolCallId));
   }
 
+  get hasCalls(): boolean {
+    return this.#said.some(({ type }) => type === "tool-call");
+  }
+
+  /** True if there is an answer of which nothing visible is missing. */
+  get isComplete(): boolean {
+    return !this.isEmpty && !this.hasHalfCall;
+  }
+
   get hasHalfCall(): boolean {
     return this.#begun.size > 0;
   }

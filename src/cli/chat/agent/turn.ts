@@ -33,11 +33,12 @@ export interface ShownResult {
 export async function runTurn(options: TurnOptions, usage: Usage): Promise<number> {
   const { maxSteps, emit } = options;
   for (let step = 1; step <= maxSteps; step++) {
-    const reason = await runStep(options, usage);
+    const { reason, hasCalls } = await runStep(options, usage);
     if (reason === "length") emit({ type: "notice", message: "The model stopped at its output limit." });
     if (reason === "content-filter")
       emit({ type: "notice", message: "The endpoint's content filter stopped the model." });
-    if (reason !== "tool-calls") return step;
+    // Some endpoints say "stop" although the model waits for results.
+    if (!hasCalls || reason === "content-filter") return step;
   }
   throw new PlugboardError(
     "turn-too-long",
@@ -45,12 +46,16 @@ export async function runTurn(options: TurnOptions, usage: Usage): Promise<numbe
   );
 }
 
-async function runStep(options: TurnOptions, usage: Usage): Promise<FinishReason> {
+async function runStep(
+  options: TurnOptions,
+  usage: Usage,
+): Promise<{ reason: FinishReason; hasCalls: boolean }> {
   // The SDK would print what it thinks of the request in the middle of the screen.
   globalThis.AI_SDK_LOG_WARNINGS = false;
   const { endpoint, messages, timeoutMs, signal } = options;
   const partial = new PartialStep();
   using silence = new Silence(timeoutMs);
+  const failed = new AbortController();
   try {
     const result = streamText({
       model: options.model,
@@ -58,7 +63,7 @@ async function runStep(options: TurnOptions, usage: Usage): Promise<FinishReason
       instructions: options.instructions,
       tools: options.tools(),
       maxRetries: 0,
-      abortSignal: AbortSignal.any([signal, silence.signal]),
+      abortSignal: AbortSignal.any([signal, silence.signal, failed.signal]),
       ...(options.maxOutputTokens !== undefined && { maxOutputTokens: options.maxOutputTokens }),
       // Errors are parts of the stream; the default prints them.
       onError: () => undefined,
@@ -82,14 +87,16 @@ async function runStep(options: TurnOptions, usage: Usage): Promise<FinishReason
     if (reason === undefined || !isOver || partial.hasHalfCall || (reason === "other" && partial.isEmpty))
       throw brokenOff(undefined, endpoint);
     messages.push(...(await result.response).messages);
-    return reason;
+    return { reason, hasCalls: partial.hasCalls };
   } catch (error) {
+    // Calls that still run, or are asked about, are for nobody any more.
+    failed.abort();
     messages.push(
       ...partial.messages(signal.aborted ? "The user cancelled this." : "The turn ended before."),
     );
     signal.throwIfAborted();
     if (silence.signal.aborted) throw tooSilent(timeoutMs, endpoint);
-    throw modelFailure(error, endpoint, partial.hasBegun);
+    throw modelFailure(error, endpoint, partial);
   }
 }
 

@@ -30,7 +30,10 @@ export function resultLines(
   const indent = { text: numberText(number), style: "dim" } as const;
   const room = Math.max(10, width - numberText(number).length - 3 - more.length);
   const head: Line = [indent, mark, ...cutLine([{ text: said }], room), { text: more, style: "dim" }];
-  const saved = files.map((file): Line => [{ text: "     " }, { text: file, style: "cyan" }]);
+  const saved = files.map((file): Line => [
+    { text: "     " },
+    { text: `saved as ${safe(file)}`, style: "cyan" },
+  ]);
   return said === ""
     ? saved.map((line, at) => (at === 0 ? [indent, mark, ...line.slice(1)] : line))
     : [head, ...saved];

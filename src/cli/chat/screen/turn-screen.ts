@@ -5,6 +5,7 @@ import { hanging, painter, safe } from "../../terminal/print.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { frameMs, waitingLine } from "../../terminal/waiting.ts";
 import type { ChatEvent } from "../events.ts";
+import { ModelWords } from "./model-words.ts";
 import { callLine, resultLines } from "./call-lines.ts";
 
 /** A call of this run, for `/show`. */
@@ -34,8 +35,7 @@ export class TurnScreen implements Disposable {
   #isDrawn = false;
   #isHidden = false;
   #isInLine = false;
-  /** Half of a character that is not complete yet. */
-  #held = "";
+  readonly #words = new ModelWords();
   #waitingSince = Date.now();
   /** What happened while a question was on the screen. */
   #missed: (() => void)[] = [];
@@ -94,10 +94,7 @@ export class TurnScreen implements Disposable {
   }
 
   #text(text: string): void {
-    const whole = (this.#held + text).replaceAll("\r\n", "\n");
-    const isHalf = /[\ud800-\udbff]$/.test(whole);
-    this.#held = isHalf ? whole.slice(-1) : "";
-    const shown = isHalf ? whole.slice(0, -1) : whole;
+    const shown = this.#words.take(text);
     if (shown === "" || (!this.#isInLine && shown.trim() === "")) return;
     this.#erase();
     this.#terminal.out(shown);
@@ -130,6 +127,9 @@ export class TurnScreen implements Disposable {
 
   #endLine(): void {
     this.#erase();
+    const rest = this.#words.end();
+    if (rest !== "") this.#terminal.out(rest);
+    this.#isInLine ||= rest !== "";
     if (this.#isInLine) this.#terminal.out("\n");
     this.#isInLine = false;
   }
