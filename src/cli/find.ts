@@ -16,7 +16,9 @@ export async function findTool(hub: Hub, query: string): Promise<ToolEntry> {
   } catch (error) {
     if (!isPlugboardError(error, "tool-unknown")) throw error;
     if (stranger && !error.data) throw unknownServer("tool", query, stranger, hub);
-    if (server !== undefined) await hub.connect(server);
+    // If it is the only server, the tool can only be missing there.
+    const asked = server ?? onlyServer(hub);
+    if (asked !== undefined && !error.data) await hub.connect(asked);
     throw withHint(error, query, hub);
   }
 }
@@ -33,10 +35,17 @@ export async function findPrompt(hub: Hub, query: string): Promise<PromptCommand
     });
   }
   const stranger = strangerIn(query);
-  return hub.findPrompt(query, { wait: stranger === undefined }).catch((error: unknown) => {
+  return hub.findPrompt(query, { wait: stranger === undefined }).catch(async (error: unknown) => {
+    const only = stranger ? undefined : onlyServer(hub);
+    if (only !== undefined && isPlugboardError(error, "tool-unknown")) await hub.connect(only);
     if (!stranger || !isPlugboardError(error, "tool-unknown") || error.data) throw error;
     throw unknownServer("prompt", query, stranger, hub);
   });
+}
+
+function onlyServer({ config: { servers } }: Hub): string | undefined {
+  const [only] = servers.size === 1 ? servers.keys() : [];
+  return only;
 }
 
 interface Stranger {

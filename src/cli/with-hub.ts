@@ -56,6 +56,8 @@ export async function withHub<T>(
     start: false,
     lostRules: isLooking ? "ignore" : "refuse",
     lastingHandles: true,
+    // A server that is named on the command line is in no file.
+    rememberLists: config.sources.some(({ file }) => file !== undefined),
     profile: use.profile,
     eager: use.eager ?? false,
     ...(mayStay(use) && { warm: workspace.warm.place(brokerProgram) }),

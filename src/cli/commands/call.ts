@@ -6,7 +6,7 @@ import { withCorrection } from "../arguments/mistakes.ts";
 import { readArguments } from "../arguments/call-arguments.ts";
 import { toolWord } from "../arguments/call-line.ts";
 import { findTool, serverIn } from "../find.ts";
-import { oneOffServer } from "../one-off.ts";
+import { oneOffServer, repeatedOptions } from "../one-off.ts";
 import { json } from "../terminal/print.ts";
 import { assertAccounts } from "../arguments/profile.ts";
 import { timeoutOption } from "../arguments/timeout.ts";
@@ -166,6 +166,6 @@ async function callTool(
       },
     });
   } catch (error) {
-    throw withCorrection(error, tool, args);
+    throw withCorrection(error, tool, { args, words, options: repeatedOptions(options) });
   }
 }
