@@ -46,7 +46,7 @@ export function command(terminal: Terminal): Command {
         "call files.write_file @arguments.json",
         "call files.write_file path=a.txt content=@result:r_abcdefghijklmnopqrst#/items/0/body",
         "call issues.search query=bugs --profile work",
-        "make-arguments | plugboard call files.write_file - --json",
+        "call files.write_file - --json < arguments.json",
       ],
     )
       .argument("<tool>", "the tool's ID, server.tool, or its name if it is unique")
@@ -87,8 +87,10 @@ export function command(terminal: Terminal): Command {
             workspace,
             async (hub, signal) => {
               if (!interact.approve) sayWhatWaits(hub, terminal);
-              const result = await spinWhile(terminal, () =>
-                callTool(hub, query, words, { ...options, signal, waiting }, terminal),
+              const result = await spinWhile(
+                terminal,
+                () => callTool(hub, query, words, { ...options, signal, waiting }, terminal),
+                signal,
               ).catch((error: unknown) => {
                 if (isPlugboardError(error, "call-cancelled") && !error.endsTurn)
                   terminal.err("Cancelled. The server was notified.\n");
@@ -145,7 +147,7 @@ async function callTool(
   // A person and a model can read only so much; a program gets what it asked for.
   const isForProgram = !terminal.isScreen || options.json;
   const whole = options.whole ?? (isForProgram ? "unless-limited" : false);
-  const tool = await findTool(hub, query);
+  const tool = await findTool(hub, query, words[0]);
   assertAccounts(hub.config.servers.get(tool.server), profile);
   waiting.words = toolWord(tool);
   const args = await readArguments(words, tool.inputSchema, {

@@ -27,9 +27,5 @@ function secretParts(value: string): string[] {
   const logins = loginsIn(value);
   if (logins.length === 0 && isPlainWord(value)) return [];
   const pieces = value.split(/[^\p{L}\p{N}_.+~-]+/u).map((piece) => piece.replace(/^-+/, ""));
-  return [
-    value,
-    ...logins,
-    ...pieces.filter((piece) => piece.length >= minPiece && !isPlainWord(piece)),
-  ];
+  return [value, ...logins, ...pieces.filter((piece) => piece.length >= minPiece && !isPlainWord(piece))];
 }
