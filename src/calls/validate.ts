@@ -98,7 +98,7 @@ function describeMistakes(mistakes: readonly Mistake[]): string {
     .slice(0, 5)
     .map(
       ({ path, message, suggestion }) =>
-        `${path === "" ? "" : `${path}: `}${message}${suggestion ? ` (${suggestion})` : ""}`,
+        `${path === "" ? "" : `${path}: `}${message}${suggestion && !message.includes(JSON.stringify(suggestion)) ? ` (${suggestion})` : ""}`,
     );
   const more = mistakes.length > 5 ? `; and ${mistakes.length - 5} more` : "";
   return `${shown.join("; ")}${more}.`;

@@ -1,23 +1,27 @@
 import { PlugboardError, isPlugboardError } from "../index.ts";
 import type { Hub, LoadedConfig, PromptCommand, ServerEntry, ToolEntry } from "../index.ts";
+import { shellWord } from "../lib/argv.ts";
 import { nearest } from "../lib/suggest.ts";
+import { unknownServer } from "../lib/unknown-server.ts";
 import { oneOffServer } from "./one-off.ts";
 import type { OneOffOptions } from "./one-off.ts";
 
 /**
  * Finds a tool. If it is missing because its server cannot be used, the error says that instead. A query that names a
- * server which does not exist starts no other one.
+ * server which does not exist starts no other one. `next` is the word that follows, which may be the tool's name.
  */
-export async function findTool(hub: Hub, query: string): Promise<ToolEntry> {
+export async function findTool(hub: Hub, query: string, next?: string): Promise<ToolEntry> {
   const server = serverIn(query, hub);
   const stranger = server === undefined ? strangerIn(query) : undefined;
   try {
     return await hub.findTool(query, { wait: stranger === undefined });
   } catch (error) {
     if (!isPlugboardError(error, "tool-unknown")) throw error;
-    if (stranger && !error.data) throw unknownServer("tool", query, stranger, hub);
-    if (server !== undefined) await hub.connect(server);
-    throw withHint(error, query, hub);
+    if (stranger && !error.data) throw strangerError("tool", query, stranger, hub);
+    // If it is the only server, the tool can only be missing there.
+    const asked = server ?? onlyServer(hub);
+    if (asked !== undefined && !error.data) await hub.connect(asked);
+    throw withHint(error, query, hub, next);
   }
 }
 
@@ -33,10 +37,17 @@ export async function findPrompt(hub: Hub, query: string): Promise<PromptCommand
     });
   }
   const stranger = strangerIn(query);
-  return hub.findPrompt(query, { wait: stranger === undefined }).catch((error: unknown) => {
+  return hub.findPrompt(query, { wait: stranger === undefined }).catch(async (error: unknown) => {
+    const only = stranger ? undefined : onlyServer(hub);
+    if (only !== undefined && isPlugboardError(error, "tool-unknown")) await hub.connect(only);
     if (!stranger || !isPlugboardError(error, "tool-unknown") || error.data) throw error;
-    throw unknownServer("prompt", query, stranger, hub);
+    throw strangerError("prompt", query, stranger, hub);
   });
+}
+
+function onlyServer({ config: { servers } }: Hub): string | undefined {
+  const [only] = servers.size === 1 ? servers.keys() : [];
+  return only;
 }
 
 interface Stranger {
@@ -51,7 +62,7 @@ function strangerIn(query: string): Stranger | undefined {
   return server === undefined || rest === undefined ? undefined : { start, server, rest };
 }
 
-function unknownServer(
+function strangerError(
   what: "tool" | "prompt",
   query: string,
   { start, server, rest }: Stranger,
@@ -79,7 +90,15 @@ export function serverIn(query: string, { config }: Pick<Hub, "config">): string
   );
 }
 
-function withHint(error: PlugboardError, query: string, hub: Hub): PlugboardError {
+function withHint(error: PlugboardError, query: string, hub: Hub, next?: string): PlugboardError {
+  if (hub.config.servers.has(query)) {
+    const line =
+      next !== undefined && /^\w[\w./-]*$/.test(next)
+        ? `plugboard call ${shellWord(`${query}.${next}`)} …`
+        : `plugboard tools ${shellWord(query)}`;
+    const hint = `${query} is a server. Try: ${line}`;
+    return new PlugboardError("tool-unknown", error.message, { tool: query, hint, cause: error });
+  }
   if (error.data) return error;
   const near = nearest(query, hub.config.servers.keys());
   const failed = hub.status().filter((report) => report.error !== undefined);
@@ -97,11 +116,7 @@ function withHint(error: PlugboardError, query: string, hub: Hub): PlugboardErro
 export function knownServer({ servers }: LoadedConfig, name: string): ServerEntry {
   const entry = servers.get(name);
   if (entry) return entry;
-  const near = nearest(name, servers.keys());
-  throw new PlugboardError("server-unknown", `Unknown server: ${name}`, {
-    server: name,
-    ...(near !== undefined && { hint: `Did you mean "${near}"?` }),
-  });
+  throw unknownServer(name, servers.keys());
 }
 
 /**

@@ -1,4 +1,13 @@
-import { closeSync, openSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { PlugboardError, logLine } from "../index.ts";
@@ -67,7 +76,7 @@ export function openInsight({ verbose = false, trace }: InsightOptions, terminal
 function openFile(name: string, { cwd }: Terminal): number {
   try {
     if (name === "") throw new Error("it has no name");
-    return openSync(resolve(cwd, name), "w", 0o600);
+    return openTraceFile(resolve(cwd, name));
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     throw new PlugboardError(
@@ -79,4 +88,26 @@ function openFile(name: string, { cwd }: Terminal): number {
       },
     );
   }
+}
+
+/** Replaces an earlier trace, but no other file: what it holds would be lost. */
+function openTraceFile(path: string): number {
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  try {
+    if (!fstatSync(file).isFile()) return file;
+    if (!isTrace(file)) throw new Error("the file exists and is not a trace");
+    fchmodSync(file, 0o600);
+    ftruncateSync(file);
+    return file;
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+}
+
+/** True for an empty file, and for one that begins like an entry of a trace. */
+function isTrace(file: number): boolean {
+  const start = Buffer.alloc(200);
+  const text = start.toString("utf8", 0, readSync(file, start, 0, start.length, 0));
+  return text === "" || /^\{"server":"(?:[^"\\]|\\.)*","kind":"/.test(text);
 }

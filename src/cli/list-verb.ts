@@ -6,7 +6,7 @@ import type { ListUse } from "./known-lists.ts";
 import { noServersText } from "./views/server.ts";
 import { json } from "./terminal/print.ts";
 import { assertAccounts } from "./arguments/profile.ts";
-import { reportDiagnostics } from "./terminal/report.ts";
+import { exitCodeOfMistakes, reportDiagnostics } from "./terminal/report.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { loginAnswers } from "./terminal/answers.ts";
 import { oneOffServer } from "./one-off.ts";
@@ -95,6 +95,8 @@ export async function showList(hub: Hub, listing: Listing, terminal: Terminal): 
   const shown = await listing.show(server === undefined ? hub : hub.view({ servers: [server] }));
   const problem = failures.find(({ level }) => level === "problem");
   if (problem) terminal.exitCode = errorTable[problem.code ?? "not-responding"].exitCode;
+  // Nothing is listed because nothing can be used: a mistake in the configuration is then a failure.
+  if (states.length === 0) terminal.exitCode ||= exitCodeOfMistakes(hub.config.diagnostics);
   if (options.json) return terminal.out(json({ ...shown.value, servers: states, failures }));
   if (!isShown) terminal.out(shown.text || shown.nothing);
   terminal.out(shown.end ?? "");

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
-import { PlugboardError } from "../index.ts";
+import { PlugboardError, shownArgs, shownUrl } from "../index.ts";
 import { commandWords } from "../lib/argv.ts";
 import { splitPair } from "./arguments/pair.ts";
 import { collect } from "./verb.ts";
@@ -41,6 +41,25 @@ export function oneOffServer(
   const pairs = Object.fromEntries(env.map((pair) => splitPair(pair, "=", "-e KEY=value")));
   const written = { command: program, args, ...(env.length > 0 && { env: pairs }) };
   return { name: legalName(spokenName([program, ...args])), written };
+}
+
+/**
+ * The options that a suggested command line must repeat to mean the same servers; undefined if they may hold secrets,
+ * which are not repeated.
+ */
+export function repeatedOptions(options: OneOffOptions & { config?: string }): string[] | undefined {
+  const { command, url, env, header, config } = options;
+  if (env || header) return undefined;
+  if (command !== undefined) {
+    const words = commandWords(command.trim());
+    return isSame(words, shownArgs(words)) ? ["--command", command] : undefined;
+  }
+  if (url !== undefined) return shownUrl(url) === url ? ["--url", url] : undefined;
+  return config === undefined ? [] : ["--config", config];
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.every((word, index) => word === other[index]);
 }
 
 function mistake({ command, url, env, header }: OneOffOptions): string | undefined {

@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import type { Command } from "commander";
 import { PlugboardError } from "../index.ts";
 import { nearest } from "../lib/suggest.ts";
 import { version } from "../lib/version.ts";
@@ -26,7 +27,7 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 
 /** Runs one command line and returns the exit code. Never throws. */
 export async function runCli(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const [name, ...rest] = argv;
+  const [name, ...rest] = withOptionsLast(argv);
   const asJson = argv.includes("--json");
   try {
     if (name === undefined || name === "--help" || name === "-h" || name === "help")
@@ -36,7 +37,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     return await runVerb(entry.name, rest, terminal);
   } catch (error) {
     if (error instanceof Interrupted) return error.exitCode;
-    if (error instanceof CommanderError) return commanderExit(error, terminal, asJson);
+    if (error instanceof CommanderError) return commanderExit(error, name, terminal, asJson);
     return reportError(error, terminal, asJson);
   }
 }
@@ -45,6 +46,8 @@ async function runVerb(name: string, args: string[], terminal: Terminal): Promis
   const { command } = (await verbs.find((one) => one.name === name)?.load()) ?? {};
   if (!command) throw unknownVerb(name);
   const configured = command(terminal);
+  assertSubcommand(configured, args);
+  configured.name(`plugboard ${name}`);
   for (const one of [configured, ...configured.commands]) {
     one.exitOverride().configureOutput({
       writeOut: (text) => terminal.out(text),
@@ -65,20 +68,43 @@ async function runVerb(name: string, args: string[], terminal: Terminal): Promis
   return terminal.exitCode;
 }
 
+/** `plugboard --config f list` means `plugboard list --config f`. */
+function withOptionsLast(argv: readonly string[]): string[] {
+  const [first = "", second, ...others] = argv;
+  if (second === undefined) return [...argv];
+  const isPair = first === "--config";
+  if (!isPair && first !== "--json" && !first.startsWith("--config=")) return [...argv];
+  const rest = withOptionsLast(isPair ? others : [second, ...others]);
+  const end = rest.indexOf("--");
+  return rest.toSpliced(end === -1 ? rest.length : end, 0, ...(isPair ? [first, second] : [first]));
+}
+
+/** A verb that works alone and has subcommands takes no other words. */
+function assertSubcommand(configured: Command, [word = ""]: readonly string[]): void {
+  const names = configured.commands.map((one) => one.name());
+  if (names.length === 0 || configured.registeredArguments.length > 0) return;
+  if (word === "" || word.startsWith("-") || word === "help" || names.includes(word)) return;
+  const near = nearest(word, names);
+  const line = `plugboard ${configured.name()}`;
+  throw new PlugboardError("usage-invalid", `Unknown command: ${configured.name()} ${word}`, {
+    hint: near ? `Did you mean \`${line} ${near}\`?` : `Run \`${line} --help\` to see the commands.`,
+  });
+}
+
 /** `--trace` takes a value only after `=`: a word that follows it belongs to the command. */
 function withPlainTrace(args: readonly string[]): string[] {
   const end = args.indexOf("--");
   return args.map((word, at) => (word === "--trace" && (end === -1 || at < end) ? "--trace=text" : word));
 }
 
-function commanderExit(error: CommanderError, terminal: Terminal, asJson: boolean): number {
+function commanderExit(error: CommanderError, verb = "", terminal: Terminal, asJson: boolean): number {
   if (error.exitCode === 0) return 0;
   // Commander adds a suggestion in a second line, in parentheses.
   const [first = "", suggestion] = error.message.split("\n");
   const message = first.replace(/^error: /, "").replace(/^\w/, (letter) => letter.toUpperCase());
   const isOption = error.code === "commander.unknownOption";
   const general = isOption
-    ? "Run the command with --help. Put a server's command and its options after `--`."
+    ? `Run \`plugboard ${verb} --help\`. Put a server's command and its options after \`--\`.`
     : undefined;
   const hint = suggestion?.replace(/^\((.*)\)$/, "$1") ?? general;
   const sentence = message.endsWith(".") ? message : `${message}.`;

@@ -1,6 +1,6 @@
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { assertNoLostRule, createHub, lostRule } from "../index.ts";
+import { assertNoLostRule, createHub, isPlugboardError, lostRule } from "../index.ts";
 import type { Hub, Interact, IssuerChosen, LoadedConfig, ServerEntry, Workspace } from "../index.ts";
 import { openInsight } from "./insight.ts";
 import type { InsightOptions } from "./insight.ts";
@@ -46,6 +46,8 @@ export async function withHub<T>(
   using caught = terminal.catchSignals();
   const { signal } = caught;
   const config = use.config ?? (await workspace.load());
+  // A server that is named on the command line is in no file.
+  const isConfigured = config.sources.some(({ file }) => file !== undefined);
   const isLooking = use.isLooking ?? false;
   const { telemetry, flush } = await registeredTelemetry(workspace.env);
   using insight = openInsight(use.insight ?? {}, terminal);
@@ -56,6 +58,7 @@ export async function withHub<T>(
     start: false,
     lostRules: isLooking ? "ignore" : "refuse",
     lastingHandles: true,
+    rememberLists: isConfigured,
     profile: use.profile,
     eager: use.eager ?? false,
     ...(mayStay(use) && { warm: workspace.warm.place(brokerProgram) }),
@@ -75,7 +78,7 @@ export async function withHub<T>(
   let notice: NodeJS.Timeout | undefined;
   const onAbort = () => {
     const words = "Stopping the servers. Press Ctrl-C again to exit now.\n";
-    if (terminal.isLive) notice = setTimeout(() => terminal.err(words), noticeMs);
+    if (terminal.isLive || terminal.isErrLive) notice = setTimeout(() => terminal.err(words), noticeMs);
     // Calls in flight see the same signal and notify their servers first.
     setImmediate(() => void hub.close());
   };
@@ -88,7 +91,7 @@ export async function withHub<T>(
     return result;
   } catch (error) {
     signal.throwIfAborted();
-    throw error;
+    throw isConfigured ? error : withoutNames(error);
   } finally {
     await hub.close();
     const unsent = await flush();
@@ -98,6 +101,12 @@ export async function withHub<T>(
     const paint = painter(terminal, "err");
     for (const message of warnings) terminal.err(`${paint("yellow", "warning:")} ${safe(message)}\n`);
   }
+}
+
+/** A hint with a command that names a configured server does not help where none is. */
+function withoutNames(error: unknown): unknown {
+  if (!isPlugboardError(error) || !/`plugboard /.test(error.hint)) return error;
+  return error.with({ hint: "" });
 }
 
 /**

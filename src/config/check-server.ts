@@ -49,6 +49,11 @@ export const fieldAliases: ReadonlyMap<string, string> = new Map([
 /** The schema does not know other clients' spellings, so a typo of one of those gets its suggestion here. */
 function suggestAlias(finding: Finding): Finding {
   const key = String(finding.path.at(-1));
+  // The name is right, so the value is wrong: `normalise` takes no other.
+  if (fieldAliases.has(key) && finding.message.startsWith("unknown field"))
+    return key === "disabled"
+      ? { ...finding, message: "expected true or false", suggestion: "for example true" }
+      : { ...finding, message: "expected a number of milliseconds", suggestion: "for example 30000" };
   const near = finding.suggestion?.startsWith("remove it") ? nearest(key, fieldAliases.keys()) : undefined;
   return near === undefined ? finding : { ...finding, suggestion: `did you mean \`${near}\`?` };
 }

@@ -156,7 +156,7 @@ export class Engine {
     this.subscriptions = new ResourceSubscriptions({ key: keyOf, connection, random });
     const catalog = (this.catalog = new Catalog({
       servers,
-      snapshots: new Snapshots(store, capabilities),
+      snapshots: new Snapshots(options.rememberLists === false ? createMemoryStore() : store, capabilities),
       emit,
       now,
       ask: (key, method, params, signal) =>

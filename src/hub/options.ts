@@ -83,6 +83,8 @@ export interface HubOptions {
    * is copied, so it costs time.
    */
   onTrace?: ((entry: TraceEntry) => void) | undefined;
+  /** False keeps what servers offer out of the store, for servers that are used only once. Default: true. */
+  rememberLists?: boolean | undefined;
   /** For tests, and for programs that keep state in other folders. A literal obeys the policy in `managed`. */
   folders?: Pick<Folders, "managed"> | undefined;
   clock?: () => number;

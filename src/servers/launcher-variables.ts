@@ -2,6 +2,7 @@ import type { Environment } from "../lib/folders.ts";
 import { npmrcSets } from "../lib/npmrc.ts";
 import type { Ecosystem } from "../lib/package-launcher.ts";
 import { looksSecret } from "../lib/secret-words.ts";
+import { loginsIn } from "../lib/url-logins.ts";
 import type { StdioTarget } from "./target.ts";
 
 /** How programs reach the network here: through which proxy, and which authorities they trust. */
@@ -70,8 +71,6 @@ async function quickRetries(
 export function secretsAmong(names: readonly string[], env: Environment): string[] {
   return names.flatMap((name) => {
     const value = env[name] ?? "";
-    const [, login = ""] = /^[a-z][a-z\d+.-]*:\/\/([^@/\s]+)@/i.exec(value) ?? [];
-    const [, password = ""] = /^[^:]*:(.*)$/.exec(login) ?? [];
-    return [...(looksSecret(name) ? [value] : []), login, password].filter(Boolean);
+    return [...(looksSecret(name) && value !== "" ? [value] : []), ...loginsIn(value)];
   });
 }

@@ -67,18 +67,17 @@ function entryOf(seen: Traced, clean: Clean): Omit<TraceEntry, "server" | "at"> 
 }
 
 /**
- * Arguments of calls and filled-in forms may hold secrets that no configuration knows of; their names tell. What is
+ * Parameters of requests and filled-in forms may hold secrets that no configuration knows of; their names tell. What is
  * hidden is passed to `remember`, because servers repeat it.
  */
 function hideNamed(message: unknown, remember: (value: string) => void): unknown {
   if (!isRecord(message)) return message;
   const { params, result } = message;
   const hide = (value: unknown) => withoutNamed(value, remember, 0);
-  const called = isRecord(params) && isRecord(params["arguments"]);
   const filled = isRecord(result) && isRecord(result["content"]);
   return {
     ...message,
-    ...(called && { params: { ...params, arguments: hide(params["arguments"]) } }),
+    ...(isRecord(params) && { params: hide(params) }),
     ...(filled && { result: { ...result, content: hide(result["content"]) } }),
   };
 }
@@ -89,7 +88,7 @@ function withoutNamed(value: unknown, remember: (value: string) => void, depth: 
   if (depth > maxDepth || typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => withoutNamed(item, remember, depth + 1));
   const members = Object.entries(value).map(([name, member]) => {
-    if (typeof member !== "string" || !looksSecret(name))
+    if (typeof member !== "string" || !looksSecret(name) || name === "progressToken")
       return [name, withoutNamed(member, remember, depth + 1)] as const;
     remember(member);
     return [name, hidden] as const;

@@ -66,7 +66,7 @@ export function usableKey(key: string, variable: string): string {
   if (/^[\x21-\x7e]{16,1024}$/.test(key)) return key;
   throw new PlugboardError(
     "usage-invalid",
-    `${variable} is no usable token: it needs 16 to 1,024 characters, all of them visible ASCII and no spaces.`,
+    `${variable} is not a usable token: it needs 16 to 1,024 characters, all of them visible ASCII and no spaces.`,
     { hint: `Unset ${variable} to use the stored token, or set it to a long random text.` },
   );
 }

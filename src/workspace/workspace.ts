@@ -27,6 +27,7 @@ import type { ClientComparison, CompareOptions } from "../config/sync/client.ts"
 import type { Scripts } from "../config/trust/scripts.ts";
 import type { HubOptions } from "../hub/options.ts";
 import { PlugboardError } from "../errors.ts";
+import { unknownServer } from "../lib/unknown-server.ts";
 import { canonicalJson } from "../lib/canonical.ts";
 import { isRecord } from "../lib/record.ts";
 import type { Environment, Folders } from "../lib/folders.ts";
@@ -311,10 +312,7 @@ export class Workspace {
   require(config: LoadedConfig, name: string): ServerEntry {
     const entry = config.servers.get(name);
     if (entry) return entry;
-    throw new PlugboardError("server-unknown", `There is no server "${name}".`, {
-      server: name,
-      data: { known: [...config.servers.keys()] },
-    });
+    throw unknownServer(name, config.servers.keys());
   }
 
   /** Trusts the entry and its scripts. Pass what `decisions.review` returned, so that exactly the shown content is trusted. */

@@ -57,7 +57,7 @@ describe("M60 approvals on the command line", () => {
     const box = setUp();
     expect(await box.cli(["approvals", "list"])).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^No tool is always allowed\./) as string,
+      out: expect.stringMatching(/^No remembered answers\./) as string,
     });
     await box.cli(call, { forms: ["always"] });
     const listed = await box.cli(["approvals", "list", "--json"]);
@@ -177,7 +177,7 @@ describe("M60 approvals on the command line", () => {
     const before = await box.cli(["explain", "write_file"]);
     expect(before.out).toMatch(
       new RegExp(
-        `approval prompt, from ${place}:\\d+: a call is asked about, because the configuration requires approval, unless a condition below holds\\n`,
+        `approval  prompt, from ${place}:\\d+: a call is asked about, because the configuration requires approval, unless a condition below holds\\n`,
       ),
     );
     expect(before.out).toMatch(
@@ -206,7 +206,7 @@ describe("M60 approvals on the command line", () => {
     expect(shown).toContain(`Rule: approval.tools["write_*"] in ${box.path("managed/managed.json")}:4`);
     expect(shown).toContain("[Yes, once|Yes, for this session|No|Cancel]");
     expect((await box.cli(["explain", "write_file"])).out).toMatch(
-      /approval prompt, from .*managed\.json:4: a call is asked about/,
+      /approval  prompt, from .*managed\.json:4: a call is asked about/,
     );
   });
 

@@ -72,7 +72,7 @@ describe("M23 doctor", () => {
     });
     const { out } = await box.cli(["doctor"]);
     const lines = out.split("\n");
-    expect(lines[0]).toContain("✗ gone  no-such-program is in no folder of PATH");
+    expect(lines[0]).toContain("✗ gone  no-such-program was not found in PATH");
     const marks = lines.map((line) => line[0]).filter((mark) => "✗!✓".includes(mark ?? " "));
     expect(marks).toEqual(
       marks.toSorted((one, other) => "✗!✓".indexOf(one ?? "") - "✗!✓".indexOf(other ?? "")),

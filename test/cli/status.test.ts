@@ -66,7 +66,7 @@ describe("M23 status", () => {
     });
     box.write("project/.mcp.json", { mcpServers: { theirs: started } });
     const run = await box.cli(["status"]);
-    expect(run.out).toMatch(/off +off +stdio +switched off/);
+    expect(run.out).toMatch(/off +off +stdio\n/);
     expect(run.out).toMatch(/theirs +untrusted .*not trusted yet[\s\S]*→ .*plugboard trust theirs/);
     expect(run.out).toMatch(/lacking +missing-value[\s\S]*NOT_SET/);
     expect(run.out).toMatch(/wrong +invalid[\s\S]*plugboard config validate/);

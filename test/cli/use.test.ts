@@ -440,7 +440,7 @@ describe("call", () => {
     expect(passed.json).toMatchObject({ structuredContent: { text: "item 7", id: 8, item: items[9] } });
     expect(await box.cli(["call", "echo", "text=@result:r_unknown"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("There is no result with this handle") as string,
+      err: expect.stringContaining("No result with this handle") as string,
     });
   });
 
@@ -750,7 +750,9 @@ describe("M12 and M51 on the command line", () => {
     const hidden = await box.cli(["explain", "files.plain"]);
     expect(hidden.out).toMatch(/status +hidden by tools\.deny \(.*config\.json:\d+\)/);
     expect(hidden.out).toMatch(/rule +tools\.deny\[0\] "plain" +.*config\.json:\d+/);
-    expect((await box.cli(["explain", "read_file"])).out).toMatch(/approval prompt, from .*config\.json:\d+/);
+    expect((await box.cli(["explain", "read_file"])).out).toMatch(
+      /approval  prompt, from .*config\.json:\d+/,
+    );
     expect((await box.cli(["explain", "files.url"])).out).toContain("link, renamed to url");
     expect((await box.cli(["explain", "files"])).out).toMatch(/state +ready$/m);
     expect(readFakeLog(log).filter(({ event }) => event === "start")).toHaveLength(1);

@@ -3,13 +3,27 @@ import { joinArgv } from "../../lib/argv.ts";
 import { argumentValue } from "./value.ts";
 import { propertySchema } from "./schema-parts.ts";
 
+export interface LineParts {
+  /** Options of the command, such as `--config`. */
+  options?: readonly string[];
+  /** What to write in place of a value. */
+  written?: ReadonlyMap<string, string>;
+}
+
 /** A command line that calls the tool with these arguments, ready to paste into a shell. */
-export function callLine(tool: ToolEntry, args: Record<string, unknown>): string {
+export function callLine(
+  tool: ToolEntry,
+  args: Record<string, unknown>,
+  { options = [], written = new Map() }: LineParts = {},
+): string {
   const names = Object.keys(args);
   const words = names.every((name) => /^[\w-][\w.-]*$/.test(name) && name !== "__proto__")
-    ? names.map((name) => argumentWord(name, args[name], tool))
-    : [JSON.stringify(args)];
-  return joinArgv(["plugboard", "call", toolWord(tool), ...words]);
+    ? names.map((name) => {
+        const text = written.get(name);
+        return text === undefined ? argumentWord(name, args[name], tool) : `${name}=${text}`;
+      })
+    : [JSON.stringify({ ...args, ...Object.fromEntries(written) })];
+  return joinArgv(["plugboard", "call", ...options, toolWord(tool), ...words]);
 }
 
 /** The shortest name that still finds the tool after other servers are added or removed. */

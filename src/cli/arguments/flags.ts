@@ -7,7 +7,11 @@ import type { Schema } from "./schema-parts.ts";
  * Rewrites `--key value`, `--key=value`, `--key` and `--no-key` as `key=value`. Only the names of the schema are flags;
  * dashes may stand for what is written otherwise there: `--max-results` for `maxResults` and `max_results`.
  */
-export function flagsToPairs(words: readonly string[], schema: Schema): string[] {
+export function flagsToPairs(
+  words: readonly string[],
+  schema: Schema,
+  of: "tool" | "prompt" = "tool",
+): string[] {
   const pairs: string[] = [];
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? "";
@@ -23,7 +27,7 @@ export function flagsToPairs(words: readonly string[], schema: Schema): string[]
       pairs.push(`${negated}=false`);
       continue;
     }
-    if (key === undefined) throw unknownFlag(written, schema);
+    if (key === undefined) throw unknownFlag(written, schema, of);
     const next = words[at + 1];
     if (given !== undefined) pairs.push(`${key}=${given}`);
     else if (isBoolean(key, schema)) {
@@ -63,7 +67,7 @@ export function isBoolean(key: string, schema: Schema): boolean {
   return types.has("boolean") && !types.has("string");
 }
 
-function unknownFlag(written: string, schema: Schema): PlugboardError {
+function unknownFlag(written: string, schema: Schema, of: "tool" | "prompt"): PlugboardError {
   const names = propertiesOf(schema, schema).map(([name]) => name);
   const near = nearest(written, names);
   const known = names.slice(0, 10).map((name) => `--${name}`);
@@ -71,9 +75,12 @@ function unknownFlag(written: string, schema: Schema): PlugboardError {
     near !== undefined
       ? `Did you mean --${near}?`
       : names.length === 0
-        ? "The tool takes no parameters."
+        ? `The ${of} takes no parameters.`
         : `Its parameters are ${known.join(", ")}${names.length > 10 ? ", …" : ""}.`;
-  return mistake(`Neither \`plugboard call\` nor the tool has an option --${written}.`, hint);
+  return mistake(
+    `Neither \`plugboard ${of === "tool" ? "call" : of}\` nor the ${of} has an option --${written}.`,
+    hint,
+  );
 }
 
 function mistake(message: string, hint: string): PlugboardError {

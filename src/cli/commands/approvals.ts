@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { PlugboardError } from "../../index.ts";
+import { PlugboardError, errorTable } from "../../index.ts";
 import type { ApprovalEntry, Hub } from "../../index.ts";
 import { count, json, painter, safe, table } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -55,21 +55,24 @@ function revokeCommand(terminal: Terminal): Command {
         throw new PlugboardError("usage-invalid", "Name an answer or a server, or use --all.", {
           hint: "Run `plugboard approvals list` to see the answers.",
         });
-      await withApprovals(options, terminal, async ({ approvals }) => {
+      await withApprovals(options, terminal, async ({ approvals, config }) => {
         const revoked = await approvals.revoke(
           answer === undefined ? { all: true } : isId(answer) ? { id: answer } : { server: answer },
         );
+        const isKnown = answer === undefined || config.servers.has(answer);
+        if (revoked.length === 0 && !isKnown) terminal.exitCode = errorTable["server-unknown"].exitCode;
         if (options.json) return terminal.out(json({ revoked }));
         for (const { id, covers } of revoked) terminal.out(`${safe(`Revoked ${id}: ${covers}`)}\n`);
         if (revoked.length > 1) terminal.out(`${count(revoked.length, "answer")} revoked.\n`);
         if (revoked.length > 0) return;
-        const about = answer === undefined ? "" : ` about the server "${answer}"`;
+        const about =
+          answer === undefined ? "" : isId(answer) ? ` ${answer}` : ` about the server "${answer}"`;
         terminal.out(safe(`No answer${about} was remembered.`) + "\n");
       });
     });
 }
 
-const nothing = "No tool is always allowed. A question about a call offers it, if it may be remembered.\n";
+const nothing = "No remembered answers.\n";
 
 function isId(answer: string): boolean {
   return /^a_[0-9a-f]{16}$/.test(answer);

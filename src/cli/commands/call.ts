@@ -6,7 +6,7 @@ import { withCorrection } from "../arguments/mistakes.ts";
 import { readArguments } from "../arguments/call-arguments.ts";
 import { toolWord } from "../arguments/call-line.ts";
 import { findTool, serverIn } from "../find.ts";
-import { oneOffServer } from "../one-off.ts";
+import { oneOffServer, repeatedOptions } from "../one-off.ts";
 import { json } from "../terminal/print.ts";
 import { assertAccounts } from "../arguments/profile.ts";
 import { timeoutOption } from "../arguments/timeout.ts";
@@ -46,7 +46,7 @@ export function command(terminal: Terminal): Command {
         "call files.write_file @arguments.json",
         "call files.write_file path=a.txt content=@result:r_abcdefghijklmnopqrst#/items/0/body",
         "call issues.search query=bugs --profile work",
-        "make-arguments | plugboard call files.write_file - --json",
+        "call files.write_file - --json < arguments.json",
       ],
     )
       .argument("<tool>", "the tool's ID, server.tool, or its name if it is unique")
@@ -87,8 +87,10 @@ export function command(terminal: Terminal): Command {
             workspace,
             async (hub, signal) => {
               if (!interact.approve) sayWhatWaits(hub, terminal);
-              const result = await spinWhile(terminal, () =>
-                callTool(hub, query, words, { ...options, signal, waiting }, terminal),
+              const result = await spinWhile(
+                terminal,
+                () => callTool(hub, query, words, { ...options, signal, waiting }, terminal),
+                signal,
               ).catch((error: unknown) => {
                 if (isPlugboardError(error, "call-cancelled") && !error.endsTurn)
                   terminal.err("Cancelled. The server was notified.\n");
@@ -145,7 +147,7 @@ async function callTool(
   // A person and a model can read only so much; a program gets what it asked for.
   const isForProgram = !terminal.isScreen || options.json;
   const whole = options.whole ?? (isForProgram ? "unless-limited" : false);
-  const tool = await findTool(hub, query);
+  const tool = await findTool(hub, query, words[0]);
   assertAccounts(hub.config.servers.get(tool.server), profile);
   waiting.words = toolWord(tool);
   const args = await readArguments(words, tool.inputSchema, {
@@ -166,6 +168,6 @@ async function callTool(
       },
     });
   } catch (error) {
-    throw withCorrection(error, tool, args);
+    throw withCorrection(error, tool, { args, words, options: repeatedOptions(options) });
   }
 }

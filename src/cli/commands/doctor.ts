@@ -66,7 +66,9 @@ export function command(terminal: Terminal): Command {
             terminal,
           ),
         );
-        terminal.out(problems === 0 ? "No problems found.\n" : `${count(problems, "problem")} found.\n`);
+        const warnings = findings.filter(({ level }) => level === "note").length;
+        const rest = warnings === 0 ? "" : `, ${count(warnings, "warning")}`;
+        terminal.out(`${problems === 0 ? "No problems" : count(problems, "problem")} found${rest}.\n`);
       }),
     );
 }

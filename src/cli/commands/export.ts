@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { PlugboardError, exportServers, formatById, formats } from "../../index.ts";
-import type { Workspace } from "../../index.ts";
+import type { LoadedConfig, Workspace } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { json, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -62,8 +62,18 @@ async function write(client: string, workspace: Workspace, options: ExportOption
     return terminal.out(json({ ...comparisonJson(comparison), ...updated }));
   }
   reportUpdate(updated, terminal);
-  if (comparison.compared.changes.length === 0) terminal.out("Nothing to change.\n");
+  if (comparison.compared.servers.length === 0 && comparison.unusable.length === 0)
+    terminal.out(nothingFor(options.scope ?? "user", await workspace.load()));
+  else if (comparison.compared.changes.length === 0) terminal.out("Nothing to change.\n");
   else if (updated.written.length === 0) terminal.out("Nothing was changed.\n");
+}
+
+/** Why none of the servers goes into a client's file of that scope. */
+function nothingFor(scope: "user" | "project", { servers }: LoadedConfig): string {
+  const others = [...servers.values()].filter(({ config }) => config?.enabled !== false);
+  const scopes = [...new Set(others.map(({ origin }) => origin.scope))];
+  if (scopes.length === 0) return "Nothing was written: there is no server to export.\n";
+  return `Nothing was written: there is no ${scope} server. Yours are in the scope ${scopes.join(", ")}; choose one with --server <name>.\n`;
 }
 
 async function print(client: string, workspace: Workspace, options: ExportOptions, terminal: Terminal) {

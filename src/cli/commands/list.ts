@@ -45,7 +45,10 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
     (sum, column) => sum + Math.max(...rows.map((row) => row[column]?.length ?? 0)) + 2,
     0,
   );
-  const room = terminal.isScreen ? Math.max(20, terminal.columns - fixed) : Infinity;
+  const beside = terminal.isScreen ? terminal.columns - fixed : Infinity;
+  // With little room, the target gets a line of its own.
+  const isNarrow = beside < 20;
+  const room = isNarrow ? terminal.columns - 3 : beside;
   for (const row of rows) row[4] = cutText(safe(row[4] ?? ""), room);
   const style = (row: number, column: number) => {
     const [name, state] = rows[row] ?? [];
@@ -53,7 +56,22 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
     if (column !== 1) return undefined;
     return state === "ready" ? ("green" as const) : ("yellow" as const);
   };
-  terminal.out(table(["NAME", "STATE", "TYPE", "SCOPE", "TARGET"], rows, paint, style));
+  const header = ["NAME", "STATE", "TYPE", "SCOPE", "TARGET"];
+  if (!isNarrow) terminal.out(table(header, rows, paint, style));
+  else {
+    const cut = table(
+      header.slice(0, 4),
+      rows.map((row) => row.slice(0, 4)),
+      paint,
+      style,
+    );
+    const [head = "", ...lines] = cut.trimEnd().split("\n");
+    const both = rows.flatMap(([name, , , , target = ""], row) => [
+      ...(name === "" ? [] : [lines[row] ?? ""]),
+      paint("dim", `  ${target}`),
+    ]);
+    terminal.out(`${[head, ...both].join("\n")}\n`);
+  }
   for (const { name, status } of servers) {
     if (status.kind === "disabled" && status.reason !== "off") {
       terminal.out(

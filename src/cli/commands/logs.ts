@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { LogLine } from "../../index.ts";
 import { wholeNumber } from "../arguments/whole-number.ts";
 import { knownServer } from "../find.ts";
-import { jsonLine, painter, safe } from "../terminal/print.ts";
+import { hanging, jsonLine, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
@@ -51,6 +51,6 @@ function printer({ json }: LogsOptions, terminal: Terminal): (line: LogLine) => 
     const today = new Date(line.at).toDateString();
     if (today !== day) terminal.out(`${paint("bold", today)}\n`);
     day = today;
-    terminal.out(logLineText(line, paint));
+    terminal.out(logLineText(line, paint, undefined, (text, indent) => hanging(text, indent, terminal)));
   };
 }

@@ -52,7 +52,7 @@ export function command(terminal: Terminal): Command {
           { config, tolerant: true, interact, profile: options.profile, insight: options },
           workspace,
           async (hub, signal) => {
-            const result = await spinWhile(terminal, () => hub.readResource(server, uri, { signal }));
+            const result = await spinWhile(terminal, () => hub.readResource(server, uri, { signal }), signal);
             if (options.json) return terminal.out(json(result));
             await showContents(result.contents, options, terminal);
           },

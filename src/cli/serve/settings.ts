@@ -1,5 +1,6 @@
 import { PlugboardError, assertNoLostRule, ruleFields } from "../../index.ts";
 import type { LoadedConfig, Settings } from "../../index.ts";
+import { isRecord } from "../../lib/record.ts";
 import { nearest } from "../../lib/suggest.ts";
 
 export interface ServeOptions {
@@ -62,10 +63,21 @@ function portNumber(text: string): number {
   });
 }
 
-function requireBundle(bundle: string, { bundles }: LoadedConfig): void {
+function requireBundle(bundle: string, { bundles, sources }: LoadedConfig): void {
   if (bundles.get(bundle)?.config) return;
   if (bundles.has(bundle))
     throw new PlugboardError("config-invalid", `The bundle "${bundle}" has mistakes.`, {});
+  const waiting = sources.find(
+    ({ untrustedSettings: { bundles: own } = {} }) => isRecord(own) && Object.hasOwn(own, bundle),
+  );
+  if (waiting)
+    throw new PlugboardError(
+      "usage-invalid",
+      `The bundle "${bundle}" is in ${waiting.file ?? "a file"}, which you have not trusted.`,
+      {
+        hint: "Look at it and allow it with `plugboard trust`.",
+      },
+    );
   const near = nearest(bundle, bundles.keys());
   throw new PlugboardError("usage-invalid", `There is no bundle "${bundle}".`, {
     hint: near === undefined ? "Add it under `bundles` in the configuration." : `Did you mean ${near}?`,

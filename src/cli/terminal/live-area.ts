@@ -23,7 +23,7 @@ export interface Drawing {
 
 /**
  * Redraws a frame while `work` runs. Without a terminal it only runs the work. After an interrupt the last frame
- * stays on screen; otherwise `keep` decides.
+ * stays on standard output; otherwise `keep` decides.
  */
 export async function drawWhile<T>(
   terminal: Terminal,
@@ -44,7 +44,7 @@ export async function drawWhile<T>(
   const finish = () => {
     isOver = true;
     clearInterval(ticker);
-    if (!keep && !signal.aborted) area.draw([]);
+    if (!keep && (stream === "err" || !signal.aborted)) area.draw([]);
     area.end();
   };
   signal.addEventListener("abort", finish, { once: true });
@@ -71,9 +71,10 @@ export class LiveArea {
 
   draw(lines: Line[]): void {
     const { columns, rows } = this.#terminal;
-    // Some terminals wrap a line of full width, and lines that scrolled off the top cannot be redrawn.
+    // Some terminals wrap a line of full width, and lines that scrolled off the top cannot be redrawn. The first row stays
+    // free: tmux keeps a copy of a screen that is cleared from there.
     const width = Math.max(1, columns - 1);
-    const room = Math.max(1, rows - 1);
+    const room = Math.max(1, rows - 2);
     const hidden = lines.length - room;
     const fitting: Line[] =
       hidden > 0 ? [...lines.slice(0, room - 1), [{ text: `… ${hidden + 1} more lines` }]] : lines;

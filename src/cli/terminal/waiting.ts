@@ -19,11 +19,12 @@ export const frameMs = 100;
 /** Work that ends sooner shows no spinner. */
 const delayMs = 200;
 
-/** Shows a spinner on standard error while `work` runs, and removes it afterwards. */
+/** Shows a spinner on standard error while `work` runs, and removes it afterwards or when the signal is aborted. */
 export function spinWhile<T>(
   terminal: Terminal,
   waiting: () => Waiting,
   work: (redraw: () => void) => Promise<T>,
+  signal: AbortSignal = neverAborted,
 ): Promise<T> {
   const startedAt = Date.now();
   const frame = (): Line[] => {
@@ -31,7 +32,7 @@ export function spinWhile<T>(
     const now = waiting();
     return elapsed < delayMs || now.isHidden ? [] : [waitingLine(now, elapsed)];
   };
-  const drawing = { frame, signal: neverAborted, keep: false, stream: "err" as const, everyMs: frameMs };
+  const drawing = { frame, signal, keep: false, stream: "err" as const, everyMs: frameMs };
   return drawWhile(terminal, drawing, work);
 }
 
@@ -45,7 +46,7 @@ export function yieldingSpinner(words: string) {
       waiting.isHidden = isAsking;
       redraw();
     },
-    spinWhile: <T>(terminal: Terminal, work: () => Promise<T>): Promise<T> =>
+    spinWhile: <T>(terminal: Terminal, work: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
       spinWhile(
         terminal,
         () => waiting,
@@ -53,6 +54,7 @@ export function yieldingSpinner(words: string) {
           redraw = again;
           return work();
         },
+        signal,
       ),
   };
 }

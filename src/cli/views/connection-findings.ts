@@ -82,8 +82,9 @@ function anomalies(row: StatusRow, entry: ServerEntry | undefined): Finding[] {
 
 /** The error's hint, with the server's name, command or URL filled in. */
 function adviceFor({ name, hint = "", error, via }: StatusRow, entry: ServerEntry | undefined): string {
-  const isGeneral = error !== undefined && hint === errorTable[error.code].hint;
-  const text = hint.replaceAll("<server>", shellWord(name));
+  const filled = (pattern: string) => pattern.replaceAll("<server>", shellWord(name));
+  const text = filled(hint);
+  const isGeneral = error !== undefined && text === filled(errorTable[error.code].hint);
   if (!isGeneral || !entry) return text;
   switch (error.code) {
     case "server-exited":

@@ -152,7 +152,7 @@ function missingProgram({ name, config, baseDir }: ServerEntry, { env }: Workspa
     about: name,
     message: isPath
       ? `${shownWord(candidates.join(""))} does not exist or cannot be run`
-      : `${shownWord(command)} is in no folder of PATH: ${folders.join(delimiter)}`,
+      : `${shownWord(command)} was not found in PATH`,
     advice: "Install it, or set `command` to its full path.",
   };
 }

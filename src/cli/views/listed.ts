@@ -39,14 +39,18 @@ export function rankedText(entries: readonly Listed[], terminal: Terminal): stri
   return printLines(rows(entries, width), terminal);
 }
 
+/** With less room beside the name, what is said about it gets a line of its own. */
+const minRoom = 20;
+
 function rows(entries: readonly Listed[], width: number): Line[] {
   const column = Math.min(48, Math.max(0, ...entries.map(({ name }) => displayWidth(safe(name))))) + 2;
-  return entries.map(({ name, about, style = "dim" }) => {
+  return entries.flatMap(({ name, about, style = "dim" }): Line[] => {
     const shown = cutText(safe(name), width - 2);
     const gap = " ".repeat(Math.max(2, column - displayWidth(shown)));
     const [first = ""] = about.trim().split(/\r?\n/);
     const room = width - 2 - displayWidth(shown) - gap.length;
-    if (room < 10) return [{ text: `  ${shown}` }];
-    return [{ text: `  ${shown}${gap}` }, { text: cutText(safe(first), room), style }];
+    const words = { text: cutText(safe(first), room < minRoom ? width - 4 : room), style };
+    if (room >= minRoom || first === "") return [[{ text: `  ${shown}${gap}` }, words]];
+    return [[{ text: `  ${shown}` }], [{ text: "    " }, words]];
   });
 }

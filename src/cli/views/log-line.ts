@@ -19,10 +19,11 @@ export function logLineText(
   { at, source, level, message }: Omit<LogLine, "pid">,
   paint: Paint,
   server?: string,
+  wrap: (text: string, indent: number) => string = (text) => text,
 ): string {
   const label = source === "notification" ? level : source === "state" ? "──" : source;
   const style = source === "state" && level === "info" ? "dim" : severe[level];
-  const words = safe(message);
+  const words = wrap(safe(message), 23);
   const name = server === undefined ? "" : `${paint("bold", safe(server))}  `;
   return `${paint("dim", clockTime(at))}  ${name}${label.padEnd(8)} ${style ? paint(style, words) : words}\n`;
 }

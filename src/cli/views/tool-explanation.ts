@@ -13,7 +13,7 @@ import { joinArgv } from "../../lib/argv.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { printLines } from "../terminal/live-area.ts";
 import type { Line } from "../terminal/live-area.ts";
-import { json, painter, safe } from "../terminal/print.ts";
+import { hanging, json, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { CommonOptions } from "../verb.ts";
 import { withHub } from "../with-hub.ts";
@@ -65,7 +65,9 @@ function describe(explanation: ToolExplanation, terminal: Terminal): string {
     ...rules.map((rule): [string, string] => ["rule", ruleWords(rule)]),
   ];
   const paint = painter(terminal);
-  const body = lines.map(([label, text]) => `  ${paint("dim", label.padEnd(8))} ${safe(text)}\n`).join("");
+  const body = lines
+    .map(([label, text]) => `  ${paint("dim", label.padEnd(8))}  ${hanging(safe(text), 12, terminal)}\n`)
+    .join("");
   const width = terminal.isLive ? terminal.columns - 1 : 100;
   return `${paint("bold", safe(id))}\n${body}${printLines(pinLines(explanation, width), terminal)}`;
 }

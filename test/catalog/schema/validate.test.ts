@@ -211,7 +211,7 @@ describe("M43 a mistake says where it is, what was expected and what was found",
     expect(say(filters, { filters: { since: "x", state: "opne" } })).toMatchObject([
       {
         path: "filters.state",
-        message: 'must be one of "open" or "closed"',
+        message: 'must be "open" or "closed"',
         found: '"opne"',
         suggestion: "open",
       },

@@ -61,7 +61,7 @@ function enumCheck(allowed: readonly unknown[]): Check {
     const strings = allowed.filter((candidate) => typeof candidate === "string").slice(0, 500);
     const suggestion = typeof value === "string" && value.length < 100 ? nearest(value, strings) : undefined;
     const expected = previewList(allowed);
-    const message = allowed.length === 1 ? `must be ${expected}` : `must be one of ${expected}`;
+    const message = allowed.length <= 2 ? `must be ${expected}` : `must be one of ${expected}`;
     return run.fail(message, {
       expected,
       found: preview(value),

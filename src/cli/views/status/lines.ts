@@ -4,7 +4,7 @@ import { problemOf } from "../connection-findings.ts";
 import { findingLines } from "../finding.ts";
 import { cutLine } from "../../terminal/live-area.ts";
 import type { Line } from "../../terminal/live-area.ts";
-import { safe } from "../../terminal/print.ts";
+import { count, safe } from "../../terminal/print.ts";
 import { isConnected } from "./board.ts";
 import type { StatusRow } from "./board.ts";
 import { note, seconds, serverName, stateLook } from "./words.ts";
@@ -43,6 +43,10 @@ export function summaryLine(rows: readonly StatusRow[]): string {
   const up = usable.filter(isConnected).length;
   const unused = rows.length - usable.length;
   const rest = unused === 0 ? "" : `, ${unused} not used`;
+  if (usable.length === 0 && unused > 0) {
+    const isOff = rows.every(({ disabledReason }) => disabledReason === "off");
+    return `${count(unused, "server")} ${isOff ? (unused === 1 ? "is off" : "are off") : "cannot be used"}.`;
+  }
   const noun = usable.length === 1 ? "server is" : "servers are";
   return `${up} of ${usable.length} ${noun} connected${rest}.`;
 }

@@ -33,7 +33,7 @@ export function note(row: StatusRow, now: number): string {
       return [row.error?.code, left > 0 ? `retrying in ${left} s` : ""].filter(Boolean).join(", ");
     }
     case "disabled":
-      return row.message ?? "";
+      return row.disabledReason === "off" ? "" : (row.message ?? "");
     default:
       return row.error?.code ?? "";
   }
@@ -55,7 +55,7 @@ export function describeRow(row: StatusRow): string {
     row.protocolVersion ?? "",
     row.toolCount === undefined ? "" : count(row.toolCount, "tool"),
     serverName(row),
-    row.protocolVersion === undefined ? (row.message ?? "") : "",
+    row.protocolVersion === undefined && row.disabledReason !== "off" ? (row.message ?? "") : "",
     row.protocolVersion === undefined && row.hint !== undefined && row.disabledReason !== "off"
       ? `→ ${row.hint}`
       : "",
