@@ -38,7 +38,7 @@ export interface OpenOptions {
   paramHeaders(params: Record<string, unknown>): Record<string, string>;
   processes(): Promise<ProcessTree>;
   /** A program that another command left, or one that may stay for the next; undefined if there is none of either. */
-  warm?: ((program: ServerProgram) => Promise<RunningProgram | undefined>) | undefined;
+  warm?: ((program: ServerProgram, limitMs: number) => Promise<RunningProgram | undefined>) | undefined;
   env: Environment;
   authProvider?: ServerAuth | undefined;
   /** The limit for the whole start; the probe waits for at most half of it. */
@@ -203,7 +203,7 @@ async function createTransport(options: OpenOptions, kind: Kind): Promise<Transp
   if (target.kind === "stdio") {
     const { StdioTransport } = await import("./transports/stdio/transport.ts");
     const spawn = async (program: ServerProgram) =>
-      (await options.warm?.(program)) ?? (await options.processes()).spawn(program);
+      (await options.warm?.(program, options.limitMs)) ?? (await options.processes()).spawn(program);
     return new StdioTransport({ processes: { spawn }, program: target.program, redact, onStderr, ...limits });
   }
   if (target.kind === "memory") {

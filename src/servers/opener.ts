@@ -4,6 +4,7 @@ import type { Environment } from "../lib/folders.ts";
 import { expandServer } from "../config/expand.ts";
 import type { SecretSource } from "../config/expand.ts";
 import type { ServerEntry } from "../config/model.ts";
+import { secretNamesIn } from "../config/secret-names.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import { assertAllowed, policyRefusal } from "../config/policy/policy.ts";
 import type { ManagedPolicy } from "../config/policy/policy.ts";
@@ -199,12 +200,13 @@ function warmStart(entry: ServerEntry, context: Values): OpenOptions["warm"] {
   const keepMs = keepWarmMs?.(entry) ?? 0;
   const { isolation, protocol } = entry.config ?? {};
   if (!warm || keepMs === 0 || isolation === "call") return undefined;
-  return async (program) => {
+  return async (program, limitMs) => {
     // Where nothing is trusted by its content, files on the command line may be data that the server changes.
     const { files, problem } = entry.needsTrust ? await findScripts(entry, context) : { files: [] };
     if (problem !== undefined) return undefined;
     const likeness = { files, protocol, capabilities: context.capabilities?.() };
-    return warm.start({ program, keepMs, likeness });
+    const secrets = secretNamesIn(entry.written).toSorted();
+    return warm.start({ program, keepMs, limitMs, secrets, likeness });
   };
 }
 

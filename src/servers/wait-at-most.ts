@@ -4,6 +4,5 @@ export async function waitAtMost(event: Promise<unknown>, ms: number): Promise<v
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);
   });
-  await Promise.race([event, late]);
-  clearTimeout(timer);
+  await Promise.race([event, late]).finally(() => clearTimeout(timer));
 }

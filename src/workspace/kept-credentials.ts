@@ -2,7 +2,8 @@ import { listLogins } from "../auth/oauth/stored-logins.ts";
 import type { StoredLogin } from "../auth/oauth/stored-logins.ts";
 import { secretName } from "../auth/vault/secrets.ts";
 import type { Vault, VaultPlace } from "../auth/vault/vault.ts";
-import { parseTemplate, referencesIn } from "../config/template.ts";
+import { secretNamesIn } from "../config/secret-names.ts";
+import { parseTemplate } from "../config/template.ts";
 import type { PlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
 import { looksSecret } from "../lib/secret-words.ts";
@@ -48,24 +49,10 @@ export async function keptCredentials(
 export function secretUses(entries: readonly KnownEntry[]): Map<string, CredentialUse[]> {
   const uses = new Map<string, CredentialUse[]>();
   for (const entry of entries) {
-    const names = textsIn(entry.written)
-      .flatMap(referencesIn)
-      .flatMap(({ kind, name }) => (kind === "secret" ? [name] : []));
-    for (const name of new Set(names)) uses.set(name, distinct([...(uses.get(name) ?? []), entry]));
+    for (const name of secretNamesIn(entry.written))
+      uses.set(name, distinct([...(uses.get(name) ?? []), entry]));
   }
   return uses;
-}
-
-/** Every string in a value. Not recursive, because a file may nest as deeply as it likes. */
-function textsIn(value: unknown): string[] {
-  const texts: string[] = [];
-  const rest: unknown[] = [value];
-  while (rest.length > 0) {
-    const next = rest.pop();
-    if (typeof next === "string") texts.push(next);
-    else if (Array.isArray(next) || isRecord(next)) for (const part of Object.values(next)) rest.push(part);
-  }
-  return texts;
 }
 
 /** True if the entry would use the login: same URL, client, grant and issuer. An unknown value counts as the same. */

@@ -7,9 +7,12 @@ export class KeptWarm {
   readonly #folder: string;
   readonly #lock: WarmPlace["lock"];
 
-  constructor(stateFolder: string, lock: WarmPlace["lock"]) {
+  readonly #onWarning: ((message: string) => void) | undefined;
+
+  constructor(stateFolder: string, lock: WarmPlace["lock"], onWarning?: (message: string) => void) {
     this.#folder = warmFolder(stateFolder);
     this.#lock = lock;
+    this.#onWarning = onWarning;
   }
 
   /** For `HubOptions.warm`. `program` is the file of the broker's program, `servers/warm/main.js` in the package. */
@@ -19,15 +22,20 @@ export class KeptWarm {
 
   /** Those that wait, and those that a command uses right now. Starts nothing. */
   async list(): Promise<WarmProcess[]> {
-    return this.#ask({ type: "list" });
+    return this.#warned({ type: "list" });
   }
 
   /**
-   * Ends those of the named servers, or all, and returns them when they are gone. One that a command uses (without
-   * `endsAt`) ends with that command instead.
+   * Ends those of the named servers, or all, and returns them when they are gone. One that is in use ends with the
+   * command that uses it instead. `unanswered` has a sentence for each broker that hangs: what it holds may still run.
    */
-  async stop(servers?: readonly string[]): Promise<WarmProcess[]> {
+  async stop(servers?: readonly string[]): Promise<{ processes: WarmProcess[]; unanswered: string[] }> {
     return this.#ask({ type: "stop", ...(servers && { servers }) });
+  }
+
+  /** Ends what was started under rules that no longer hold: of some servers, or what was started with a secret. */
+  async forget(which: { servers: readonly string[] } | { secret: string }): Promise<void> {
+    await this.#warned({ type: "stop", ...which });
   }
 
   /** What is wrong with the place: who could interfere, and sockets that nobody listens on. Creates nothing. */
@@ -45,9 +53,15 @@ export class KeptWarm {
     return (await Promise.all(states)).flat();
   }
 
-  async #ask(question: CommandMessage): Promise<WarmProcess[]> {
+  async #warned(question: CommandMessage): Promise<WarmProcess[]> {
+    const { processes, unanswered } = await this.#ask(question);
+    for (const message of unanswered) this.#onWarning?.(message);
+    return processes;
+  }
+
+  async #ask(question: CommandMessage): Promise<{ processes: WarmProcess[]; unanswered: string[] }> {
     // Most users have none, and need not load the code to ask them.
-    if ((await allSockets(this.#folder)).length === 0) return [];
+    if ((await allSockets(this.#folder)).length === 0) return { processes: [], unanswered: [] };
     const { askBrokers } = await import("../servers/warm/broker-client.ts");
     return askBrokers(this.#folder, question);
   }

@@ -94,7 +94,7 @@ export class Workspace {
     const { env, folders } = this;
     this.logs = new ServerLogs(join(folders.state, "logs"));
     this.decisions = new ProjectTrust({ state: this.#state, projectRoot, env, home: folders.home });
-    this.warm = new KeptWarm(folders.state, (key, work) => this.#state.lock(key, work));
+    this.warm = new KeptWarm(folders.state, (key, work) => this.#state.lock(key, work), onWarning);
     this.stored = new StoredCredentials({
       env,
       stateFile: this.stateFile,
@@ -275,7 +275,7 @@ export class Workspace {
       path: serverPath(value, name),
       remove: true,
     }));
-    await this.warm.stop([name]);
+    await this.warm.forget({ servers: [name] });
     return { file, ...origin };
   }
 
@@ -304,7 +304,7 @@ export class Workspace {
     const after = (await this.load()).servers.get(name);
     // Trust it again only if nothing else changed: the file belongs to the project, and others write to it too.
     if (after && isSameExceptEnabled(entry.written, after.written)) await trusted?.keep(after);
-    if (!enabled) await this.warm.stop([name]);
+    if (!enabled) await this.warm.forget({ servers: [name] });
     return entry.origin;
   }
 

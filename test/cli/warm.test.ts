@@ -1,6 +1,6 @@
-import { chmodSync, existsSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fakeStdio, readFakeLog } from "../fixtures/fake/index.ts";
 import { isAlive, programPath, until } from "../servers/stdio-fixture.ts";
@@ -8,7 +8,8 @@ import { gone, parentOf, warmScene } from "./warm-fixture.ts";
 
 const fixture = programPath("counting.mjs");
 const read = (path: string) => readFile(path, "latin1");
-const socketIn = (folder: string) => join(folder, readdirSync(folder)[0] ?? "");
+const socketIn = (folder: string) =>
+  join(folder, readdirSync(folder).find((name) => name.endsWith(".sock")) ?? "");
 
 describe("M45 a server that stays for the next command", () => {
   it("is not started again, and its requests have ids that no earlier command used", async () => {
@@ -63,6 +64,14 @@ describe("M45 a server that stays for the next command", () => {
     expect(isAlive(pid)).toBe(false);
     expect(await sandbox.cli(["stop"])).toMatchObject({ code: 0, out: "No server is warm.\n" });
     expect(await sandbox.cli(["stop", "nobody"])).toMatchObject({ code: 4 });
+  });
+
+  it("is ended by `stop`, and reported, even if another name is wrong", async () => {
+    const { sandbox, call } = warmScene();
+    const pid = Number(await call("pid"));
+    const { code, out, err } = await sandbox.cli(["stop", "counting", "nobody"]);
+    expect({ code, out }).toEqual({ code: 4, out: `Ended counting (process ${pid}).\n` });
+    expect(err).toContain("nobody");
   });
 
   it("ends when nobody used it for that long, and the broker with it", async () => {
@@ -159,6 +168,33 @@ describe("M45 a warm server is the configured one", () => {
     await sandbox.cli(["trust", "counting", "--revoke"]);
     expect(isAlive(trusted)).toBe(false);
     expect((await sandbox.cli(["call", "counting.pid"])).code).not.toBe(0);
+  });
+
+  it("ends when a secret that it was started with changes, and no other does", async () => {
+    const { sandbox, call, configure } = warmScene();
+    sandbox.env = { ...sandbox.env, FIRST: "value one", SECOND: "value two" };
+    const set = (name: string, variable: string) =>
+      sandbox.cli(["secret", "set", name, "--from-env", variable]);
+    expect((await set("TOKEN", "FIRST")).code).toBe(0);
+    configure({ env: { TOKEN: "${secret:TOKEN}" } });
+    const first = Number(await call("pid"));
+    await set("OTHER", "SECOND");
+    expect(isAlive(first)).toBe(true);
+    await set("TOKEN", "SECOND");
+    expect(isAlive(first)).toBe(false);
+    const second = Number(await call("pid"));
+    await sandbox.cli(["secret", "remove", "TOKEN"]);
+    expect(isAlive(second)).toBe(false);
+  });
+
+  it("is not the one of a folder that was deleted and created again", async () => {
+    const { sandbox, call, configure } = warmScene();
+    const cwd = dirname(sandbox.write("home/work/file", ""));
+    configure({ cwd });
+    const first = await call("pid");
+    rmSync(cwd, { recursive: true });
+    sandbox.write("home/work/file", "");
+    expect(await call("pid")).not.toBe(first);
   });
 
   it("stays only if the user says so: a project's file cannot decide it for all", async () => {

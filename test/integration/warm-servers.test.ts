@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { gone, parentOf, warmScene } from "../cli/warm-fixture.ts";
@@ -35,11 +36,23 @@ describe("M25 a warm server is never an orphan", () => {
     process.kill(broker, "SIGKILL");
     await gone(pid);
     await gone(broker, "the broker");
-    expect(readdirSync(scene.folder)).toHaveLength(1);
+    expect(readdirSync(scene.folder).filter((name) => name.endsWith(".sock"))).toHaveLength(1);
     expect((await scene.sandbox.cli(["doctor"])).out).toContain("nobody listens on");
     expect(await scene.sandbox.cli(["stop"])).toMatchObject({ code: 0, out: "No server is warm.\n" });
     const next = Number(await scene.call("pid"));
     expect(Number(await scene.call("pid"))).toBe(next);
+  });
+
+  it("is reported as lost if the broker is killed in the middle of a call", async () => {
+    const scene = warmScene();
+    const { broker } = holders(Number(await scene.call("pid")));
+    const hanging = scene.sandbox.cli(["call", "counting.hang", "--json"]);
+    await until(() => scene.lines().includes("hang"), "the command uses the server");
+    process.kill(broker, "SIGKILL");
+    const { code, err, out } = await hanging;
+    expect(code).toBe(5);
+    expect(`${out}${err}`).toMatch(/connection-lost/);
+    expect(`${out}${err}`).toContain('The broker that holds the program of \\"counting\\" is gone');
   });
 
   it("ends if the command that uses it is killed", async () => {
@@ -92,18 +105,53 @@ describe("M25 a warm server is never an orphan", () => {
 });
 
 describe("M45 a broker that hangs", () => {
-  it("does not make commands hang or fail", async () => {
+  /** The broker does nothing until the test is over, or `wake` is called. */
+  async function hangingBroker() {
     const scene = warmScene();
     const pid = Number(await scene.call("pid"));
     const { broker } = holders(pid);
     process.kill(broker, "SIGSTOP");
     onTestFinished(() => void (isAlive(broker) && process.kill(broker, "SIGCONT")));
-    const own = Number(await scene.call("pid"));
+    return { scene, pid, broker };
+  }
+
+  it("does not make commands hang or fail, even if the server has little time to start", async () => {
+    const { scene, pid, broker } = await hangingBroker();
+    scene.configure({ startupTimeoutMs: 4_000 });
+    const { code, out, err } = await scene.sandbox.cli(["call", "counting.pid"]);
+    expect(code).toBe(0);
+    expect(err).toMatch(/^warning: Servers are not kept warm: the broker does not answer/);
+    const own = Number(out);
     expect(own).not.toBe(pid);
     expect(isAlive(own)).toBe(false);
+    scene.configure();
     process.kill(broker, "SIGCONT");
     const next = Number(await scene.call("pid"));
     expect(parentOf(next)).toBe(broker);
+  });
+
+  it("is reported by whoever wanted to end its servers", async () => {
+    const { scene, broker } = await hangingBroker();
+    const words = `The broker (pid ${broker}) does not answer; its servers may still run.`;
+    const stopped = await scene.sandbox.cli(["stop"]);
+    expect(stopped).toMatchObject({ code: 5, out: "" });
+    expect(stopped.err).toContain(words);
+    const disabled = await scene.sandbox.cli(["disable", "counting"]);
+    expect(disabled.code).toBe(0);
+    expect(disabled.err).toContain(`warning: ${words}`);
+  });
+
+  it("leaves the socket of a newer one alone when it ends", async () => {
+    const { scene, pid, broker } = await hangingBroker();
+    const socket = readdirSync(scene.folder).find((name) => name.endsWith(".sock")) ?? "";
+    rmSync(join(scene.folder, socket));
+    const next = Number(await scene.call("pid"));
+    expect(parentOf(next)).not.toBe(broker);
+    process.kill(broker, "SIGTERM");
+    process.kill(broker, "SIGCONT");
+    await gone(broker, "the old broker");
+    expect(isAlive(pid)).toBe(false);
+    expect(Number(await scene.call("pid"))).toBe(next);
   });
 });
 

@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { chmod, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import {
   createMarkerScan,
   isGroupAlive,
@@ -84,6 +87,19 @@ describe("M25 signals reach only their target", () => {
     expect(await processIdentity(process.pid)).toMatch(/^\d+$/);
     expect(await processIdentity(2 ** 22 + 1)).toBeUndefined();
     expect(await isGroupAlive(2 ** 22 + 1)).toBe(false);
+  });
+
+  it("takes a process for gone when only its parent has not noticed yet", async () => {
+    const parent = spawn("sh", ["-c", "sleep 600 & echo $!; exec sleep 600"], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    onTestFinished(() => void parent.kill("SIGKILL"));
+    const [said] = (await once(parent.stdout, "data")) as [Buffer];
+    const pid = Number(said.toString());
+    const state = () => readFileSync(`/proc/${pid}/stat`, "latin1").split(" ")[2];
+    process.kill(pid, "SIGKILL");
+    await until(() => state() === "Z", "it is a zombie");
+    expect(await processIdentity(pid)).toBeUndefined();
   });
 
   it("finds marked processes with one walk for concurrent searches, and never ourselves", async () => {

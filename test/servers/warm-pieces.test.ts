@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
+import { readFileSync } from "node:fs";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { attach } from "../../src/servers/warm/attached-process.ts";
 import { Broker } from "../../src/servers/warm/broker.ts";
 import { FrameReader, sendBytes, sendJson } from "../../src/servers/warm/frames.ts";
+import { surroundings } from "../../src/servers/warm/surroundings.ts";
 import { UseRecord } from "../../src/servers/warm/use-record.ts";
 import { isAlive, programPath, stdioFixture, until } from "./stdio-fixture.ts";
 
@@ -29,10 +31,15 @@ async function startBroker(limits: { maxProcesses?: number; maxPerServer?: numbe
     await once(socket, "connect");
     return socket;
   };
-  const use = async (key: string) => {
-    const program = { server: "good", command: process.execPath, args: [programPath("good.mjs")] };
+  const use = async (
+    key: string,
+    changes: { umask?: number; surroundings?: string; command?: string } = {},
+  ) => {
+    const { umask = 0o022, surroundings: around = surroundings(), command = process.execPath } = changes;
+    const program = { server: "good", command, umask, args: [programPath("good.mjs")] };
     const where = { cwd: "/", env: { PATH: process.env["PATH"] ?? "" } };
-    return attach(await open(), { type: "attach", key, keepMs: 60_000, program: { ...program, ...where } });
+    const request = { type: "attach", key, keepMs: 60_000, program: { ...program, ...where } } as const;
+    return attach(await open(), { ...request, surroundings: around, secrets: [] });
   };
   return { open, use, ends };
 }
@@ -49,6 +56,28 @@ describe("M45 the broker of warm servers", () => {
     expect(again).toMatchObject({ pid: first?.pid, kept: session });
     expect(other?.pid).not.toBe(first?.pid);
     expect(other?.kept).toBeUndefined();
+  });
+
+  it("starts a process with the umask of its command, and keeps its own", async () => {
+    const { use } = await startBroker();
+    const own = process.umask();
+    const started = await use("one", { umask: 0o027 });
+    expect(readFileSync(`/proc/${started?.pid}/status`, "utf8")).toMatch(/^Umask:\s*0027$/m);
+    expect(process.umask()).toBe(own);
+  });
+
+  it("gives nothing to a command with other namespaces, limits or niceness", async () => {
+    const { use } = await startBroker();
+    expect(surroundings()).toMatch(/net:\[\d+\].*files \d+ nice -?\d+/);
+    expect(await use("one", { surroundings: `${surroundings()}9` })).toBeUndefined();
+  });
+
+  it("leaves the connection when a program cannot be started", async () => {
+    const { use, ends } = await startBroker();
+    await expect(use("one", { command: "no-such-program-of-ours" })).rejects.toMatchObject({
+      code: "spawn-failed",
+    });
+    await until(() => ends.idle > 0, "the broker has no connection left");
   });
 
   it("ends a process that is given back in the middle of something", async () => {

@@ -47,6 +47,7 @@ function setCommand(terminal: Terminal): Command {
         await withWorkspace(terminal, options, async (workspace) => {
           const vault = await workspace.vault();
           const place = await keepSecret(vault, name, value);
+          await workspace.warm.forget({ secret: name });
           if (options.json) return terminal.out(json({ set: name, vault: vault.path, key: place }));
           const words = `the encrypted vault ${vault.path}, whose key is in ${keyWords[place]}`;
           terminal.out(`Saved ${name} in ${safe(words)}.\nUse it as \${secret:${name}}.\n`);
@@ -149,6 +150,7 @@ function removeCommand(terminal: Terminal): Command {
             hint: "Run `plugboard secret list` to see the names.",
           });
         }
+        await workspace.warm.forget({ secret: name });
         terminal.out(options.json ? json({ removed: name }) : `Removed ${name}.\n`);
       });
     });

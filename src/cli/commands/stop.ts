@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import type { WarmProcess } from "../../index.ts";
+import { PlugboardError } from "../../index.ts";
+import type { WarmProcess, Workspace } from "../../index.ts";
 import { json, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
@@ -14,24 +15,46 @@ export function command(terminal: Terminal): Command {
     .argument("[names...]", "the servers to end, in all projects (default: all)")
     .action(async (names: string[], options: CommonOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        const processes = await workspace.warm.stop(names.length > 0 ? names : undefined);
-        // A removed server may still be warm, but a name that is neither is a mistake.
-        const unknown = names.filter((name) => !processes.some(({ server }) => server === name));
-        if (unknown.length > 0) {
-          const config = await workspace.load();
-          for (const name of unknown) workspace.require(config, name);
-        }
-        const ended = processes.filter((process) => process.endsAt !== undefined);
-        const inUse = processes.filter((process) => process.endsAt === undefined);
-        if (options.json) return terminal.out(json({ ended: ended.map(shown), inUse: inUse.map(shown) }));
-        if (processes.length === 0) return terminal.out("No server is warm.\n");
-        for (const { server, pid } of ended) terminal.out(`Ended ${safe(server)} (process ${pid}).\n`);
-        for (const { server, pid } of inUse)
-          terminal.out(
-            `${safe(server)} (process ${pid}) is in use and ends with the command that uses it.\n`,
-          );
+        const { processes, unanswered } = await workspace.warm.stop(names.length > 0 ? names : undefined);
+        const problem =
+          unanswered.length > 0 ? silent(unanswered) : await mistake(names, processes, workspace);
+        if (!problem || processes.length > 0) report(processes, options, terminal);
+        if (problem) throw problem;
       }),
     );
+}
+
+/** A removed server may still be warm, but a name that is neither is a mistake. */
+async function mistake(
+  names: readonly string[],
+  processes: readonly WarmProcess[],
+  workspace: Workspace,
+): Promise<Error | undefined> {
+  const unknown = names.filter((name) => !processes.some(({ server }) => server === name));
+  if (unknown.length === 0) return undefined;
+  try {
+    const config = await workspace.load();
+    for (const name of unknown) workspace.require(config, name);
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+function silent(sentences: readonly string[]): PlugboardError {
+  return new PlugboardError("not-responding", sentences.join(" "), {
+    hint: "Kill that process; its servers end with it.",
+  });
+}
+
+function report(processes: readonly WarmProcess[], options: CommonOptions, { out }: Terminal): void {
+  const ended = processes.filter(({ state }) => state !== "in-use");
+  const inUse = processes.filter(({ state }) => state === "in-use");
+  if (options.json) return out(json({ ended: ended.map(shown), inUse: inUse.map(shown) }));
+  if (processes.length === 0) return out("No server is warm.\n");
+  for (const { server, pid } of ended) out(`Ended ${safe(server)} (process ${pid}).\n`);
+  for (const { server, pid } of inUse)
+    out(`${safe(server)} (process ${pid}) is in use and ends with the command that uses it.\n`);
 }
 
 function shown({ server, pid, cwd, startedAt, uses }: WarmProcess) {

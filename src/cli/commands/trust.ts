@@ -209,7 +209,7 @@ async function revoke(
   const contents = await workspace.decisions.revoke((one) => marks.has(one.fingerprint));
   const revoked = [...new Set(contents.map(labelOf))];
   // What was started when it was trusted must not wait for another use.
-  await workspace.warm.stop(contents.flatMap(({ server }) => server ?? []));
+  await workspace.warm.forget({ servers: contents.flatMap(({ server }) => server ?? []) });
   if (options.json) return terminal.out(json({ revoked, contents }));
   for (const label of revoked) {
     const number = contents.filter((one) => labelOf(one) === label).length;

@@ -16,11 +16,13 @@ export function warmText(processes: readonly WarmProcess[], now: number): string
   return `\nKept warm for the next command (\`plugboard stop\` ends them):\n${lines.join("")}`;
 }
 
-function processWords({ server, pid, startedAt, endsAt }: WarmProcess, now: number): string {
+function processWords({ server, pid, startedAt, endsAt, state }: WarmProcess, now: number): string {
   const age = `started ${duration(now - startedAt)} ago`;
-  const end = endsAt === undefined ? "in use" : `ends in ${duration(endsAt - now)}`;
+  const end = endsAt === undefined ? stateWords[state] : `ends in ${duration(endsAt - now)}`;
   return `${safe(server)}  process ${pid}, ${age}, ${end}`;
 }
+
+const stateWords = { "in-use": "in use", waiting: "waiting", ending: "ending" };
 
 function duration(ms: number): string {
   const minutes = Math.floor(ms / 60_000);

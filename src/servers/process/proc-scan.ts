@@ -62,14 +62,17 @@ export async function isGroupAlive(group: number): Promise<boolean> {
   if (process.platform !== "linux") return true;
   for (const pid of await processIds()) {
     const stat = parseStat((await readProc(pid, "stat")) ?? "");
-    if (stat?.group === group && stat.state !== "Z" && stat.state !== "X") return true;
+    if (stat?.group === group && !isDead(stat)) return true;
   }
   return false;
 }
 
-/** A string that distinguishes this process from a later one with the same id. */
+/** A string that distinguishes this process from a later one with the same id. Undefined if it is gone or a zombie. */
 export async function processIdentity(pid: number): Promise<string | undefined> {
-  if (process.platform === "linux") return parseStat((await readProc(pid, "stat")) ?? "")?.startTime;
+  if (process.platform === "linux") {
+    const stat = parseStat((await readProc(pid, "stat")) ?? "");
+    return stat && !isDead(stat) ? stat.startTime : undefined;
+  }
   return (await run("ps", ["-o", "lstart=", "-p", String(pid)])).trim() || undefined;
 }
 
@@ -106,6 +109,11 @@ export function parseStat(stat: string): ProcessStat | undefined {
   const startTime = fields[19];
   const isKernelThread = (Number(fields[6]) & kernelThreadFlag) !== 0;
   return state && group && startTime ? { state, group: Number(group), startTime, isKernelThread } : undefined;
+}
+
+/** A zombie runs no more; it only waits for its parent to take notice. */
+function isDead({ state }: ProcessStat): boolean {
+  return state === "Z" || state === "X";
 }
 
 /** PF_KTHREAD in the kernel sources. */

@@ -32,6 +32,8 @@ export interface ServerProgram {
   command: string;
   args?: readonly string[] | undefined;
   cwd?: string | undefined;
+  /** Default: ours. Not on Windows, nor in a worker thread. */
+  umask?: number | undefined;
   env?: Readonly<Record<string, string>> | undefined;
   inheritEnv?: readonly string[] | undefined;
   sandbox?: SandboxSetting | undefined;
@@ -88,9 +90,11 @@ export class ProcessTree {
     if (this.#platform !== "win32") this.#watchdog.start();
     try {
       if (this.#processes.size === 0) this.#started.begin();
-      const child = wrapped
-        ? start(wrapped.file, wrapped.args, { cwd: "/", env: wrapped.env }, 4)
-        : this.#startPlain(launch, path);
+      const child = withUmask(program.umask, () =>
+        wrapped
+          ? start(wrapped.file, wrapped.args, { cwd: "/", env: wrapped.env }, 4)
+          : this.#startPlain(launch, path),
+      );
       const process = this.#track(child, owner, program.graces);
       if (wrapped && child.stdio[3] instanceof Writable)
         child.stdio[3].on("error", ignore).end(wrapped.options);
@@ -197,6 +201,17 @@ function start(file: string, args: string[], options: StartOptions, pipes: numbe
   // `stdio` is missing when we have run out of file descriptors.
   for (const stream of child.stdio ?? []) stream?.on("error", ignore);
   return child;
+}
+
+/** What `work` starts inherits this umask. Nothing else runs in between, because `work` does not wait. */
+function withUmask<T>(umask: number | undefined, work: () => T): T {
+  if (umask === undefined) return work();
+  const own = process.umask(umask);
+  try {
+    return work();
+  } finally {
+    process.umask(own);
+  }
 }
 
 function isWanted(sandbox: SandboxSetting | undefined): sandbox is Exclude<SandboxSetting, "none"> {

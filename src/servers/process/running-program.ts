@@ -10,6 +10,8 @@ export interface RunningProgram {
   readonly exit: ExitStatus | undefined;
   /** Settles when the program itself exited; its descendants may still hold its pipes. */
   readonly exited: Promise<ExitStatus>;
+  /** True if whoever holds it is gone, so that nobody knows how it ended. */
+  readonly isCutOff?: boolean;
   /** Ends it and everything that it started. Settles when nothing is left. */
   stop(): Promise<void>;
   /** Present if the program may stay for the next command. */

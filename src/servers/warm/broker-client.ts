@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import type { Environment } from "../../lib/folders.ts";
@@ -10,7 +10,7 @@ import { waitAtMost } from "../wait-at-most.ts";
 import { readFrames, sendJson } from "./frames.ts";
 import { parseMessage, readProcesses } from "./messages.ts";
 import type { CommandMessage, WarmProcess } from "./messages.ts";
-import { allSockets, socketPath, socketProblem } from "./place.ts";
+import { allSockets, pidPath, socketPath, socketProblem } from "./place.ts";
 
 /** Where the broker is, and how it is started. */
 export interface BrokerPlace {
@@ -33,7 +33,7 @@ export async function reachBroker(place: BrokerPlace): Promise<Socket> {
     // Only whoever keeps all others out may remove a socket: it could be a new broker's by now.
     if (again === "stale") {
       await assertHeld(held);
-      await rm(path, { force: true });
+      await removeSocket(path);
     }
     await drainOthers(place.folder, path);
     await startBroker(place);
@@ -58,41 +58,78 @@ export function connectTo(path: string): Promise<Socket | "none" | "stale"> {
   return promise;
 }
 
-/** Asks all brokers, of other versions too, one question each. What does not answer in time says nothing. */
-export async function askBrokers(folder: string, message: CommandMessage): Promise<WarmProcess[]> {
-  const answers = (await allSockets(folder)).map((path) => askBroker(path, message));
-  return (await Promise.all(answers)).flat();
+/** What all brokers said. */
+export interface BrokerAnswers {
+  processes: WarmProcess[];
+  /** A sentence for each broker that is there and said nothing, so that nobody knows what it holds. */
+  unanswered: string[];
 }
 
-async function askBroker(path: string, message: CommandMessage): Promise<WarmProcess[]> {
-  const socket = await connectTo(path).catch(() => "none" as const);
-  if (typeof socket === "string") return [];
-  let answer: WarmProcess[] = [];
-  readFrames(socket, (_, bytes) => {
-    answer = readProcesses(parseMessage(bytes));
+/** Asks all brokers, of other versions too, one question each. */
+export async function askBrokers(folder: string, message: CommandMessage): Promise<BrokerAnswers> {
+  const asked = (await allSockets(folder)).map(async (path): Promise<BrokerAnswers> => {
+    try {
+      return { processes: await askBroker(path, message), unanswered: [] };
+    } catch (error) {
+      return { processes: [], unanswered: [(error as Error).message] };
+    }
   });
+  const answers = await Promise.all(asked);
+  return {
+    processes: answers.flatMap(({ processes }) => processes),
+    unanswered: answers.flatMap(({ unanswered }) => unanswered),
+  };
+}
+
+/** Returns nothing if nobody listens there, and rejects if somebody does who does not answer. */
+async function askBroker(path: string, message: CommandMessage): Promise<WarmProcess[]> {
+  const socket = await connectTo(path).catch(async (error: unknown) => {
+    throw (error as NodeJS.ErrnoException).code === "EAGAIN" ? await silence(path) : error;
+  });
+  if (typeof socket === "string") return [];
+  let answer: WarmProcess[] | undefined;
+  const { promise: heard, resolve: hear } = Promise.withResolvers<void>();
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  readFrames(socket, (_, bytes) => {
+    const said = parseMessage(bytes);
+    if (said?.["type"] === "processes") answer = readProcesses(said);
+    hear();
+  });
+  let isHeard = false;
   sendJson(socket, message);
-  await waitAtMost(closed, message.type === "list" ? listMs : answerMs);
+  await waitAtMost(Promise.race([heard.then(() => (isHeard = true)), closed]), heardMs);
+  if (isHeard) await waitAtMost(closed, answerMs);
   socket.destroy();
+  if (!answer) throw await silence(path);
   return answer;
 }
 
-const listMs = 2_000;
+async function silence(path: string): Promise<Error> {
+  const pid = Number.parseInt(await readFile(pidPath(path), "utf8").catch(() => ""), 10);
+  const who = pid > 1 ? ` (pid ${pid})` : "";
+  return new Error(`The broker${who} does not answer; its servers may still run.`);
+}
+
+const heardMs = 2_000;
 /** Longer than ending a stubborn server takes. */
 const answerMs = 20_000;
 
 /** Brokers of other versions take no more uses from now on. What they hold ends without our waiting for it. */
 async function drainOthers(folder: string, own: string): Promise<void> {
   const others = (await allSockets(folder)).filter((path) => path !== own);
-  for (const path of others) {
+  const drained = others.map(async (path) => {
     const socket = await connectTo(path).catch(() => "none" as const);
-    if (socket === "stale") await rm(path, { force: true });
-    if (typeof socket === "string") continue;
+    if (socket === "stale") await removeSocket(path);
+    if (typeof socket === "string") return;
     socket.on("error", () => undefined);
     sendJson(socket, { type: "drain" });
     socket.end();
-  }
+  });
+  await Promise.all(drained);
+}
+
+async function removeSocket(path: string): Promise<void> {
+  await Promise.all([path, pidPath(path)].map((one) => rm(one, { force: true })));
 }
 
 /** Starts the broker apart from this command, and resolves when it listens. */

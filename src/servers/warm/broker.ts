@@ -5,7 +5,8 @@ import { readFrames, sendBytes, sendJson } from "./frames.ts";
 import { HeldProcess } from "./held-process.ts";
 import type { Limits, ProcessUser } from "./held-process.ts";
 import { readCommand } from "./messages.ts";
-import type { BrokerMessage, CommandMessage, WarmProcess } from "./messages.ts";
+import type { BrokerMessage, CommandMessage, Selection, WarmProcess } from "./messages.ts";
+import { surroundings } from "./surroundings.ts";
 
 export interface BrokerOptions {
   processes: ProcessTree;
@@ -37,6 +38,7 @@ const defaultLimits: BrokerLimits = {
 export class Broker {
   readonly #options: BrokerOptions;
   readonly #limits: BrokerLimits;
+  readonly #surroundings = surroundings();
   readonly #held = new Set<HeldProcess>();
   readonly #sockets = new Set<Socket>();
   #starting = 0;
@@ -62,6 +64,7 @@ export class Broker {
       },
     };
     const open = async (message: CommandMessage) => {
+      this.#reply(socket, { type: "working" });
       if (message.type !== "attach") return this.#answer(socket, message);
       const attached = await this.#attach(message, userOn(socket));
       if (attached === undefined) return this.#reply(socket, { type: "refused" });
@@ -86,7 +89,10 @@ export class Broker {
         if (isKept) held = undefined;
         this.#reply(socket, { type: "released", isKept });
         if (isKept) socket.end();
-      } else if (message.type === "end") void held?.end();
+      } else if (message.type === "end") {
+        void held?.end();
+        this.#reply(socket, { type: "ending" });
+      }
     });
     socket.on("end", () => socket.end());
     socket.on("close", () => {
@@ -106,10 +112,10 @@ export class Broker {
   }
 
   async #attach(
-    { key, program, keepMs }: Extract<CommandMessage, { type: "attach" }>,
+    { key, program, keepMs, surroundings: wanted, secrets }: Extract<CommandMessage, { type: "attach" }>,
     user: ProcessUser,
   ): Promise<{ process: HeldProcess; reply: BrokerMessage } | undefined> {
-    if (this.#isDraining) return undefined;
+    if (this.#isDraining || wanted !== this.#surroundings) return undefined;
     for (const process of this.#waiting((one) => one.key === key)) {
       const kept = await process.attach(user, keepMs);
       if (kept) return { process, reply: { type: "attached", pid: process.pid, kept } };
@@ -123,6 +129,7 @@ export class Broker {
         process: started,
         key,
         program,
+        secrets,
         keepMs,
         user,
         limits: this.#limits,
@@ -157,7 +164,7 @@ export class Broker {
   async #answer(socket: Socket, message: CommandMessage): Promise<void> {
     let processes: WarmProcess[] = [];
     if (message.type === "list") processes = [...this.#held].map((one) => one.describe());
-    if (message.type === "stop") processes = await this.#stop(message.servers);
+    if (message.type === "stop") processes = await this.#stop(message);
     if (message.type === "drain") {
       this.#isDraining = true;
       this.#options.onDrain();
@@ -167,8 +174,8 @@ export class Broker {
   }
 
   /** Returns what it ended, and what ends with the command that uses it. */
-  async #stop(servers?: readonly string[]): Promise<WarmProcess[]> {
-    const meant = [...this.#held].filter(({ server }) => servers === undefined || servers.includes(server));
+  async #stop(selection: Selection = {}): Promise<WarmProcess[]> {
+    const meant = [...this.#held].filter((process) => process.isMeant(selection));
     const described = meant.map((process) => process.describe());
     const ending = meant.filter((process) => !process.retire());
     await Promise.all(ending.map(({ ended }) => ended));

@@ -3,7 +3,7 @@ import type { KeptSession } from "../process/running-program.ts";
 import type { ExitStatus, ServerProcess } from "../process/server-process.ts";
 import { LineReader } from "../transports/stdio/line-reader.ts";
 import { waitAtMost } from "../wait-at-most.ts";
-import type { WarmProcess, WarmProgram } from "./messages.ts";
+import type { Selection, WarmProcess, WarmProgram } from "./messages.ts";
 
 /** The command that uses a process. */
 export interface ProcessUser {
@@ -16,6 +16,8 @@ export interface HeldOptions {
   process: ServerProcess;
   key: string;
   program: Pick<WarmProgram, "server" | "cwd">;
+  /** The names of the secrets that it was started with. */
+  secrets: readonly string[];
   keepMs: number;
   user: ProcessUser;
   limits: Limits;
@@ -30,6 +32,15 @@ export interface Limits {
 }
 
 type Phase = "attached" | "paused" | "waiting" | "fenced" | "ending";
+
+/** For people, and for those who end it: one that is being checked for its next use is not yet in use. */
+const states: Readonly<Record<Phase, WarmProcess["state"]>> = {
+  attached: "in-use",
+  paused: "in-use",
+  waiting: "waiting",
+  fenced: "waiting",
+  ending: "ending",
+};
 
 /** One program in the broker: in use by one command, or waiting for the next. Decision 0022 has its states. */
 export class HeldProcess {
@@ -94,9 +105,15 @@ export class HeldProcess {
 
   describe(): WarmProcess {
     const { pid, server } = this;
-    const endsAt = this.#phase === "waiting" ? { endsAt: this.#endsAt } : {};
+    const state = states[this.#phase];
+    const endsAt = state === "waiting" ? { endsAt: this.#endsAt } : {};
     const { cwd } = this.#options.program;
-    return { server, pid, cwd, startedAt: this.#startedAt, uses: this.#uses, ...endsAt };
+    return { server, pid, cwd, startedAt: this.#startedAt, uses: this.#uses, state, ...endsAt };
+  }
+
+  isMeant({ servers, secret }: Selection): boolean {
+    if (secret !== undefined) return this.#options.secrets.includes(secret);
+    return servers === undefined || servers.includes(this.server);
   }
 
   write(bytes: Buffer): void {
@@ -162,7 +179,7 @@ export class HeldProcess {
   /** It ends now, or after its present use. Returns true if it is in use. */
   retire(): boolean {
     this.#isLast = true;
-    const isInUse = this.#phase === "attached" || this.#phase === "paused";
+    const isInUse = states[this.#phase] === "in-use";
     if (!isInUse) void this.end();
     return isInUse;
   }

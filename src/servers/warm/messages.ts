@@ -9,22 +9,40 @@ export interface WarmProgram {
   args: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
+  umask: number;
   sandbox?: SandboxSetting | undefined;
 }
 
 /** What a command says. The first message decides what the connection is for; `pause`, `release` and `end` follow an `attach`. */
 export type CommandMessage =
-  | { type: "attach"; key: string; program: WarmProgram; keepMs: number }
+  | {
+      type: "attach";
+      key: string;
+      program: WarmProgram;
+      keepMs: number;
+      /** What the program would inherit from the command; the broker refuses if it would inherit something else. */
+      surroundings: string;
+      /** The names of the secrets that its entry refers to. */
+      secrets: readonly string[];
+    }
   /** Send no more output. The answer comes after all that was sent. */
   | { type: "pause" }
   | { type: "release"; session: KeptSession }
   | { type: "end" }
   | { type: "list" }
-  | { type: "stop"; servers?: readonly string[] }
+  /** Those of these servers, or those that use this secret; all if neither is named. */
+  | ({ type: "stop" } & Selection)
   /** Take no more uses, and end when the present ones have ended. */
   | { type: "drain" };
 
+export interface Selection {
+  servers?: readonly string[];
+  secret?: string;
+}
+
 export type BrokerMessage =
+  /** The first message was understood; the answer may take longer. */
+  | { type: "working" }
   | { type: "attached"; pid: number; kept?: KeptSession }
   /** The broker has no room, or is draining. */
   | { type: "refused" }
@@ -32,6 +50,8 @@ export type BrokerMessage =
   | { type: "failed"; error: Record<string, unknown> }
   | { type: "exited"; code: number | null; signal: NodeJS.Signals | null }
   | { type: "paused" }
+  /** The answer to `end`. The connection closes when nothing is left. */
+  | { type: "ending" }
   | { type: "released"; isKept: boolean }
   | { type: "processes"; processes: WarmProcess[] };
 
@@ -42,7 +62,8 @@ export interface WarmProcess {
   cwd: string;
   /** Milliseconds since the epoch. */
   startedAt: number;
-  /** When it ends if nobody uses it; absent while a command uses it. */
+  state: "in-use" | "waiting" | "ending";
+  /** When it ends if nobody uses it; only while it waits. */
   endsAt?: number;
   /** How many commands have used it. */
   uses: number;
@@ -62,14 +83,16 @@ export function readCommand(bytes: Buffer): CommandMessage | undefined {
   const message = parseMessage(bytes);
   switch (message?.["type"]) {
     case "attach": {
-      const { key, keepMs, program } = message;
-      const isWhole = typeof key === "string" && typeof keepMs === "number" && isProgram(program);
+      const { key, keepMs, program, surroundings, secrets } = message;
+      const isWhole = typeof keepMs === "number" && isTexts([key, surroundings]) && isTexts(secrets);
+      if (!isProgram(program)) return undefined;
       return isWhole ? (message as CommandMessage) : undefined;
     }
     case "release":
       return isSession(message["session"]) ? { type: "release", session: message["session"] } : undefined;
     case "stop": {
-      const { servers } = message;
+      const { servers, secret } = message;
+      if (secret !== undefined) return typeof secret === "string" ? { type: "stop", secret } : undefined;
       if (servers === undefined) return { type: "stop" };
       return isTexts(servers) ? { type: "stop", servers } : undefined;
     }
@@ -90,8 +113,8 @@ export function readProcesses(message: Record<string, unknown> | undefined): War
 
 function isProcess(value: unknown): value is WarmProcess {
   if (!isRecord(value)) return false;
-  const { server, pid, cwd, startedAt, uses, endsAt } = value;
-  const isText = typeof server === "string" && typeof cwd === "string";
+  const { server, pid, cwd, startedAt, uses, endsAt, state } = value;
+  const isText = isTexts([server, cwd, state]);
   const areNumbers = [pid, startedAt, uses].every((one) => typeof one === "number");
   return isText && areNumbers && (endsAt === undefined || typeof endsAt === "number");
 }
@@ -104,6 +127,8 @@ export function isSession(value: unknown): value is KeptSession {
 
 function isProgram(value: unknown): value is WarmProgram {
   if (!isRecord(value) || !isRecord(value["env"]) || !isTexts(value["args"])) return false;
+  const { umask } = value;
+  if (!Number.isInteger(umask) || Number(umask) < 0 || Number(umask) > 0o777) return false;
   const texts = [value["server"], value["command"], value["cwd"], ...Object.values(value["env"])];
   return isTexts(texts);
 }

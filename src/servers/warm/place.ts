@@ -6,7 +6,7 @@ import { createFolder } from "../../lib/create-folder.ts";
 import { version } from "../../lib/version.ts";
 
 /** Part of the socket's name: commands and brokers that understand each other agree in it. */
-const protocol = 1;
+const protocol = 2;
 /** macOS allows 104 bytes with the final NUL, Linux 108. */
 const maxPathBytes = 103;
 
@@ -16,6 +16,11 @@ export function warmFolder(stateFolder: string): string {
 
 export function socketPath(folder: string): string {
   return join(folder, `${version}-${protocol}.sock`);
+}
+
+/** Says which process listens on a socket, for people whose broker does not answer. */
+export function pidPath(socket: string): string {
+  return `${socket.slice(0, -".sock".length)}.pid`;
 }
 
 /** The sockets of brokers of all versions. */

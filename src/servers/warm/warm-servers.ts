@@ -12,12 +12,17 @@ import { waitAtMost } from "../wait-at-most.ts";
 import type { BrokerPlace } from "./broker-client.ts";
 import type { WarmProgram } from "./messages.ts";
 import { placeProblem } from "./place.ts";
+import { surroundings } from "./surroundings.ts";
 
 /** What a command wants from the broker. */
 export interface WarmRequest {
   program: ServerProgram;
   /** How long it may wait for its next use. */
   keepMs: number;
+  /** How long the whole start may take. */
+  limitMs: number;
+  /** The names of the secrets that its entry refers to. */
+  secrets: readonly string[];
   /** Whatever else must be the same for the next use. */
   likeness: Readonly<Record<string, unknown>>;
 }
@@ -39,7 +44,13 @@ export class WarmServers {
   }
 
   /** A program that the broker holds; undefined if the command has to start its own. */
-  async start({ program, keepMs, likeness }: WarmRequest): Promise<RunningProgram | undefined> {
+  async start({
+    program,
+    keepMs,
+    limitMs,
+    secrets,
+    likeness,
+  }: WarmRequest): Promise<RunningProgram | undefined> {
     const { env, marks, folder } = this.#options;
     // Whatever a server starts ends with it, and so must what a Plugboard among them starts.
     if (this.#isUnusable || env[ownerVariable] !== undefined) return undefined;
@@ -49,16 +60,24 @@ export class WarmServers {
     const own = serverEnvironment({ parent: env, env: program.env, inheritEnv, owner: "", marks });
     const { [ownerVariable]: _, ...environment } = own;
     const cwd = program.cwd ?? process.cwd();
-    const whole: WarmProgram = { server, command, args, cwd, env: environment, sandbox };
+    const umask = process.umask();
+    const whole: WarmProgram = { server, command, args, cwd, umask, env: environment, sandbox };
     const files = namedFiles([command, ...args], cwd);
-    const key = sha256(canonicalJson({ whole, files, likeness, version }));
+    // A folder that was deleted and created again is another one.
+    const { dev, ino } = statOf(cwd) ?? {};
+    const around = surroundings();
+    const same = { whole, files, folder: { dev, ino }, surroundings: around, secrets, likeness, version };
+    const key = sha256(canonicalJson(same));
     try {
       const [{ reachBroker }, { attach }] = await Promise.all([
         import("./broker-client.ts"),
         import("./attached-process.ts"),
       ]);
-      const socket = await inTime(reachBroker(this.#options));
-      return await attach(socket, { type: "attach", key, program: whole, keepMs });
+      // The server itself must have most of the time if the broker hangs.
+      const shareMs = limitMs / 4;
+      const socket = await inTime(reachBroker(this.#options), Math.min(reachMs, shareMs));
+      const request = { type: "attach", key, program: whole, keepMs, surroundings: around, secrets } as const;
+      return await attach(socket, request, shareMs);
     } catch (error) {
       // That a program cannot be started is the same without the broker, and its reason is the one to show.
       if (isPlugboardError(error, "spawn-failed")) throw error;
@@ -89,11 +108,11 @@ function namedFiles(words: readonly string[], cwd: string): Record<string, unkno
 /** Starting the broker and waiting for others that start it must not use up the time that the server has. */
 const reachMs = 12_000;
 
-async function inTime(reaching: Promise<Socket>): Promise<Socket> {
+async function inTime(reaching: Promise<Socket>, ms: number): Promise<Socket> {
   let socket: Socket | undefined;
   await waitAtMost(
     reaching.then((reached) => (socket = reached)),
-    reachMs,
+    ms,
   );
   if (socket) return socket;
   void reaching.then(

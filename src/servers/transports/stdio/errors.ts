@@ -25,6 +25,12 @@ export function stdioErrors(server: string, stderr: StderrTail, redact = (text: 
     },
     outputClosed: () => lost("closed its output while it was still running"),
     inputClosed: () => lost("closed its input while it was still running"),
+    holderGone: () =>
+      new PlugboardError(
+        "connection-lost",
+        `The broker that holds the program of "${server}" is gone, and the program ends with it.${words()}`,
+        { server, data: { stderr: stderrEnd() } },
+      ),
     closed: () =>
       new PlugboardError("connection-lost", `The connection to "${server}" was closed.`, { server }),
     notStarted: () => new PlugboardError("connection-lost", `"${server}" has not been started.`, { server }),

@@ -143,7 +143,9 @@ export class StdioTransport implements Transport {
     // Watch the exit, not the end of stdout, which a grandchild may hold open. Earlier output is still read.
     void process.exited
       .then(() => waitFor(Promise.all([outputEnded, wordsEnded]), drainMs))
-      .then(() => this.#lose(this.#errors.exited(process.exit)));
+      .then(() =>
+        this.#lose(process.isCutOff ? this.#errors.holderGone() : this.#errors.exited(process.exit)),
+      );
   }
 
   /** True if another command could go on here. */
