@@ -12,8 +12,10 @@ export interface Definition {
   annotations: Record<string, unknown>;
   /** Absent for tools of ours. */
   server?: string;
-  /** True if somebody may be asked about a call. */
+  /** True if somebody may be asked about a call, as the rules are now. */
   mayAsk: boolean;
+  /** True if rules could ever want that. */
+  canAsk: boolean;
 }
 
 /** A tool that the model is not shown, and why. */
@@ -63,13 +65,15 @@ export class Definitions {
       annotations,
       server,
       mayAsk,
+      canAsk: true,
       ...(title && { title }),
     };
   }
 
   /** One of our three tools to find the others with. */
   ofMeta({ name, description, inputSchema, annotations = {} }: MetaTool): Definition {
-    return { name, description, schema: inputSchema, annotations, mayAsk: name === metaNames.call };
+    const calls = name === metaNames.call;
+    return { name, description, schema: inputSchema, annotations, mayAsk: calls, canAsk: calls };
   }
 
   /** True also for a server that is not there any more: nothing speaks for its words. */

@@ -23,6 +23,7 @@ export const readResultTool: Definition = {
   },
   annotations: { readOnlyHint: true },
   mayAsk: false,
+  canAsk: false,
 };
 
 /** Reads as the model asks. Throws what `view.result` throws. */
