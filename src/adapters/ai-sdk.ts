@@ -1,6 +1,7 @@
 import type * as Ai from "ai";
 import type { ModelMessage, Tool, ToolExecutionOptions, UserContent } from "ai";
 import type { SchemaTarget, View } from "../index.ts";
+import { canonicalJson } from "../lib/canonical.ts";
 import { AgentTools } from "./core/agent-tools.ts";
 import type { Definition, SetAside } from "./core/definition.ts";
 import { mentionParts, promptMessages } from "./core/messages.ts";
@@ -37,29 +38,36 @@ const sdk = { name: "ai", supported: /^7\./, install: "ai@7" };
 
 /**
  * A view's tools for the AI SDK. If the view has no `interact.approve`, the SDK asks about calls that the rules want
- * approved (`needsApproval`), and a call that was approved there is not asked about again.
+ * approved (`needsApproval`), and a call that was approved there is not asked about again. An answer counts once, for the
+ * tool and input that it is about; if it comes back to the same `aiSdkTools`, also only while the tool is defined alike.
  */
 export async function aiSdkTools(view: View, options: AiSdkOptions = {}): Promise<AiSdkTools> {
   const { jsonSchema } = options.sdk ?? (await loadSdk(sdk, () => import("ai")));
   const agent = await AgentTools.offer(view, options, { target: options.target ?? "openai", canGrow: true });
   const asksItself = view.canApprove;
   const tools: AiSdkTools["tools"] = {};
-  const add = ({ name, description, schema, title, server, mayAsk }: Definition): void => {
+  const add = ({ name, description, schema, title, server, canAsk }: Definition): void => {
     tools[name] = {
       type: "dynamic",
       description,
       ...(title && { title }),
       ...(server && { metadata: { server } }),
       inputSchema: jsonSchema(schema),
-      ...(mayAsk &&
+      ...(canAsk &&
         !asksItself && {
-          needsApproval: async (input: unknown) => (await agent.check(name, input)).outcome === "asked",
+          // The SDK also calls it about calls that were approved.
+          needsApproval: (input: unknown, { toolCallId, messages }: Execution) =>
+            agent.mustAsk(
+              name,
+              input,
+              wasApproved({ toolCallId, name, input }, messages) ? undefined : toolCallId,
+            ),
         }),
       execute: (input: unknown, { toolCallId, abortSignal, messages }: Execution) =>
         agent.call(name, input, {
           callId: toolCallId,
           signal: abortSignal,
-          isApproved: !asksItself && wasApproved(toolCallId, messages),
+          isApproved: !asksItself && wasApproved({ toolCallId, name, input }, messages),
         }),
       toModelOutput: ({ output }: { output: ModelResult }) => modelOutput(output),
     };
@@ -100,7 +108,9 @@ function userPart(part: ModelPart) {
   return { type: "file" as const, data: part.data, mediaType: part.mimeType };
 }
 
-type Execution = Pick<ToolExecutionOptions<unknown>, "toolCallId" | "abortSignal" | "messages">;
+type Execution = Pick<ToolExecutionOptions<unknown>, "toolCallId" | "messages"> & {
+  abortSignal?: AbortSignal;
+};
 type ModelOutput = Awaited<ReturnType<NonNullable<Tool["toModelOutput"]>>>;
 
 function modelOutput({ parts, isError }: ModelResult): ModelOutput {
@@ -116,22 +126,28 @@ function modelOutput({ parts, isError }: ModelResult): ModelOutput {
   };
 }
 
-/** True if the conversation says that a person approved this very call. */
-function wasApproved(toolCallId: string, messages: readonly ModelMessage[]): boolean {
+/** True if the conversation says that a person approved this very call, and has no result of it. */
+function wasApproved(
+  { toolCallId, name, input }: { toolCallId: string; name: string; input: unknown },
+  messages: readonly ModelMessage[],
+): boolean {
   const parts = messages.flatMap(({ content }) => (typeof content === "string" ? [] : (content as Part[])));
-  const asked = parts.findLast(
-    (part) => part.type === "tool-approval-request" && part.toolCallId === toolCallId,
-  );
-  if (!asked) return false;
+  const own = parts.filter((part) => part.toolCallId === toolCallId);
+  const call = own.findLast(({ type }) => type === "tool-call");
+  const isSame = call?.toolName === name && canonicalJson(call.input) === canonicalJson(input);
+  if (!isSame || own.indexOf(call) < own.findLastIndex(({ type }) => type === "tool-result")) return false;
+  const asked = own.findLast(({ type }) => type === "tool-approval-request");
   const answer = parts.findLast(
-    (part) => part.type === "tool-approval-response" && part.approvalId === asked.approvalId,
+    (part) => part.type === "tool-approval-response" && part.approvalId === asked?.approvalId,
   );
-  return answer?.approved === true;
+  return asked !== undefined && answer?.approved === true;
 }
 
 interface Part {
   type: string;
   toolCallId?: string;
+  toolName?: string;
+  input?: unknown;
   approvalId?: string;
   approved?: boolean;
 }

@@ -1,4 +1,4 @@
-import type { AgentInputItem, FunctionTool, HostedMCPTool, MCPServer } from "@openai/agents";
+import type { AgentInputItem, FunctionTool, HostedMCPTool, MCPServer, RunContext } from "@openai/agents";
 import type { View } from "../index.ts";
 import { AgentTools } from "./core/agent-tools.ts";
 import type { Definition, SetAside } from "./core/definition.ts";
@@ -33,7 +33,8 @@ const shape = { target: "openai", canGrow: true } as const;
 
 /**
  * A view's tools for the OpenAI Agents SDK. If the view has no `interact.approve`, calls that the rules want approved
- * become interruptions of the run, and one that was approved there is not asked about again.
+ * become interruptions of the run, and one that was approved there is not asked about again. Each answer counts for the
+ * call that it is about: `alwaysApprove` does not approve other calls, which fail then because nobody is asked.
  */
 export async function openAiAgentsTools(view: View, options: AgentOptions = {}): Promise<OpenAiAgentsTools> {
   const { tool } = await load();
@@ -49,15 +50,19 @@ export async function openAiAgentsTools(view: View, options: AgentOptions = {}):
       // Where there is a policy, the SDK also asks about broken JSON.
       ...(mayAsk &&
         !asksItself && {
-          needsApproval: async (_context: unknown, input: unknown) =>
-            (await agent.check(name, input)).outcome === "asked",
+          // The SDK also calls it about calls that were approved.
+          needsApproval: async (context: RunContext, input: unknown, callId?: string) =>
+            agent.mustAsk(name, input, isApproved(context, name, callId) ? undefined : callId),
         }),
       ...thrown(options),
       async execute(input, context, details) {
         const callId = details?.toolCall?.callId;
-        const isApproved =
-          !asksItself && callId !== undefined && context?.isToolApproved({ toolName: name, callId }) === true;
-        const result = await agent.call(name, input, { callId, signal: details?.signal, isApproved });
+        const result = await agent.call(name, input, {
+          callId,
+          signal: details?.signal,
+          isApproved: !asksItself && isApproved(context, name, callId),
+          isAboutMore: isApproved(context, name, crypto.randomUUID()),
+        });
         return outputOf(result) as never;
       },
     });
@@ -149,6 +154,14 @@ export async function openAiAgentsMentions(
 /** Exceptions that are wished for reach whoever runs the agent; otherwise the SDK would tell the model about them. */
 function thrown({ errors }: AgentOptions): { errorFunction?: null } {
   return errors === "throw" ? { errorFunction: null } : {};
+}
+
+function isApproved(
+  context: Pick<RunContext, "isToolApproved"> | undefined,
+  toolName: string,
+  callId: string | undefined,
+): boolean {
+  return callId !== undefined && context?.isToolApproved({ toolName, callId }) === true;
 }
 
 function outputOf(result: ModelResult): unknown {

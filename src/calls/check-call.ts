@@ -31,7 +31,10 @@ export async function checkCall(
   );
 }
 
-/** True if somebody may be asked about a call of the tool, depending on its arguments and on what is remembered. */
+/**
+ * True if somebody may be asked about a call of the tool, depending on its arguments, on what is remembered, and on
+ * annotations that its server can change.
+ */
 export function mayAsk(
   tool: ToolEntry,
   otherwise: NonNullable<SendOptions["approval"]>,
@@ -40,5 +43,5 @@ export function mayAsk(
   const fields = context.approvalFields(tool.server);
   if (looksAtArguments(tool, fields)) return true;
   const need = needOf({ tool, args: {} }, { fields, otherwise, context });
-  return typeof need === "object" && !("denied" in need);
+  return need === "harmless" || (typeof need === "object" && !("denied" in need));
 }

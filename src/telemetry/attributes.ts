@@ -1,7 +1,8 @@
 import type { Attributes } from "@opentelemetry/api";
 import type { ServedRequest, TracedPeer } from "../index.ts";
 import { isRecord } from "../lib/record.ts";
-import { hidden, looksSecretParameter } from "../lib/secret-words.ts";
+import type { Failed } from "./outcome.ts";
+import { shownUri } from "./safe-uri.ts";
 
 const longest = 256;
 
@@ -19,13 +20,39 @@ export function metricAttributes({ method, peer }: ServedRequest, target: string
   const attributes: Attributes = {};
   if (isCall) attributes["gen_ai.operation.name"] = "execute_tool";
   if (target !== undefined) attributes[isCall ? "gen_ai.tool.name" : "gen_ai.prompt.name"] = target;
-  attributes["mcp.method.name"] = method.slice(0, longest);
+  attributes["mcp.method.name"] = methods.has(method) ? method : "_OTHER";
   return addPeer(attributes, peer);
+}
+
+/** Clients and extensions can have others, which must not become series of a metric. */
+const methods: ReadonlySet<string> = new Set(
+  [
+    [
+      "initialize",
+      "ping",
+      "server/discover",
+      "completion/complete",
+      "logging/setLevel",
+      "subscriptions/listen",
+    ],
+    ["tools/list", "tools/call", "prompts/list", "prompts/get", "resources/list", "resources/read"],
+    ["resources/templates/list", "resources/subscribe", "resources/unsubscribe"],
+    ["tasks/get", "tasks/result", "tasks/list", "tasks/cancel", "tasks/update"],
+    ["roots/list", "elicitation/create", "sampling/createMessage"],
+  ].flat(),
+);
+
+/** The name of a request's method, however it is called. */
+export function methodOf({ method }: ServedRequest): string {
+  return method.slice(0, longest);
 }
 
 /** What tells one request from another: for its span only. */
 export function spanAttributes({ id, method, params, peer }: ServedRequest): Attributes {
-  const attributes: Attributes = { "jsonrpc.request.id": String(id).slice(0, longest) };
+  const attributes: Attributes = {
+    "jsonrpc.request.id": String(id).slice(0, longest),
+    "mcp.method.name": method.slice(0, longest),
+  };
   if (peer.sessionId !== undefined) attributes["mcp.session.id"] = peer.sessionId;
   if (method.startsWith("resources/") && typeof params["uri"] === "string")
     attributes["mcp.resource.uri"] = shownUri(params["uri"]);
@@ -50,8 +77,27 @@ function addPeer(attributes: Attributes, { transport, version, url }: TracedPeer
   return attributes;
 }
 
+/** The attributes of a failed request for metrics: what a client or a server made up becomes no series. */
+export function failedAttributes(attributes: Attributes, { type, code }: Failed): Attributes {
+  if (code === undefined) return { ...attributes, "error.type": type };
+  const known = knownCodes.has(code) ? code : "_OTHER";
+  return {
+    ...withoutUnknown(attributes, code),
+    "error.type": known,
+    "rpc.response.status_code": known,
+  };
+}
+
+/** Of JSON-RPC, MCP and its SDKs. */
+const knownCodes: ReadonlySet<string> = new Set(
+  [
+    -32_700, -32_600, -32_601, -32_602, -32_603, -32_000, -32_001, -32_002, -32_003, -32_004, -32_020,
+    -32_021, -32_022, -32_042, -32_800,
+  ].map(String),
+);
+
 /** A client may ask for anything; what there is not must not become one more series of a metric. */
-export function withoutUnknown(attributes: Attributes, code: string | undefined): Attributes {
+function withoutUnknown(attributes: Attributes, code: string | undefined): Attributes {
   if (code !== "-32601" && code !== "-32602") return attributes;
   const { "gen_ai.tool.name": _tool, "gen_ai.prompt.name": _prompt, ...rest } = attributes;
   return code === "-32601" ? { ...rest, "mcp.method.name": "_OTHER" } : rest;
@@ -67,17 +113,3 @@ function promptOf(method: string, params: ServedRequest["params"]): string | und
 function nameIn({ name }: Readonly<Record<string, unknown>>): string | undefined {
   return typeof name === "string" ? name.slice(0, longest) : undefined;
 }
-
-/** A URI without credentials: some resources are links that are signed, or contain a login. */
-function shownUri(uri: string): string {
-  const url = uri.length <= longestUri ? URL.parse(uri) : undefined;
-  const secret = url ? [...url.searchParams.keys()].filter(looksSecretParameter) : [];
-  if (url && (url.password !== "" || secret.length > 0)) {
-    url.password = "";
-    for (const name of secret) url.searchParams.set(name, hidden);
-    return url.href;
-  }
-  return uri.slice(0, longestUri);
-}
-
-const longestUri = 1_024;

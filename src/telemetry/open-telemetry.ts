@@ -2,7 +2,14 @@ import type * as api from "@opentelemetry/api";
 import type { Context, Histogram, Span, SpanContext, Tracer } from "@opentelemetry/api";
 import { version } from "../index.ts";
 import type { SentRequest, SentSpan, ServedRequest, Telemetry, TracedAnswer, TracedPeer } from "../index.ts";
-import { metricAttributes, peerAttributes, spanAttributes, targetOf, withoutUnknown } from "./attributes.ts";
+import {
+  failedAttributes,
+  methodOf,
+  metricAttributes,
+  peerAttributes,
+  spanAttributes,
+  targetOf,
+} from "./attributes.ts";
 import { failureIn, failureOf, resultOf } from "./outcome.ts";
 import type { Failed } from "./outcome.ts";
 import { TraceContext } from "./trace-context.ts";
@@ -102,7 +109,7 @@ export class OpenTelemetry implements Telemetry {
     const isCall = method === "tools/call" && span.isRecording();
     if (isCall && this.#options.arguments)
       span.setAttribute("gen_ai.tool.call.arguments", shown(params["arguments"] ?? {}));
-    const isTold = this.#options.propagate?.(server) ?? true;
+    const isTold = quietly(() => this.#isTold(server)) ?? false;
     return {
       meta: isTold ? this.#traces.inject(trace.setSpan(parent, span)) : undefined,
       answered: (answer) =>
@@ -115,6 +122,14 @@ export class OpenTelemetry implements Telemetry {
         }),
       failed: (error) => end(() => failureOf(error)),
     };
+  }
+
+  /** Only a plain true counts: a promise comes too late. */
+  #isTold(server: string): boolean {
+    const { propagate } = this.#options;
+    const answer: unknown = propagate ? propagate(server) : true;
+    if (answer instanceof Promise) answer.catch(() => undefined);
+    return answer === true;
   }
 
   #served(request: ServedRequest): { context: Context; end: End } {
@@ -140,7 +155,7 @@ export class OpenTelemetry implements Telemetry {
     const target = targetOf(request);
     const few = metricAttributes(request, target);
     const span = this.#tracer.startSpan(
-      target === undefined ? String(few["mcp.method.name"]) : `${request.method} ${target}`,
+      target === undefined ? methodOf(request) : `${request.method} ${target}`,
       {
         kind: side === "client" ? SpanKind.CLIENT : SpanKind.SERVER,
         attributes: few,
@@ -164,7 +179,7 @@ export class OpenTelemetry implements Telemetry {
         span.setAttributes(errors);
         span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
         span.end();
-        this.#operations[side].record(secondsSince(startedAt), { ...withoutUnknown(few, code), ...errors });
+        this.#operations[side].record(secondsSince(startedAt), failedAttributes(few, failed));
       });
     return { span, end };
   }

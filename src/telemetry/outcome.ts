@@ -1,6 +1,7 @@
 import { isPlugboardError } from "../index.ts";
 import type { TracedAnswer } from "../index.ts";
 import { jsonMembers } from "../lib/json-members.ts";
+import { shownMessage } from "./safe-uri.ts";
 
 /** Why a request failed, in the words of the conventions. */
 export interface Failed {
@@ -16,15 +17,15 @@ const longest = 512;
 /** Undefined if the request succeeded. */
 export function failureIn(answer: TracedAnswer): Failed | undefined {
   if ("error" in answer) {
-    const code = String(answer.error.code);
-    return { type: code, code, message: answer.error.message.slice(0, longest) };
+    const code = String(answer.error.code).slice(0, 32);
+    return { type: code, code, message: shownMessage(answer.error.message, longest) };
   }
   return isToolError(answer) ? { type: "tool_error" } : undefined;
 }
 
 export function failureOf(error: unknown): Failed {
   if (!isPlugboardError(error)) return { type: "_OTHER" };
-  return { type: error.code, message: error.message.slice(0, longest) };
+  return { type: error.code, message: shownMessage(error.message, longest) };
 }
 
 function isToolError(answer: Exclude<TracedAnswer, { error: unknown }>): boolean {

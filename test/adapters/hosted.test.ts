@@ -54,6 +54,10 @@ describe("M64 a public server that the provider calls by itself", () => {
     ["https://[::1]/mcp", "not a public address"],
     ["https://[::ffff:192.168.0.1]/mcp", "not a public address"],
     ["https://wiki.internal/mcp", "not a public address"],
+    ["https://localhost./mcp", "not a public address"],
+    ["https://[64:ff9b::7f00:1]/mcp", "not a public address"],
+    ["https://printer.localdomain/mcp", "not a public address"],
+    ["https://mcp.example.com/mcp?api_key=secret", "looks like a credential"],
     ["https://me:secret@mcp.example.com/", "has a password"],
     ["https://${HOST}/mcp", "filled in here"],
   ])("is refused at %s, which the provider cannot or must not reach", async (written, why) => {
@@ -64,6 +68,14 @@ describe("M64 a public server that the provider calls by itself", () => {
       message: expect.stringContaining(why),
     });
     await expect(failed).rejects.not.toThrow("secret");
+  });
+
+  it("is refused at a configured URL with a query, unless it is passed", async () => {
+    await using fake = await openFake({});
+    await using hub = await openHub({ it: { url: `${url}?tenant=1` }, near: { url: fake.url } }, { env: {} });
+    await expect(openAiHostedServer(hub, "it")).rejects.toThrow("has a query");
+    const passed = await openAiHostedServer(hub, "near", { url: `${url}?tenant=1` });
+    expect(passed.server_url).toBe(`${url}?tenant=1`);
   });
 
   it("is refused where it is a program or untrusted", async () => {

@@ -140,6 +140,43 @@ describe("M65 metrics", () => {
   });
 });
 
+describe("M65 what servers and programs do wrong", () => {
+  const peer = { transport: "memory" as const, version: undefined, sessionId: undefined };
+  const request = (method: string) => ({ id: 1, method, params: {}, peer, server: "it", shown: String });
+
+  it("an error code that a server made up becomes no series", async () => {
+    await using watched = await openWatched([]);
+    const telemetry = await openTelemetry();
+    for (const code of [-31_001, -31_002, -32_603]) {
+      const { answered } = telemetry.sent(request(`made-up/${code}`));
+      answered({ error: { code, message: "no" } });
+      expect(watched.span("CLIENT", `made-up/${code}`).attributes["error.type"]).toBe(String(code));
+    }
+    const histograms = await watched.histograms();
+    const sent = histograms.find(({ name }) => name === "mcp.client.operation.duration");
+    const types = sent?.points.map(({ attributes }) => attributes["error.type"]);
+    expect(types).toEqual(["_OTHER", "-32603"]);
+    expect(JSON.stringify(sent)).not.toContain("made-up");
+  });
+
+  it.each([
+    [
+      "throws",
+      () => {
+        throw new Error("broken");
+      },
+    ],
+    ["is asynchronous", (async () => Promise.reject(new Error("broken"))) as never],
+  ])("a server is not told the trace if `propagate` %s, and the span is there", async (_, propagate) => {
+    await using watched = await openWatched([]);
+    const telemetry = await openTelemetry({ propagate });
+    const { meta, answered } = telemetry.sent(request("ping"));
+    answered({ result: {} });
+    expect(meta).toBeUndefined();
+    expect(watched.span("CLIENT", "ping").attributes["plugboard.server"]).toBe("it");
+  });
+});
+
 describe("M65 arguments and results", () => {
   const key = "sk-a-key-that-nobody-may-see";
   const entry = { env: { API_KEY: key } };
@@ -173,11 +210,20 @@ describe("M65 arguments and results", () => {
     expect(last?.attributes["gen_ai.tool.call.result"]).toContain("(hidden)");
   });
 
-  it("a resource's URI is recorded without its credentials", async () => {
+  it.each([
+    ["https://me:secret@host/file?token=secret&page=2", "https://host/file?token=(hidden)&page=2"],
+    ["https://secret@host/file", "https://host/file"],
+    ["https://host/file#access_token=secret", "https://host/file"],
+    [`https://me:secret@host/file?a=secret&b=${"x".repeat(2_000)}`, "https://host/file"],
+    ["db:x?q=1&api%5Fkey=secret", "db:x?q=1&api%5Fkey=(hidden)"],
+    ["fake://a/b?page=2", "fake://a/b?page=2"],
+  ])("a resource's URI is recorded without its credentials: %s", async (uri, shown) => {
     await using watched = await openWatched(["legacy-stdio"]);
-    const uri = "https://me:secret@host/file?token=abc&page=2";
     await watched.scene.hub.readResource("legacy-stdio", uri).catch(() => undefined);
-    const { attributes } = watched.span("CLIENT", "resources/read");
-    expect(attributes["mcp.resource.uri"]).toBe("https://me@host/file?token=%28hidden%29&page=2");
+    expect(watched.span("CLIENT", "resources/read").attributes["mcp.resource.uri"]).toBe(shown);
+    const client = await watched.scene.client("modern-http");
+    await client.request("resources/read", { uri }).answer;
+    const { status } = watched.span("SERVER", "resources/read");
+    expect(status.message).not.toContain("secret");
   });
 });

@@ -1,6 +1,5 @@
 import { innerCall, isMetaName, isPlugboardError, metaNames } from "../../index.ts";
 import type {
-  CallCheck,
   CallOptions,
   CallResult,
   Deferral,
@@ -12,9 +11,10 @@ import type {
   View,
 } from "../../index.ts";
 import { parseArguments } from "./arguments.ts";
+import { AskedCalls, printOf } from "./asked-calls.ts";
 import { Definitions } from "./definition.ts";
 import type { Definition, SetAside } from "./definition.ts";
-import { failureText } from "./failure.ts";
+import { failureText, unexpectedText } from "./failure.ts";
 import type { AgentOptions, CallContext } from "./options.ts";
 import { fromOutside, partsFromOutside, saidByStrangers } from "./outside.ts";
 import { failed, modelParts, modelResult } from "./parts.ts";
@@ -48,6 +48,7 @@ export class AgentTools {
   readonly #known: Map<string, Definition>;
   /** The ids of tools that were added because the model found them. */
   readonly #found = new Set<string>();
+  readonly #asked = new AskedCalls();
 
   private constructor(view: View, options: AgentOptions, shape: Shape, made: Definitions, offer: Offer) {
     this.#view = view;
@@ -98,39 +99,63 @@ export class AgentTools {
       if (this.deferral.deferred && isMetaName(name)) return await this.#callMeta(name, args, context);
       return await this.#callTool(name, args, context);
     } catch (error) {
-      if (this.#options.errors === "throw" || !isPlugboardError(error)) throw error;
-      return failed(this.#failureText(error));
+      if (this.#options.errors === "throw") throw error;
+      // One call of several must not lose the results of the others, whatever is wrong.
+      return failed(isPlugboardError(error) ? this.#failureText(error) : unexpectedText(error));
     }
   }
 
-  /** What a call would meet: asks nobody. A call that cannot be made at all meets its own error, not a question. */
-  async check(name: string, given: unknown, signal?: AbortSignal): Promise<CallCheck> {
+  /**
+   * True if somebody has to be asked about a call. With `callId`, what they are asked about is remembered: only that is
+   * approved by their answer. A call that cannot be made at all meets its own error, not a question.
+   */
+  async mustAsk(name: string, given: unknown, callId?: string, signal?: AbortSignal): Promise<boolean> {
     try {
       const args = parseArguments(name, given);
       const { approval } = this.#options;
-      if (name === readResultName) return { outcome: "approved" };
-      if (!this.deferral.deferred || !isMetaName(name))
-        return await this.#view.checkCall(name, args, { approval, signal });
-      if (name !== metaNames.call) return { outcome: "approved" };
-      const inner = innerCall(args);
-      const { id } = await (await this.#meta()).find(inner.name, signal);
-      return await this.#view.checkCall(id, inner.arguments, { approval, signal });
+      const isMeta = this.deferral.deferred && isMetaName(name);
+      if (name === readResultName || (isMeta && name !== metaNames.call)) return false;
+      const asked = isMeta ? innerCall(args) : { name, arguments: args };
+      const tool = await (await this.#meta()).find(asked.name, signal);
+      const { outcome } = await this.#view.checkCall(tool.id, asked.arguments, { approval, signal });
+      if (outcome !== "asked") return false;
+      if (callId !== undefined) this.#asked.remember(callId, printOf(tool, asked.arguments));
+      return true;
     } catch (error) {
       if (!isPlugboardError(error)) throw error;
-      return { outcome: "approved" };
+      return false;
     }
   }
 
   async #callTool(name: string, args: Record<string, unknown>, context: CallContext): Promise<ModelResult> {
-    const { approval } = this.#options;
-    const options = { ...this.#callOptions(name, context), approval };
     // A name that is not offered can be one that was found; another gets similar names.
     const known = this.#known.get(name)?.server;
     const { id, server } =
       known === undefined
         ? await (await this.#meta()).find(name, context.signal)
         : { id: name, server: known };
+    const { approval } = this.#options;
+    const approve = context.isApproved ? await this.#approved(id, args, context) : undefined;
+    const options = { ...this.#callOptions(name, context), approval, ...(approve && { approve }) };
     return this.#presented(await this.#view.callTool(id, args, options), server);
+  }
+
+  /** Allows exactly the call that somebody approved; undefined if that was another one, or was made already. */
+  async #approved(
+    id: string,
+    args: Record<string, unknown>,
+    { callId, isAboutMore, signal }: CallContext,
+  ): Promise<CallOptions["approve"]> {
+    const asked = callId === undefined ? "unknown" : this.#asked.use(callId);
+    if (asked === "unknown" && isAboutMore) return undefined;
+    const isAsAsked = async () =>
+      asked === "unknown" || asked.print === printOf(await this.#view.findTool(id, { signal }), args);
+    if (!(await isAsAsked())) return undefined;
+    // The definition may change until the question comes.
+    return async ({ toolId }) =>
+      toolId === id && (await isAsAsked())
+        ? { decision: "allow" }
+        : { decision: "deny", reason: "the tool has changed since the call was approved" };
   }
 
   async #callMeta(name: MetaName, args: Record<string, unknown>, context: CallContext): Promise<ModelResult> {
@@ -158,7 +183,9 @@ export class AgentTools {
       return await this.#callTool(tool.id, inner.arguments, context);
     } catch (error) {
       if (!isPlugboardError(error, "arguments-invalid") || this.#options.errors === "throw") throw error;
-      return failed(`${this.#failureText(error)}\n${meta.schema(tool)}`);
+      const schema = meta.schema(tool);
+      const said = this.#made.isUntrusted(tool.server) ? fromOutside(tool.server, schema) : schema;
+      return failed(`${this.#failureText(error)}\n${said}`);
     }
   }
 
@@ -208,12 +235,17 @@ export class AgentTools {
     return failureText(error, isStranger ? server : undefined);
   }
 
-  #callOptions(tool: string, { signal, isApproved, callId }: CallContext): CallOptions {
+  #callOptions(tool: string, { signal, callId }: CallContext): CallOptions {
     const { onProgress } = this.#options;
     return {
       signal,
-      ...(onProgress && { onProgress: (progress) => onProgress(progress, { tool, callId }) }),
-      ...(isApproved && { approve: async () => ({ decision: "allow" }) }),
+      ...(onProgress && {
+        onProgress: (progress) => {
+          const heard: unknown = onProgress(progress, { tool, callId });
+          // What a listener does wrong is not the call's failure.
+          if (heard instanceof Promise) heard.catch(() => undefined);
+        },
+      }),
     };
   }
 }

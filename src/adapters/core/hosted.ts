@@ -1,6 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import { PlugboardError } from "../../index.ts";
 import type { View } from "../../index.ts";
+import { looksSecretParameter } from "../../lib/secret-words.ts";
 
 /** How a provider is told about a server that it calls by itself. */
 export interface HostedOptions {
@@ -32,7 +33,7 @@ export async function hostedServer(
   options: HostedOptions,
 ): Promise<HostedServer> {
   const url = options.url ?? view.writtenUrl(server);
-  const problem = problemOf(url, view.isUntrusted(server));
+  const problem = problemOf(url, view.isUntrusted(server), options.url !== undefined);
   if (url === undefined || problem !== undefined)
     throw new PlugboardError(
       "usage-invalid",
@@ -63,21 +64,24 @@ export async function hostedServer(
   };
 }
 
-function problemOf(url: string | undefined, isUntrusted: boolean): string | undefined {
+function problemOf(url: string | undefined, isUntrusted: boolean, isPassed: boolean): string | undefined {
   if (isUntrusted) return "it is untrusted, and its results could not be marked as data";
   if (url === undefined) return "it is not a remote server";
   if (url.includes("${")) return "its URL has values that are filled in here; pass `url`";
   const parsed = URL.parse(url);
   if (parsed?.protocol !== "https:") return "its URL is not https";
   if (parsed.username !== "" || parsed.password !== "") return "its URL has a password";
+  if ([...parsed.searchParams.keys()].some(looksSecretParameter))
+    return "its URL has a parameter that looks like a credential";
+  if (!isPassed && parsed.search !== "") return "its URL has a query; pass `url` if the provider may know it";
   return isPublicHost(parsed.hostname) ? undefined : `${parsed.hostname} is not a public address`;
 }
 
 function isPublicHost(host: string): boolean {
-  const plain = host.replaceAll(/^\[|\]$/g, "");
+  const plain = host.replaceAll(/^\[|\]$/g, "").replace(/\.$/, "");
   const version = isIP(plain);
   if (version > 0) return !privateRanges().check(plain, version === 6 ? "ipv6" : "ipv4");
-  return plain.includes(".") && !/\.(localhost|local|internal|lan|home\.arpa|test)\.?$/i.test(plain);
+  return plain.includes(".") && !/\.(localhost|localdomain|local|internal|lan|home\.arpa|test)$/i.test(plain);
 }
 
 function privateRanges(): BlockList {
@@ -100,6 +104,8 @@ function privateRanges(): BlockList {
     ["fe80::", 10],
     ["ff00::", 8],
     ["::ffff:0:0", 96],
+    ["64:ff9b::", 96],
+    ["64:ff9b:1::", 48],
   ] as const)
     ranges.addSubnet(address, bits, "ipv6");
   return ranges;

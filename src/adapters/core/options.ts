@@ -23,6 +23,8 @@ export interface AgentOptions {
 export interface CallContext {
   callId?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Somebody has approved this very call elsewhere, and is not asked again. */
+  /** Somebody has approved the call elsewhere. That counts once, and only for what they were asked about. */
   isApproved?: boolean | undefined;
+  /** The approval may be about more than this call: it counts only if this agent asked about it. */
+  isAboutMore?: boolean | undefined;
 }
