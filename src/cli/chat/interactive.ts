@@ -1,5 +1,4 @@
 import type { Hub } from "../../index.ts";
-import type { Ask } from "../terminal/ask.ts";
 import { painter, safe } from "../terminal/print.ts";
 import { reportError } from "../terminal/report.ts";
 import { whenAborted } from "../terminal/signals.ts";
@@ -11,6 +10,7 @@ import type { Conversations } from "./conversations.ts";
 import { hostOf } from "./endpoint.ts";
 import { LineEditor } from "./line-editor.ts";
 import { isTrouble } from "./mcp-screen.ts";
+import { menuTerminal } from "./menus.ts";
 import { isPromptLine } from "./prompt-line.ts";
 import type { Questions } from "./questions.ts";
 import { TurnScreen, noticeText } from "./screen/turn-screen.ts";
@@ -160,31 +160,9 @@ class Interactive {
     return undefined;
   }
 
-  /** The terminal for menus: the editor has the keys between their questions, so Ctrl-C cancels. */
+  /** The editor has the keys between the questions of a menu, so Ctrl-C cancels. */
   get #menus(): Terminal {
-    const { terminal } = this.#options;
-    const { ask } = terminal;
-    if (!ask) return terminal;
-    const shown =
-      <A extends unknown[], T>(question: (...given: A) => Promise<T>) =>
-      async (...given: A): Promise<T> => {
-        this.#setAsking(true);
-        try {
-          return await question(...given);
-        } finally {
-          this.#setAsking(false);
-        }
-      };
-    const { say, text, password, confirm, choose, chooseMany } = ask;
-    const quiet: Ask = {
-      say,
-      text: shown(text),
-      password: shown(password),
-      confirm: shown(confirm),
-      choose: shown(choose),
-      chooseMany: shown(chooseMany),
-    };
-    return Object.create(terminal, { ask: { value: quiet } }) as Terminal;
+    return menuTerminal(this.#options.terminal, (isAsking) => this.#setAsking(isAsking));
   }
 
   /** Runs a turn or a command that Ctrl-C cancels; a second one leaves. Whatever it asked is gone from the screen after it. */
