@@ -72,6 +72,9 @@ describe("M45 a server that stays for the next command", () => {
     const { code, out, err } = await sandbox.cli(["stop", "counting", "nobody"]);
     expect({ code, out }).toEqual({ code: 4, out: `Ended counting (process ${pid}).\n` });
     expect(err).toContain("nobody");
+    const again = Number(await call("pid"));
+    const { json } = await sandbox.cli(["stop", "counting", "nobody", "--json"]);
+    expect(json["error"]).toMatchObject({ code: "server-unknown", data: { ended: [{ pid: again }] } });
   });
 
   it("ends when nobody used it for that long, and the broker with it", async () => {

@@ -53,6 +53,7 @@ describe("M25 a warm server is never an orphan", () => {
     expect(code).toBe(5);
     expect(`${out}${err}`).toMatch(/connection-lost/);
     expect(`${out}${err}`).toContain('The broker that holds the program of \\"counting\\" is gone');
+    await scene.call("pid");
   });
 
   it("ends if the command that uses it is killed", async () => {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { PlugboardError } from "../../index.ts";
+import { PlugboardError, isPlugboardError } from "../../index.ts";
 import type { WarmProcess, Workspace } from "../../index.ts";
 import { json, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -18,7 +18,11 @@ export function command(terminal: Terminal): Command {
         const { processes, unanswered } = await workspace.warm.stop(names.length > 0 ? names : undefined);
         const problem =
           unanswered.length > 0 ? silent(unanswered) : await mistake(names, processes, workspace);
-        if (!problem || processes.length > 0) report(processes, options, terminal);
+        const done = outcome(processes);
+        // One JSON document, also if something went wrong.
+        if (problem && options.json) throw problem.with({ data: { ...problem.data, ...done } });
+        if (options.json) return terminal.out(json(done));
+        if (!problem || processes.length > 0) report(done, terminal);
         if (problem) throw problem;
       }),
     );
@@ -29,7 +33,7 @@ async function mistake(
   names: readonly string[],
   processes: readonly WarmProcess[],
   workspace: Workspace,
-): Promise<Error | undefined> {
+): Promise<PlugboardError | undefined> {
   const unknown = names.filter((name) => !processes.some(({ server }) => server === name));
   if (unknown.length === 0) return undefined;
   try {
@@ -37,7 +41,8 @@ async function mistake(
     for (const name of unknown) workspace.require(config, name);
     return undefined;
   } catch (error) {
-    return error as Error;
+    if (isPlugboardError(error)) return error;
+    throw error;
   }
 }
 
@@ -47,11 +52,15 @@ function silent(sentences: readonly string[]): PlugboardError {
   });
 }
 
-function report(processes: readonly WarmProcess[], options: CommonOptions, { out }: Terminal): void {
-  const ended = processes.filter(({ state }) => state !== "in-use");
-  const inUse = processes.filter(({ state }) => state === "in-use");
-  if (options.json) return out(json({ ended: ended.map(shown), inUse: inUse.map(shown) }));
-  if (processes.length === 0) return out("No server is warm.\n");
+function outcome(processes: readonly WarmProcess[]) {
+  return {
+    ended: processes.filter(({ state }) => state !== "in-use").map(shown),
+    inUse: processes.filter(({ state }) => state === "in-use").map(shown),
+  };
+}
+
+function report({ ended, inUse }: ReturnType<typeof outcome>, { out }: Terminal): void {
+  if (ended.length + inUse.length === 0) return out("No server is warm.\n");
   for (const { server, pid } of ended) out(`Ended ${safe(server)} (process ${pid}).\n`);
   for (const { server, pid } of inUse)
     out(`${safe(server)} (process ${pid}) is in use and ends with the command that uses it.\n`);
