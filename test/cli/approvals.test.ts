@@ -187,7 +187,9 @@ describe("M60 approvals on the command line", () => {
     await box.cli(call, { forms: ["always"] });
     const after = await box.cli(["explain", "write_file"]);
     expect(after.out).toMatch(/a call is not asked about, because an earlier answer allows it \(a_\w{16}\)/);
-    expect(after.out).toMatch(/answered always \(a_\w{16}, .*\): write_file of "files" with any arguments\n/);
+    expect(after.out).toMatch(
+      /answered  always \(a_\w{16}, .*\): write_file of "files" with any arguments\n/,
+    );
     expect((await box.cli(["explain", "write_file", "--json"])).json).toMatchObject({
       approval: {
         outcome: "approved",

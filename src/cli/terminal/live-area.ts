@@ -71,10 +71,9 @@ export class LiveArea {
 
   draw(lines: Line[]): void {
     const { columns, rows } = this.#terminal;
-    // Some terminals wrap a line of full width, and lines that scrolled off the top cannot be redrawn. The first row stays
-    // free: tmux keeps a copy of a screen that is cleared from there.
+    // Some terminals wrap a line of full width, and lines that scrolled off the top cannot be redrawn.
     const width = Math.max(1, columns - 1);
-    const room = Math.max(1, rows - 2);
+    const room = Math.max(1, rows - 1);
     const hidden = lines.length - room;
     const fitting: Line[] =
       hidden > 0 ? [...lines.slice(0, room - 1), [{ text: `… ${hidden + 1} more lines` }]] : lines;
@@ -88,7 +87,10 @@ export class LiveArea {
     if (key === this.#shown) return;
     const up = this.#height(columns, rows);
     const back = up > 0 ? `\u001b[${up}A\r` : "\r";
-    this.#terminal.draw(this.#stream, `${this.#isOpen ? "" : hideCursor}${back}${text}${clearToScreenEnd}`);
+    // Lines that are not needed any more are cleared one by one: tmux keeps a copy of a screen that is cleared from its top.
+    const left = Math.max(0, up - cut.length);
+    const rest = `${clearToLineEnd}\n`.repeat(left) + clearToScreenEnd + (left > 0 ? `\u001b[${left}A` : "");
+    this.#terminal.draw(this.#stream, `${this.#isOpen ? "" : hideCursor}${back}${text}${rest}`);
     this.#isOpen = true;
     this.#shown = key;
     this.#widths = cut.map((line) => line.reduce((sum, piece) => sum + displayWidth(piece.text), 0));
