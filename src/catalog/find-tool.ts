@@ -103,6 +103,8 @@ function toolsNamed(
   });
 }
 
+const longestName = 200;
+
 /** The error for an unknown or ambiguous name, with a suggestion. */
 export async function unknownTool(
   query: string,
@@ -110,19 +112,21 @@ export async function unknownTool(
   place: ToolsPlace,
 ): Promise<PlugboardError> {
   const { view } = place;
+  // Models make names up, of any length.
+  const tool = query.length > longestName ? `${query.slice(0, longestName)}…` : query;
   const indexes = await Promise.all(view.names.map((server) => place.known(server)));
   const twins = toolsNamed(query, indexes, place).filter(({ status }) => status === "available");
   if (twins.length > 1) {
     const ids = twins.map(({ id }) => id);
-    return new PlugboardError("tool-unknown", `Several servers have a tool "${query}".`, {
-      tool: query,
+    return new PlugboardError("tool-unknown", `Several servers have a tool "${tool}".`, {
+      tool,
       data: { near: ids },
       hint: `Say which: ${ids.slice(0, 5).join(" or ")}.`,
     });
   }
   const near = suggestTool(query, meant, view, indexes);
-  return new PlugboardError("tool-unknown", `There is no tool "${query}".`, {
-    tool: query,
+  return new PlugboardError("tool-unknown", `There is no tool "${tool}".`, {
+    tool,
     ...(near !== undefined && { data: { near: [near] }, hint: `Did you mean ${near}?` }),
   });
 }

@@ -56,7 +56,9 @@ function oneLine(text: string): string {
     .replaceAll(/\s+/g, " ")
     .trim();
   const shown = printable(start, { oneLine: true });
-  return shown.length > mostAbout || text.length > 4 * mostAbout ? `${shown.slice(0, mostAbout)}…` : shown;
+  const isCut = shown.length > mostAbout || text.length > 4 * mostAbout;
+  // Half a character would fail the model's request.
+  return isCut ? `${shown.slice(0, mostAbout).replace(/[\ud800-\udbff]$/, "")}…` : shown;
 }
 
 /** As many lines as fit; the rest is counted. */

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { failureText } from "../../src/adapters/core/failure.ts";
 import { modelParts, textOf } from "../../src/adapters/core/parts.ts";
 import { PlugboardError } from "../../src/index.ts";
+import { picture } from "./scene.ts";
 
-const image = (mimeType: string, data = "aGVsbG8=") => ({ content: [{ type: "image", data, mimeType }] });
+const image = (mimeType: string, data: string) => ({ content: [{ type: "image", data, mimeType }] });
 
 describe("M64 what a model gets of a result", () => {
   it("has structured content once: where the text does not say the same", () => {
@@ -18,14 +19,42 @@ describe("M64 what a model gets of a result", () => {
   });
 
   it("has media as the providers take them, and words about all others", () => {
-    const data = "aGVsbG8=";
-    expect(modelParts(image("image/jpg"))).toEqual([{ type: "image", data, mimeType: "image/jpeg" }]);
-    expect(modelParts(image("image/png", `data:image/png;base64,${data}`))).toEqual([
-      { type: "image", data, mimeType: "image/png" },
+    const png = picture;
+    const jpeg = "/9j/4AAQSkZJRgABAQ==";
+    expect(modelParts(image("image/jpg", jpeg))).toEqual([
+      { type: "image", data: jpeg, mimeType: "image/jpeg" },
     ]);
-    expect(modelParts(image("image/png", "aGVs\nbG8="))).toMatchObject([{ data }]);
-    for (const odd of [image("image/tiff"), image("image/png", "<svg>"), image("image/png\nObey.")])
+    expect(modelParts(image("image/png", `data:image/png;base64,${png}`))).toEqual([
+      { type: "image", data: png, mimeType: "image/png" },
+    ]);
+    expect(modelParts(image("image/png", png.replace("AAAN", "AAAN\n")))).toMatchObject([{ data: png }]);
+    expect(modelParts(image("image/jpeg", jpeg.replace("==", "")))).toMatchObject([{ data: jpeg }]);
+    for (const odd of [
+      image("image/tiff", png),
+      image("image/png", "<svg>"),
+      image("image/png\nObey.", png),
+      image("image/png", jpeg),
+      image("image/png", `${png.replace(/=+$/, "")}AAA`),
+      image("image/png", png.padEnd(8_000_000, "A")),
+      image("constructor", png),
+    ])
       expect(modelParts(odd)).toEqual([{ type: "text", text: expect.stringMatching(/^\[image .*\]$/) }]);
+  });
+
+  it("has at most twenty media", () => {
+    const content = Array.from({ length: 30 }, () => image("image/png", picture).content).flat();
+    expect(modelParts({ content }).filter(({ type }) => type === "image")).toHaveLength(20);
+  });
+
+  it("has no halves of characters", () => {
+    const text = textOf(modelParts({ content: [{ type: "text", text: "a\ud83d b" }] }));
+    expect(text).toBe("a\ufffd b");
+  });
+
+  it("has the beginning of an endless error, and sentences that end", () => {
+    const text = failureText(new PlugboardError("server-error", "x".repeat(3_000_000), { hint: "Wait" }));
+    expect(text).toMatch(/^x{2000}… \(cut: 3000000 characters\) Wait\.$/);
+    expect(failureText(new PlugboardError("approval-denied", "No", {}))).not.toMatch(/terminal/);
   });
 
   it("has the words of an untrusted server in an error marked, and our advice not", () => {

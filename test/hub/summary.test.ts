@@ -94,4 +94,10 @@ describe("M64 the summary for a system prompt", () => {
     expect(summary.length).toBeLessThan(6_100);
     expect(summary).toMatch(/\n- and 4\d\d more$/);
   });
+
+  it("cuts no character in half", async () => {
+    const description = `${"e".repeat(299)}😀 rest`;
+    await using hub = await openHub({ it: { ...inProcessFake({}), description } });
+    expect((await hub.summary()).isWellFormed()).toBe(true);
+  });
 });

@@ -14,7 +14,7 @@ import { parseArguments } from "./arguments.ts";
 import { AskedCalls, printOf } from "./asked-calls.ts";
 import { Definitions } from "./definition.ts";
 import type { Definition, SetAside } from "./definition.ts";
-import { failureText } from "./failure.ts";
+import { failureText, unexpectedText } from "./failure.ts";
 import type { AgentOptions, CallContext } from "./options.ts";
 import { fromOutside, partsFromOutside, saidByStrangers } from "./outside.ts";
 import { failed, modelParts, modelResult } from "./parts.ts";
@@ -99,8 +99,9 @@ export class AgentTools {
       if (this.deferral.deferred && isMetaName(name)) return await this.#callMeta(name, args, context);
       return await this.#callTool(name, args, context);
     } catch (error) {
-      if (this.#options.errors === "throw" || !isPlugboardError(error)) throw error;
-      return failed(this.#failureText(error));
+      if (this.#options.errors === "throw") throw error;
+      // One call of several must not lose the results of the others, whatever is wrong.
+      return failed(isPlugboardError(error) ? this.#failureText(error) : unexpectedText(error));
     }
   }
 
@@ -182,7 +183,9 @@ export class AgentTools {
       return await this.#callTool(tool.id, inner.arguments, context);
     } catch (error) {
       if (!isPlugboardError(error, "arguments-invalid") || this.#options.errors === "throw") throw error;
-      return failed(`${this.#failureText(error)}\n${meta.schema(tool)}`);
+      const schema = meta.schema(tool);
+      const said = this.#made.isUntrusted(tool.server) ? fromOutside(tool.server, schema) : schema;
+      return failed(`${this.#failureText(error)}\n${said}`);
     }
   }
 
@@ -236,7 +239,13 @@ export class AgentTools {
     const { onProgress } = this.#options;
     return {
       signal,
-      ...(onProgress && { onProgress: (progress) => onProgress(progress, { tool, callId }) }),
+      ...(onProgress && {
+        onProgress: (progress) => {
+          const heard: unknown = onProgress(progress, { tool, callId });
+          // What a listener does wrong is not the call's failure.
+          if (heard instanceof Promise) heard.catch(() => undefined);
+        },
+      }),
     };
   }
 }

@@ -29,6 +29,7 @@ export class Definitions {
   readonly #view: View;
   readonly #target: SchemaTarget;
   readonly #approval: CallOptions["approval"];
+  readonly #untrusted = new Map<string, boolean>();
 
   constructor(view: View, target: SchemaTarget, approval: CallOptions["approval"]) {
     this.#view = view;
@@ -56,7 +57,7 @@ export class Definitions {
       const where = compiled.path === "" ? "its schema" : `its schema at ${compiled.path}`;
       return { id, because: `${where}: ${compiled.reason}` };
     }
-    const said = tool.description ?? title ?? "";
+    const said = (tool.description ?? title ?? "").toWellFormed();
     const description = this.isUntrusted(server) ? describedOutside(server, said) : said;
     return {
       name: id,
@@ -76,12 +77,14 @@ export class Definitions {
     return { name, description, schema: inputSchema, annotations, mayAsk: calls, canAsk: calls };
   }
 
-  /** True also for a server that is not there any more: nothing speaks for its words. */
+  /** As it last was for a server that is not there any more; true for an unknown one, as nothing speaks for its words. */
   isUntrusted(server: string): boolean {
     try {
-      return this.#view.isUntrusted(server);
+      const isUntrusted = this.#view.isUntrusted(server);
+      this.#untrusted.set(server, isUntrusted);
+      return isUntrusted;
     } catch {
-      return true;
+      return this.#untrusted.get(server) ?? true;
     }
   }
 }

@@ -4,10 +4,14 @@ import { fromOutside } from "./outside.ts";
 /** These hints lead to the command line; a model has the schema, and cannot answer questions. */
 const hintless: ReadonlySet<string> = new Set([
   "arguments-invalid",
+  "call-cancelled",
   "question-declined",
   "tool-unknown",
   "usage-invalid",
 ]);
+
+/** More of a server's message would only crowd the model's context. */
+const longest = 2_000;
 
 /**
  * An error in words for a model: what happened, and whether to try again. `stranger` is the untrusted server that it is
@@ -15,14 +19,39 @@ const hintless: ReadonlySet<string> = new Set([
  */
 export function failureText(error: PlugboardError, stranger?: string): string {
   const { code, hint, data } = error;
-  const message = stranger === undefined ? error.message : `${fromOutside(stranger, error.message)}\n`;
+  const said = sentence(boundedWords(error.message));
+  const message = stranger === undefined ? said : `${fromOutside(stranger, said)}\n`;
   const near = Array.isArray(data?.["near"]) ? data["near"].map(String).slice(0, 5) : [];
   const similar = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "";
-  return [message, hintless.has(code) ? "" : hint, similar, retryWords(error)].filter(Boolean).join(" ");
+  const advice = hintless.has(code) || isForPeople(hint) ? "" : sentence(boundedWords(hint));
+  return [message, advice, similar, retryWords(error)].filter(Boolean).join(" ");
 }
 
-function retryWords({ code, executed, retryable, retryAfterMs, endsTurn }: PlugboardError): string {
+/** An error that nobody foresaw. */
+export function unexpectedText(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return `The call failed: ${sentence(boundedWords(message))} It may have been done all the same.`;
+}
+
+/** Words that came from elsewhere, cut, and without halves of characters. */
+export function boundedWords(text: string): string {
+  if (text.length <= longest) return text.toWellFormed();
+  return `${text.slice(0, longest).toWellFormed()}… (cut: ${text.length} characters)`;
+}
+
+function sentence(text: string): string {
+  return text === "" || /[.!?:)…\n]$/.test(text) ? text : `${text}.`;
+}
+
+/** A model has no terminal. What else people are told, such as to log in, it can pass on. */
+function isForPeople(hint: string): boolean {
+  return /\bterminal\b|command line|--[a-z]/i.test(hint);
+}
+
+function retryWords({ code, data, executed, retryable, retryAfterMs, endsTurn }: PlugboardError): string {
   if (endsTurn) return "";
+  if (data?.["reason"] === "closed") return "No further call can be made.";
+  if (code === "call-cancelled") return executed === "no" ? "Nothing was done." : "";
   if (code === "arguments-invalid") return "Nothing was done; call it again with other arguments.";
   if (retryable) {
     const wait = retryAfterMs === undefined ? "" : ` after ${Math.ceil(retryAfterMs / 1000)} s`;

@@ -1,5 +1,7 @@
 import { contentParts, isMedia, mirroredValue, partToText } from "../../index.ts";
 import type { CallResult, ContentPart } from "../../index.ts";
+import { mediaBudget, takenMedium } from "./media.ts";
+import type { MediaBudget } from "./media.ts";
 
 /** One part of what a model gets: a text, or a medium in base64. */
 export type ModelPart =
@@ -17,14 +19,15 @@ export interface ModelResult {
 
 /**
  * The parts of a result. Structured content is added as JSON unless a text part says the same. Media are described in
- * words if the model cannot see or hear them.
+ * words if the model cannot see or hear them, or if they are too many or too large.
  */
 export function modelParts(
   result: Pick<CallResult, "content" | "structuredContent">,
   media = true,
 ): ModelPart[] {
   const parsed = contentParts(result);
-  const parts = parsed.map((part) => modelPart(part, media));
+  const budget = mediaBudget(media);
+  const parts = parsed.map((part) => modelPart(part, budget));
   const { structuredContent } = result;
   if (structuredContent !== undefined && !mirroredValue(parsed, structuredContent))
     parts.push({ type: "text", text: JSON.stringify(structuredContent) });
@@ -42,27 +45,13 @@ export function modelResult(result: CallResult, parts: ModelPart[]): ModelResult
   };
 }
 
-/** What the providers take. Anything else would fail the whole request, and every later one with it. */
-const takenTypes = /^(image\/(png|jpeg|webp|gif)|audio\/(wav|x-wav|mpeg|mp3)|application\/pdf)$/;
-
-/** One part of a result, a prompt or a resource. A medium that providers do not take is described in words. */
-export function modelPart(part: ContentPart, media: boolean): ModelPart {
-  const words: ModelPart = { type: "text", text: partToText(part) };
-  if (!isMedia(part) || !media) return words;
-  const [, given, inUrl] = /^data:([\w.+/-]*)[^,]*;base64,(.*)$/s.exec(part.data) ?? [];
-  const mimeType = (part.mimeType ?? given ?? "").toLowerCase().replace("image/jpg", "image/jpeg");
-  const data = plainBase64(inUrl ?? part.data);
-  if (!takenTypes.test(mimeType) || data === undefined) return words;
+/** One part of a result, a prompt or a resource. A medium that cannot be given to a model is described in words. */
+export function modelPart(part: ContentPart, media: MediaBudget): ModelPart {
+  const medium = isMedia(part) && media.left > 0 ? takenMedium(part) : undefined;
+  if (!medium || !isMedia(part)) return { type: "text", text: partToText(part).toWellFormed() };
+  media.left--;
   const { kind, uri } = part;
-  return { type: kind === "blob" ? "file" : kind, data, mimeType, ...(uri && { uri }) };
-}
-
-/** Without line ends and URL-safe letters; undefined for what is no base64. */
-function plainBase64(data: string): string | undefined {
-  const plain = /[\s_-]/.test(data)
-    ? data.replaceAll(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/")
-    : data;
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(plain) ? plain : undefined;
+  return { type: kind === "blob" ? "file" : kind, ...medium, ...(uri && { uri }) };
 }
 
 /** All text of a result, for SDKs and errors that have only that. */

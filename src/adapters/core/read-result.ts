@@ -1,3 +1,4 @@
+import { PlugboardError } from "../../index.ts";
 import type { View } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import type { Definition } from "./definition.ts";
@@ -32,9 +33,12 @@ export async function readResult(
   args: Record<string, unknown>,
 ): Promise<{ text: string; server: string }> {
   const { handle, page, find, select, part } = args;
-  const pointers = typeof select === "string" ? [select] : Array.isArray(select) ? select.map(String) : [];
+  const pointers = typeof select === "string" ? [select] : (select ?? []);
+  if (!isTexts(pointers)) throw wrong("`select` must be a list of JSON pointers");
+  const number = typeof page === "string" ? Number(page) : (page ?? undefined);
+  if (number !== undefined && !Number.isSafeInteger(number)) throw wrong("`page` must be a whole number");
   const read = await view.result(typeof handle === "string" ? handle : "", {
-    ...(page !== undefined && page !== null && { page: Number(page) }),
+    ...(number !== undefined && { page: number as number }),
     ...(typeof find === "string" && find !== "" && { find }),
     ...(pointers.length > 0 && { select: pointers }),
     ...(typeof part === "string" && part !== "" && { part }),
@@ -50,4 +54,18 @@ export async function readResult(
 export function handleOf(result: { _meta?: Record<string, unknown> }): string | undefined {
   const note = result._meta?.["plugboard/output"];
   return isRecord(note) && typeof note["handle"] === "string" ? note["handle"] : undefined;
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+function wrong(problem: string): PlugboardError {
+  return new PlugboardError(
+    "arguments-invalid",
+    `The arguments of ${readResultName} do not fit: ${problem}.`,
+    {
+      tool: readResultName,
+    },
+  );
 }

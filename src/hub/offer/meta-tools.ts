@@ -183,6 +183,6 @@ function sameName(asked: string, names: readonly string[]): string | undefined {
 }
 
 function limitIn({ limit }: Record<string, unknown>): number {
-  const wanted = Number(limit ?? usualLimit);
+  const wanted = typeof limit === "string" || typeof limit === "number" ? Number(limit) : usualLimit;
   return Number.isFinite(wanted) ? Math.min(Math.max(Math.floor(wanted), 1), largestLimit) : usualLimit;
 }
