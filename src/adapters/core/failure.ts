@@ -58,7 +58,7 @@ function retryWords(error: PlugboardError): string {
   const { code, executed, retryable, retryAfterMs, endsTurn } = error;
   if (endsTurn) return "";
   if (isClosed(error)) return "No further call can be made.";
-  if (code === "call-cancelled") return executed === "no" ? "Nothing was done." : "";
+  if (code === "call-cancelled" && executed === "no") return "Nothing was done.";
   if (code === "arguments-invalid") return "Nothing was done; call it again with other arguments.";
   if (retryable) {
     const wait = retryAfterMs === undefined ? "" : ` after ${Math.ceil(retryAfterMs / 1000)} s`;
