@@ -25,7 +25,7 @@ describe("M64 mistakes of models and programs", () => {
     expect(results.map(({ is_error }) => is_error === true)).toEqual([false, true, true, false, true]);
     expect(results[1]?.content).toContain("`select` must be a list of JSON pointers");
     expect(results[2]?.content).toContain("`page` must be a whole number");
-    expect(JSON.stringify(results[4]).length).toBeLessThan(1_000);
+    expect(JSON.stringify(results[4]?.content).length).toBeLessThan(1_000);
   });
 
   it("a listener of progress that rejects disturbs nothing", async () => {
@@ -54,7 +54,7 @@ describe("M64 mistakes of models and programs", () => {
     const { call } = await anthropicTools(hub);
     await hub.close();
     const { content } = await call({ id: "1", name: "mcp__it__t", input: {} });
-    expect(content).toMatch(/closed\. .*No further call can be made\.$/);
+    expect(content).toMatch(/closed\. No further call can be made\.$/);
     expect(content).not.toContain("untrusted");
   });
 

@@ -23,7 +23,8 @@ export function failureText(error: PlugboardError, stranger?: string): string {
   const message = stranger === undefined ? said : `${fromOutside(stranger, said)}\n`;
   const near = Array.isArray(data?.["near"]) ? data["near"].map(String).slice(0, 5) : [];
   const similar = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "";
-  const advice = hintless.has(code) || isForPeople(hint) ? "" : sentence(boundedWords(hint));
+  const isUseless = hintless.has(code) || isClosed(error) || isForPeople(hint);
+  const advice = isUseless ? "" : sentence(boundedWords(hint));
   return [message, advice, similar, retryWords(error)].filter(Boolean).join(" ");
 }
 
@@ -48,10 +49,16 @@ function isForPeople(hint: string): boolean {
   return /\bterminal\b|command line|--[a-z]/i.test(hint);
 }
 
-function retryWords({ code, data, executed, retryable, retryAfterMs, endsTurn }: PlugboardError): string {
+/** Only the program can do something about a hub that was closed. */
+function isClosed({ data }: PlugboardError): boolean {
+  return data?.["reason"] === "closed";
+}
+
+function retryWords(error: PlugboardError): string {
+  const { code, executed, retryable, retryAfterMs, endsTurn } = error;
   if (endsTurn) return "";
-  if (data?.["reason"] === "closed") return "No further call can be made.";
-  if (code === "call-cancelled") return executed === "no" ? "Nothing was done." : "";
+  if (isClosed(error)) return "No further call can be made.";
+  if (code === "call-cancelled" && executed === "no") return "Nothing was done.";
   if (code === "arguments-invalid") return "Nothing was done; call it again with other arguments.";
   if (retryable) {
     const wait = retryAfterMs === undefined ? "" : ` after ${Math.ceil(retryAfterMs / 1000)} s`;
