@@ -49,7 +49,6 @@ describe("which fields are shown", () => {
       "bundles.*.servers",
       "bundles.*.tools.allow",
       "bundles.*.tools.deny",
-      "chat.model",
       "description",
       "oauth.clientId",
       "oauth.identityProvider.clientId",
