@@ -33,16 +33,28 @@ export class Connections {
 
   /** `body` must be ASCII. */
   async post(prefix: string, body: string): Promise<Reply> {
-    const connection = this.#idle.pop() ?? new Connection(connect(this.#port, this.#host).setNoDelay());
+    const connection = this.#usable() ?? new Connection(connect(this.#port, this.#host).setNoDelay());
     const reply = await connection.exchange(`${prefix}${body.length}\r\n\r\n${body}`);
     if (connection.isOpen) this.#idle.push(connection);
     return reply;
   }
+
+  /** Servers close connections that nobody uses for a while, mostly after five seconds. */
+  #usable(): Connection | undefined {
+    for (let one = this.#idle.pop(); one; one = this.#idle.pop()) {
+      if (one.isOpen && performance.now() - one.usedAt < longestIdleMs) return one;
+      one.close();
+    }
+    return undefined;
+  }
 }
+
+const longestIdleMs = 2_000;
 
 type Phase = "head" | "body" | "chunks";
 
 class Connection {
+  usedAt = 0;
   readonly #socket: Socket;
   #phase: Phase = "head";
   #rest: Buffer | undefined;
@@ -61,6 +73,10 @@ class Connection {
 
   get isOpen(): boolean {
     return !this.#socket.destroyed && this.#socket.writable;
+  }
+
+  close(): void {
+    this.#socket.destroy();
   }
 
   exchange(request: string): Promise<Reply> {
@@ -121,6 +137,7 @@ class Connection {
   }
 
   #end(): void {
+    this.usedAt = performance.now();
     this.#phase = "head";
     this.#resolve(this.#reply);
   }
