@@ -54,7 +54,20 @@ export async function gone(pid: number, what = `process ${pid}`): Promise<void> 
 async function endAll(sandbox: Sandbox): Promise<void> {
   await sandbox.cli(["stop"]);
   const folder = join(sandbox.folders.state, "warm");
-  const left = () => (existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".sock")) : []);
-  // The broker removes its socket before it ends.
-  await until(() => left().length === 0, "no broker is left");
+  const files = () => (existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".pid")) : []);
+  // The socket of a broker that was killed stays until the next one starts.
+  const brokers = () =>
+    files()
+      .flatMap((name) => pidIn(join(folder, name)))
+      .filter(isAlive);
+  await until(() => brokers().length === 0, "no broker is left");
+}
+
+/** Nothing if the broker has just removed the file. */
+function pidIn(file: string): number[] {
+  try {
+    return [Number(readFileSync(file, "utf8"))];
+  } catch {
+    return [];
+  }
 }
