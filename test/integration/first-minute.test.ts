@@ -9,7 +9,7 @@ import { startRegistry, type PackageRegistry } from "../fixtures/registry/regist
 import { runShell, type CommandRun } from "../run-command.ts";
 import { unpackPackage } from "../packed-package.ts";
 
-const host = "registry.npmjs.org";
+const host = "registry.example";
 const login = "ada:correct-horse-battery";
 const main = resolve("src/cli/main.ts");
 
@@ -55,7 +55,10 @@ describe.skipIf(!hasOpenssl)(
       mkdirSync(cwd);
       const path = `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}`;
       return (command: string): Promise<CommandRun> =>
-        runShell(command, { cwd, env: { HOME: home, PATH: path, ...network } });
+        runShell(command, {
+          cwd,
+          env: { HOME: home, PATH: path, npm_config_registry: `https://${host}/`, ...network },
+        });
     }
 
     it("the README's commands download Plugboard and a server, and the call answers", async () => {

@@ -123,10 +123,10 @@ describe("M20 a package launcher reaches its registry as in the user's shell", (
 
 const certificateError = `npm error code SELF_SIGNED_CERT_IN_CHAIN
 npm error errno SELF_SIGNED_CERT_IN_CHAIN
-npm error request to https://registry.npmjs.org/some-server failed, reason: self-signed certificate in certificate chain
+npm error request to https://registry.example/some-server failed, reason: self-signed certificate in certificate chain
 npm error A complete log of this run can be found in: /home/me/.npm/_logs/debug-0.log`;
 const offline = `npm error code ENOTFOUND
-npm error network request to https://registry.npmjs.org/some-server failed, reason: getaddrinfo ENOTFOUND registry.npmjs.org`;
+npm error network request to https://registry.example/some-server failed, reason: getaddrinfo ENOTFOUND registry.example`;
 
 describe("M44 a launcher that cannot download the server says why, and which variable helps", () => {
   it.each<[string, string, Record<string, string>, string, RegExp]>([
@@ -134,7 +134,7 @@ describe("M44 a launcher that cannot download the server says why, and which var
       "npx -y some-server",
       certificateError,
       {},
-      "npx does not trust the certificate of registry.npmjs.org",
+      "npx does not trust the certificate of registry.example",
       /set NODE_EXTRA_CA_CERTS to/,
     ],
     [
@@ -148,14 +148,14 @@ describe("M44 a launcher that cannot download the server says why, and which var
       "npx -y some-server",
       offline,
       {},
-      "npx cannot reach registry.npmjs.org (getaddrinfo ENOTFOUND",
+      "npx cannot reach registry.example (getaddrinfo ENOTFOUND",
       /Check the network\..*HTTPS_PROXY.*npm_config_registry/,
     ],
     [
       "npx -y some-server",
       offline,
       network,
-      "npx cannot reach registry.npmjs.org",
+      "npx cannot reach registry.example",
       /the proxy that https_proxy names \(http:\/\/proxy\.example:3128\)/,
     ],
     [
@@ -167,9 +167,9 @@ describe("M44 a launcher that cannot download the server says why, and which var
     ],
     [
       "npx -y some-server",
-      "npm error code E404\nnpm error 404 Not Found - GET https://registry.npmjs.org/some-server - Not found",
+      "npm error code E404\nnpm error 404 Not Found - GET https://registry.example/some-server - Not found",
       {},
-      "registry.npmjs.org does not have the package",
+      "registry.example does not have the package",
       /^Check the name and the version\.$/,
     ],
     [
