@@ -1,6 +1,8 @@
 import { isAbsolute, join, resolve } from "node:path";
+import { missingValues } from "./missing-values.ts";
+import type { MissingValue } from "./missing-values.ts";
 import { PlugboardError } from "../errors.ts";
-import { joinArgv, splitArgv } from "../lib/argv.ts";
+import { splitArgv } from "../lib/argv.ts";
 import { readBoundedFile } from "../lib/bounded-file.ts";
 import type { Environment } from "../lib/folders.ts";
 import { defined, own } from "../lib/record.ts";
@@ -25,12 +27,6 @@ export interface Expanded {
   config: ServerConfig;
   /** Values that must never be shown: everything that came from a secret, a file, a command or a variable. */
   sensitive: string[];
-}
-
-export interface MissingValue {
-  /** As written: `${NAME}` or `${secret:NAME}`. */
-  reference: string;
-  field: string;
 }
 
 /**
@@ -163,27 +159,6 @@ function textsIn(value: unknown, field: string): [string, string][] {
   if (typeof value === "string") return [[field, value]];
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, member]) => textsIn(member, `${field}.${key}`));
-}
-
-export function missingValues(entry: ServerEntry, missing: readonly MissingValue[]): PlugboardError {
-  const place = entry.origin.file ? ` (${entry.origin.file}:${entry.origin.line ?? 1})` : "";
-  const list = [...new Set(missing.map(({ reference, field }) => `${reference} in ${field}`))].join(", ");
-  const message = `Server "${entry.name}" needs ${list}${place}.`;
-  const hint = howToSet(missing);
-  return new PlugboardError("value-missing", message, {
-    server: entry.name,
-    data: { missing },
-    ...(hint !== undefined && { hint }),
-  });
-}
-
-/** What to do about the first missing value, if its name is a plain one; the others follow when it is there. */
-function howToSet([first]: readonly MissingValue[]): string | undefined {
-  const [, kind, name] = /^\$\{(secret:)?([A-Za-z_]\w*)\}$/.exec(first?.reference ?? "") ?? [];
-  if (name === undefined) return undefined;
-  if (kind !== undefined) return `Run \`${joinArgv(["plugboard", "secret", "set", name])}\`.`;
-  const command = joinArgv(["plugboard", "secret", "set", name]);
-  return `Export ${name}, or write \${secret:${name}} and run \`${command}\`.`;
 }
 
 /** True if any string in the value contains a reference. */

@@ -1,7 +1,9 @@
 import type { Environment } from "../lib/folders.ts";
 import { cannotCheck } from "./diagnose.ts";
-import { missingSecrets, missingValues, missingVariables } from "./expand.ts";
-import type { MissingValue, SecretSource } from "./expand.ts";
+import { missingSecrets, missingVariables } from "./expand.ts";
+import type { SecretSource } from "./expand.ts";
+import { missingName, missingValues } from "./missing-values.ts";
+import type { MissingValue } from "./missing-values.ts";
 import { positionOf } from "./model.ts";
 import type { Diagnostic, ServerEntry, ServerStatus } from "./model.ts";
 import { policyRefusal } from "./policy/policy.ts";
@@ -82,16 +84,9 @@ export async function judgeSecrets(
 
 function missingStatus(entry: ServerEntry, missing: readonly MissingValue[]): ServerStatus {
   if (missing.length === 0) return { kind: "ready" };
-  const names = [...new Set(missing.map(({ reference }) => plainName(reference)))];
+  const names = [...new Set(missing.map(({ reference }) => missingName(reference)))];
   const message = `${names.join(", ")} ${names.length === 1 ? "is" : "are"} not set`;
   return disabled("missing-value", message, missingValues(entry, missing).hint);
-}
-
-/** `X` for `${X}`, `the secret X` for `${secret:X}`; anything else as it is written. */
-function plainName(reference: string): string {
-  const [, kind, name] = /^\$\{(secret:)?([A-Za-z_]\w*)\}$/.exec(reference) ?? [];
-  if (name === undefined) return reference;
-  return kind === undefined ? name : `the secret ${name}`;
 }
 
 function invalid(server: string, diagnostics: readonly Diagnostic[]): ServerStatus {
