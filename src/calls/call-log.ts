@@ -1,9 +1,9 @@
 import { PlugboardError, isPlugboardError } from "../errors.ts";
-import type { CallEnd, PlugboardEvent } from "../events.ts";
+import type { CallEnd, CallStart, PlugboardEvent } from "../events.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { EventStream } from "../lib/event-stream.ts";
 import { isRecord } from "../lib/record.ts";
-import { TransientMap } from "../lib/transient.ts";
+import { Slots } from "../lib/transient.ts";
 import { summarise } from "../servers/connection-errors.ts";
 import type { ConnectionKey } from "../servers/connection-key.ts";
 import type { Progress } from "../servers/rpc/messages.ts";
@@ -34,7 +34,7 @@ export class CallLog {
   readonly #now: () => number;
   /** What watchers may see of the arguments; absent if they see none. */
   readonly #shown: ShownArguments | undefined;
-  readonly #underWay = new TransientMap<number, Call>();
+  readonly #underWay = new Slots<Call>();
   /** A ring whose places are written over, so that remembering a call leaves nothing to collect. */
   readonly #recent: EndedCall[] = [];
   #ended = 0;
@@ -48,11 +48,12 @@ export class CallLog {
 
   begin(tool: ToolEntry, caller: string | undefined, key: ConnectionKey, args?: unknown): Call {
     const call = new Call(++this.#begun, tool, caller, key, this.#now(), this);
-    this.#underWay.set(call.number, call);
+    call.place = this.#underWay.add(call);
     call.trace.isMeasured = this.#events.hasListeners;
     if (call.trace.isMeasured) {
-      const shown = this.#shown && isRecord(args) ? { arguments: this.#shown(args, key) } : {};
-      this.#events.emit({ type: "call-start", ...call.facts, ...shown, at: call.at });
+      const event: CallStart = { type: "call-start", ...call.facts, at: call.at };
+      if (this.#shown && isRecord(args)) event.arguments = this.#shown(args, key);
+      this.#events.emit(event);
     }
     return call;
   }
@@ -70,37 +71,36 @@ export class CallLog {
 
   /** For calls: counts once. */
   ended(call: Call, outcome: CallEnd["outcome"], error: unknown, output?: OutputNote): void {
-    if (!this.#underWay.delete(call.number)) return;
+    if (call.place === undefined) return;
+    this.#underWay.remove(call.place);
+    call.place = undefined;
     const at = this.#now();
     const durationMs = at - call.at;
     const place = this.#ended++ % kept;
     (this.#recent[place] ??= new EndedCall()).remember(call, durationMs, outcome);
     if (!this.#events.hasListeners) return;
     const { requestBytes, resultBytes } = call.trace;
-    this.#events.emit({
-      type: "call-end",
-      ...call.facts,
-      durationMs,
-      outcome,
-      ...(requestBytes !== undefined && { requestBytes }),
-      ...(resultBytes !== undefined && { resultBytes }),
-      ...(output && { output: { tokens: output.tokens, cut: output.cut } }),
-      ...(isPlugboardError(error) && { error: summarise(error) }),
-      at,
-    });
+    const event: CallEnd = { type: "call-end", ...call.facts, durationMs, outcome, at };
+    if (requestBytes !== undefined) event.requestBytes = requestBytes;
+    if (resultBytes !== undefined) event.resultBytes = resultBytes;
+    if (output) event.output = { tokens: output.tokens, cut: output.cut };
+    if (isPlugboardError(error)) event.error = summarise(error);
+    this.#events.emit(event);
   }
 
   /** Those under way, then the last ones that ended, the newest first. */
   list(): CallRecord[] {
     const from = this.#ended % kept;
     const oldestFirst = [...this.#recent.slice(from), ...this.#recent.slice(0, from)];
-    const underWay = [...this.#underWay.values()].map((call) => ({ ...call.facts, at: call.at }));
+    const underWay = [...this.#underWay]
+      .toSorted((one, other) => one.number - other.number)
+      .map((call) => ({ ...call.facts, at: call.at }));
     return [...underWay, ...oldestFirst.reverse().map((call) => call.record)];
   }
 
   /** Gives a call up, wherever it is; its server is told. */
   cancel(call: string): void {
-    const known = this.#underWay.get(/^c\d+$/.test(call) ? Number(call.slice(1)) : -1);
+    const known = [...this.#underWay].find(({ id }) => id === call);
     if (!known) {
       const hint = "It has ended; `hub.calls()` lists those under way.";
       throw new PlugboardError("usage-invalid", `There is no call "${call}" under way.`, { hint });
@@ -126,6 +126,8 @@ export class Call {
     isMeasured: false,
     resultBytes: undefined,
   };
+  /** For the log: where it is while it is under way. */
+  place: number | undefined;
   readonly number: number;
   readonly server: string;
   readonly tool: string;
@@ -202,12 +204,9 @@ class EndedCall {
   }
 }
 
-function factsOf({ number, server, tool, caller, account }: Call | EndedCall) {
-  return {
-    call: `c${number}`,
-    server,
-    tool,
-    ...(caller !== undefined && { caller }),
-    ...(account !== undefined && { account }),
-  };
+function factsOf({ number, server, tool, caller, account }: Call | EndedCall): Call["facts"] {
+  const facts: Call["facts"] = { call: `c${number}`, server, tool };
+  if (caller !== undefined) facts.caller = caller;
+  if (account !== undefined) facts.account = account;
+  return facts;
 }

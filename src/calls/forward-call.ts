@@ -64,8 +64,8 @@ export async function forwardCall(
     if (prepared.approval) await prepared.approval;
     if (options.parking?.question !== undefined)
       await endQuestion(tool, options.parking.question, context.queue);
-    const sent = { ...whole, name: tool.name };
-    if ("arguments" in whole || prepared.args !== args) Object.assign(sent, { arguments: prepared.args });
+    const sent: Record<string, unknown> = { ...whole, name: tool.name };
+    if ("arguments" in whole || prepared.args !== args) sent["arguments"] = prepared.args;
     const task = wantedTask(tool, options, context);
     const asked = { ...prepared.options, raw: options.raw, write, task };
     let answer = await context.request(tool.server, sent, asked);

@@ -5,6 +5,7 @@ import { viewOf } from "./exchange.ts";
 import type { Answer, Client } from "./exchange.ts";
 import { invalidParams } from "./failure.ts";
 import type { Failure } from "./failure.ts";
+import { valueOf } from "./result.ts";
 import { appUris, shownUri } from "./uris.ts";
 import type { UriTable } from "./uris.ts";
 
@@ -47,10 +48,7 @@ export async function appTool(
 export function withApp(answer: Answer, { raw, server }: ToolEntry, table: UriTable): Answer {
   const [uri] = appUris(raw);
   if (uri === undefined || "error" in answer) return answer;
-  const { result } = answer;
-  const value = Buffer.isBuffer(result)
-    ? (JSON.parse(result.toString("utf8")) as Record<string, unknown>)
-    : result;
+  const value = valueOf(answer);
   const { _meta: meta, resultType = "complete" } = value;
   if (resultType !== "complete" || (isRecord(meta) && isRecord(meta["ui"]))) return answer;
   return {

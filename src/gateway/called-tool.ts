@@ -97,7 +97,7 @@ function called(
       return isModern ? completed(answer, method) : answer;
     };
     const parking = own ?? parkingOf(asked, state?.approval, core);
-    const ways = wish ? { onTask: (made: TaskEntry) => (task = made) } : { awaitTask: true };
+    const onTask = wish && ((made: TaskEntry) => (task = made));
     const send = (sent: ParsedParams, options: SendOptions) =>
       view.forwardCall(found.id, sent, {
         ...options,
@@ -105,7 +105,8 @@ function called(
         raw: true,
         approval,
         parking,
-        ...ways,
+        onTask,
+        awaitTask: !wish,
       });
     const onAnswer = (answer: Answer) => task && core.tasks.made.set(answer, task);
     const go = () => {
@@ -117,7 +118,7 @@ function called(
     if (state?.approval === undefined) return go();
     return givenUp(state.approval, asked, core).then((refusal) => (refusal ? fail(refusal) : go()));
   };
-  return { server, wish, call, ...(approval && { approval }) };
+  return { server, wish, call, approval };
 }
 
 /** Where tools are deferred, the client may not have the schema that the arguments do not fit. */

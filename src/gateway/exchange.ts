@@ -1,6 +1,7 @@
 import type { Capabilities, LogLevel, ParsedParams, View } from "../index.ts";
 import type { Telemetry, TracedPeer } from "../lib/telemetry.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { Result } from "./result.ts";
 
 export type Era = "modern" | "legacy";
 
@@ -65,7 +66,7 @@ export interface Exchange {
 }
 
 /** The outcome of a request. A result is an object to serialise, or its JSON text. */
-export type Answer = { result: Record<string, unknown> | Buffer } | { error: RpcFailure };
+export type Answer = Result | { error: RpcFailure };
 
 export interface RpcFailure {
   code: number;

@@ -38,16 +38,23 @@ export async function forward(exchange: Exchange, core: Core, forwarded: Forward
   const { capabilities, logLevel } = client;
   // A question has to reach the client whose request it belongs to, not another one of the same caller.
   const headers = passedHeaders(exchange, server, core.passedHeaders());
-  const said = { capabilities, logLevel, headers, exclusive: canBeAsked(client) };
+  const exclusive = canBeAsked(client);
   const fail = forwarded.failed ?? failed;
   if (client.era === "legacy") {
-    const { signal } = exchange;
-    const onQuestion = askClient(exchange);
-    const heard = passTo(() => exchange);
     try {
-      const answer = await send(params, { ...heard, ...said, signal, onQuestion, fulfil: true });
+      const answer = await send(params, {
+        onProgress: (progress) => passProgress(exchange, progress),
+        onNotification: (heard, said) => passMessage(exchange, heard, said),
+        onQuestion: askClient(exchange),
+        capabilities,
+        logLevel,
+        headers,
+        exclusive,
+        signal: exchange.signal,
+        fulfil: true,
+      });
       if ("error" in answer) assertPagesAllowed(answer.error, server, client);
-      const linked = withLinks(toAnswer(answer), server, exchange);
+      const linked = withLinks(answer, server, exchange);
       return linked instanceof Promise ? await linked : linked;
     } catch (error) {
       return fail(error);
@@ -58,9 +65,19 @@ export async function forward(exchange: Exchange, core: Core, forwarded: Forward
   const own = state ? goingOn(params, state) : params;
   // Legacy servers have one level for everybody.
   if (logLevel !== undefined) await core.logLevels.wantForNow(logLevel);
-  const run = async (options: SendOptions, running: Running) => {
+  const run = async ({ signal, onQuestion }: SendOptions, running: Running) => {
     try {
-      const asked = { ...passTo(running.exchange), ...said, ...options };
+      // To whichever request of the client waits for the answer then.
+      const asked: SendOptions = {
+        onProgress: (progress) => passProgress(running.exchange(), progress),
+        onNotification: (heard, said) => passMessage(running.exchange(), heard, said),
+        onQuestion,
+        capabilities,
+        logLevel,
+        headers,
+        exclusive,
+        signal,
+      };
       let answer = await send(own, asked);
       for (let round = 0; ; round++) {
         const missing = hasFailed(answer) ? running.undeclared() : undefined;
@@ -96,18 +113,6 @@ function goingOn(
   return params.with({ requestState: upstream, ...(inputs && { inputResponses: inputs }) });
 }
 
-/** Passes on what a server says during a request, to whichever request of the client waits for its answer then. */
-function passTo(exchange: () => Exchange): Pick<SendOptions, "onProgress" | "onNotification"> {
-  return {
-    onProgress: (progress) => passProgress(exchange(), progress),
-    onNotification: (method, params) => passMessage(exchange(), method, params),
-  };
-}
-
 function hasFailed(answer: JsonRpcAnswer | RawAnswer): boolean {
   return "error" in answer || ("bytes" in answer ? answer.isError : answer.result["isError"] === true);
-}
-
-function toAnswer(answer: JsonRpcAnswer | RawAnswer): Answer {
-  return "bytes" in answer ? { result: answer.bytes } : answer;
 }

@@ -1,5 +1,7 @@
 import { isRecord } from "../lib/record.ts";
 import type { Answer, Exchange } from "./exchange.ts";
+import { valueOf } from "./result.ts";
+import type { Result } from "./result.ts";
 import { appUris, shownUri } from "./uris.ts";
 import type { UriTable } from "./uris.ts";
 
@@ -13,19 +15,16 @@ export function withLinks(
   { client, method }: Pick<Exchange, "client" | "method">,
 ): Answer | Promise<Answer> {
   const hasNone =
-    "error" in answer || client.endpoint.onlyServer() !== undefined || !mayHaveLinks(answer.result, method);
+    "error" in answer || client.endpoint.onlyServer() !== undefined || !mayHaveLinks(answer, method);
   return hasNone ? answer : rememberLinks(answer, server, client);
 }
 
 async function rememberLinks(
-  answer: Extract<Answer, { result: unknown }>,
+  answer: Result,
   server: string,
   { endpoint, caller }: Exchange["client"],
 ): Promise<Answer> {
-  const { result } = answer;
-  const value = Buffer.isBuffer(result)
-    ? (JSON.parse(result.toString("utf8")) as Record<string, unknown>)
-    : result;
+  const value = valueOf(answer);
   const links = linksIn(value);
   if (links.length === 0) return answer;
   const table = await endpoint.uris(caller);
@@ -41,11 +40,11 @@ async function rememberLinks(
   return isChanged ? { result: value } : answer;
 }
 
-function mayHaveLinks(result: Record<string, unknown> | Buffer, method: string): boolean {
+function mayHaveLinks(answer: Result, method: string): boolean {
   if (method !== "tools/call" && method !== "prompts/get" && method !== "resources/read") return false;
-  if (!Buffer.isBuffer(result)) return true;
+  if (!("bytes" in answer)) return true;
   // The last is for `ui/resourceUri`, the other spelling of an app's page.
-  return ['"resource', '"uri"', 'resourceUri"'].some((part) => result.includes(part));
+  return ['"resource', '"uri"', 'resourceUri"'].some((part) => answer.bytes.includes(part));
 }
 
 interface Link {

@@ -1,6 +1,6 @@
 import { ParsedParams } from "../index.ts";
 import { isDeeperThan } from "../lib/depth.ts";
-import { jsonItems, jsonMembers, readMembers, skipSpace, valueEnd } from "../lib/json-members.ts";
+import { jsonItems, jsonMembers, memberOf, readMembers, skipSpace, valueEnd } from "../lib/json-members.ts";
 import type { JsonMember } from "../lib/json-members.ts";
 import { isRecord } from "../lib/record.ts";
 import type { RpcFailure } from "./exchange.ts";
@@ -96,11 +96,6 @@ function readEnvelope(bytes: Buffer, members: JsonMember[], paramMembers: JsonMe
     return paramsEnd === -1 ? endOf(start) : paramsEnd;
   });
   return end !== -1 && skipSpace(bytes, end, to) === to;
-}
-
-function memberOf(members: readonly JsonMember[], key: string): JsonMember | undefined {
-  for (const member of members) if (member.key === key) return member;
-  return undefined;
 }
 
 /** The messages of a batch as the bytes that came; undefined if the body is not an array. */

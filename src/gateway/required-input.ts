@@ -224,14 +224,7 @@ export function completed(answer: JsonRpcAnswer | RawAnswer, method: string): An
     ...(isCacheable && !keys.has("ttlMs") ? ['"ttlMs":0'] : []),
     ...(isCacheable && !keys.has("cacheScope") ? ['"cacheScope":"private"'] : []),
   ];
-  return { result: missing.length > 0 ? prepend(bytes, missing.join(",")) : bytes };
-}
-
-/** Puts members at the beginning of an object's JSON text. */
-function prepend(object: Buffer, members: string): Buffer {
-  const open = object.indexOf(0x7b);
-  const isEmpty = /^\s*\}/.test(object.toString("latin1", open + 1, open + 64));
-  return Buffer.concat([Buffer.from(`{${members}${isEmpty ? "" : ","}`), object.subarray(open + 1)]);
+  return missing.length > 0 ? { ...answer, members: missing.join(",") } : answer;
 }
 
 /** The protocol's error for a request that cannot be done without asking what the client did not declare. */

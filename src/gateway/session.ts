@@ -171,19 +171,18 @@ export class LegacySession implements Client, ClientSession {
     void this.#settings.logLevels.forget(this);
   }
 
-  async #answer(message: ClientRequest, outlet: Outlet): Promise<Answer | undefined> {
+  #answer(message: ClientRequest, outlet: Outlet): Promise<Answer | undefined> {
     const { idText } = message;
     if (this.#exchanges.has(idText))
-      return { error: { code: -32_600, message: "A request with this id is under way." } };
+      return Promise.resolve({ error: { code: -32_600, message: "A request with this id is under way." } });
     const exchange = new OpenExchange(this, message, outlet);
     this.#exchanges.set(idText, exchange);
-    try {
-      const answer = await this.#settings.dispatcher.answer(exchange);
-      return exchange.isCancelled ? undefined : answer;
-    } finally {
+    // A failure is an answer too.
+    return this.#settings.dispatcher.answer(exchange).then((answer) => {
       exchange.end();
       this.#exchanges.delete(idText);
-    }
+      return exchange.isCancelled ? undefined : answer;
+    });
   }
 
   #take({ idText, answer }: ClientAnswer): void {

@@ -9,6 +9,7 @@ import { BadMessage, cancelledId, readBatch, readMessage } from "./message.ts";
 import type { ClientMessage, ClientNotification, ClientRequest } from "./message.ts";
 import { modernClient, revisionOf } from "./modern-client.ts";
 import { OpenExchange } from "./open-exchange.ts";
+import { resultChunks } from "./result.ts";
 import { LegacySession } from "./session.ts";
 
 export interface StdioSettings {
@@ -209,8 +210,7 @@ class StdioConnection implements Outlet {
   #reply(idText: string, answer: Answer): void {
     const head = `{"jsonrpc":"2.0","id":${idText},`;
     if ("error" in answer) return this.#write([`${head}"error":${JSON.stringify(answer.error)}}`]);
-    const { result } = answer;
-    this.#write([`${head}"result":`, Buffer.isBuffer(result) ? result : JSON.stringify(result), "}"]);
+    this.#write(resultChunks(`${head}"result":`, answer, "}"));
   }
 
   #write(chunks: (string | Buffer)[]): void {

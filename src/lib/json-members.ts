@@ -68,6 +68,12 @@ export function readMembers(
   }
 }
 
+/** The first member of this name. A loop: it is looked for several times in every message. */
+export function memberOf(members: readonly JsonMember[], key: string): JsonMember | undefined {
+  for (const member of members) if (member.key === key) return member;
+  return undefined;
+}
+
 /** Valid JSON without line breaks: they stand only between its tokens. */
 export function oneLine(json: string): string {
   return json.replaceAll(/[\r\n]+/g, " ");

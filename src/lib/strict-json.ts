@@ -5,6 +5,9 @@
  */
 export function jsonValueEnd(text: Buffer, start: number, maxDepth: number): number {
   let at = start;
+  const opening = text[start];
+  if (opening === quote) return stringEnd(text, start);
+  if (opening !== openBrace && opening !== openBracket) return scalarEnd(text, start);
   // The brackets that close what is open, the innermost last.
   const open: number[] = [];
   for (;;) {

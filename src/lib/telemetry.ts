@@ -52,6 +52,6 @@ export interface SentSpan {
 
 /** An answer as it is on its way: an object, the bytes of one, or an error. */
 export type TracedAnswer =
-  | { result: Record<string, unknown> | Buffer }
+  | { result: Record<string, unknown> }
   | { bytes: Buffer; isError: boolean }
   | { error: { code: number; message: string } };

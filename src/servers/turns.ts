@@ -39,13 +39,13 @@ export class Turns {
     return this.#hold(work);
   }
 
-  async #hold<T>(work: (turn: Turn) => Promise<T>): Promise<T> {
+  /** `work` does not throw; it rejects. */
+  #hold<T>(work: (turn: Turn) => Promise<T>): Promise<T> {
     const turn = new HeldTurn(this);
-    try {
-      return await work(turn);
-    } finally {
-      turn.end();
-    }
+    const working = work(turn);
+    const end = () => turn.end();
+    working.then(end, end);
+    return working;
   }
 
   /** For turns: lets whoever is next go on. */

@@ -193,8 +193,7 @@ function secondsSince(startedAt: number): number {
 
 /** The revision is agreed upon with the answer. */
 function setVersion(span: Span, answer: TracedAnswer): void {
-  const result = "result" in answer ? answer.result : undefined;
-  const agreed = result && !Buffer.isBuffer(result) ? result["protocolVersion"] : undefined;
+  const agreed = "result" in answer ? answer.result["protocolVersion"] : undefined;
   if (typeof agreed === "string") span.setAttribute("mcp.protocol.version", agreed.slice(0, 32));
 }
 

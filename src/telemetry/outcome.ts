@@ -1,6 +1,5 @@
 import { isPlugboardError } from "../index.ts";
 import type { TracedAnswer } from "../index.ts";
-import { jsonMembers } from "../lib/json-members.ts";
 import { shownMessage } from "./safe-uri.ts";
 
 /** Why a request failed, in the words of the conventions. */
@@ -29,21 +28,16 @@ export function failureOf(error: unknown): Failed {
 }
 
 function isToolError(answer: Exclude<TracedAnswer, { error: unknown }>): boolean {
-  if ("bytes" in answer) return answer.isError;
-  const { result } = answer;
-  if (!Buffer.isBuffer(result)) return result["isError"] === true;
-  if (!result.includes('"isError"')) return false;
-  const flag = jsonMembers(result)?.findLast(({ key }) => key === "isError");
-  return flag !== undefined && result.toString("utf8", flag.start, flag.end) === "true";
+  return "bytes" in answer ? answer.isError : answer.result["isError"] === true;
 }
 
 /** The value of a result, as far as it can be shown. */
 export function resultOf(answer: TracedAnswer): unknown {
   if ("error" in answer) return undefined;
-  const result = "bytes" in answer ? answer.bytes : answer.result;
-  if (!Buffer.isBuffer(result)) return result;
-  const isLarge = result.length > mostParsed;
-  return isLarge ? `(${result.length} bytes)` : (JSON.parse(result.toString("utf8")) as unknown);
+  if (!("bytes" in answer)) return answer.result;
+  const { bytes } = answer;
+  const isLarge = bytes.length > mostParsed;
+  return isLarge ? `(${bytes.length} bytes)` : (JSON.parse(bytes.toString("utf8")) as unknown);
 }
 
 /** Larger results would take longer to read than to pass on. */

@@ -4,7 +4,7 @@ import type { ApprovalAnswer, Hub } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import { bearerToken, comparison } from "./authentication.ts";
 import type { Authentication } from "./authentication.ts";
-import type { HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
+import type { Body, HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
 
 const maxBytes = 16_384;
 
@@ -62,7 +62,7 @@ export class ApprovalApi {
     const type = request.header("content-type") ?? "";
     if (!/^application\/json\b/i.test(type))
       return refuse(reply, 415, "usage-invalid", "Content-Type must be application/json.");
-    const body = await request.body(maxBytes).catch(() => "gone" as const);
+    const body = await new Promise<Body>((resolve) => request.body(maxBytes, resolve));
     if (body === "gone") return;
     if (!body) return refuse(reply, 413, "usage-invalid", `The body is longer than ${maxBytes} bytes.`);
     const { question, state } = await this.#settings.hub.approvals.answer(id, answerIn(body));

@@ -1,5 +1,5 @@
 import type { HttpHandler } from "./listener.ts";
-import type { Chunk, HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
+import type { Body, Chunk, HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
 
 /** Serves web-standard requests, wherever they come from. */
 export function createFetch(handle: HttpHandler): (request: Request) => Promise<Response> {
@@ -30,7 +30,11 @@ class WebRequest implements HttpRequest {
     return new Headers(this.#request.headers);
   }
 
-  async body(limit: number): Promise<Buffer | "gone" | undefined> {
+  body(limit: number, take: (body: Body) => void): void {
+    void this.#read(limit).then(take);
+  }
+
+  async #read(limit: number): Promise<Body> {
     if (Number(this.header("content-length") ?? 0) > limit) return undefined;
     const chunks: Uint8Array[] = [];
     let length = 0;

@@ -24,7 +24,7 @@ import { ModernRequests, isModernMessage } from "./modern.ts";
 import { refuse, tooMany } from "./refusal.ts";
 import type { HttpRefusal } from "./refusal.ts";
 import { ReplayMemory } from "./replay.ts";
-import type { HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
+import type { Body, HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
 import { Sessions } from "./sessions.ts";
 
 export interface HttpOptions extends AuthenticationOptions, EdgeOptions {
@@ -42,6 +42,13 @@ export interface HttpSettings extends HttpOptions {
 }
 
 const methods = "GET, POST, DELETE";
+
+/** A POST whose answer is not complete. */
+interface Posted {
+  incoming: Incoming;
+  place: number;
+  isReleased: boolean;
+}
 
 /** Everything between a request and the dispatcher: who may come in, which path, which era. */
 export class HttpFront {
@@ -118,7 +125,7 @@ export class HttpFront {
     const { path } = request;
     if (path === "/healthz") return this.#health(request, reply);
     if (ApprovalApi.has(path) && this.#approvals) return this.#approvals.handle(request, reply);
-    const route = /^\/mcp(?:\/([^/]+))?$/.exec(path);
+    const route = path === "/mcp" ? [path] : /^\/mcp(?:\/([^/]+))?$/.exec(path);
     const cors = this.#edge.cors(request);
     if (!route) return refuse(reply, { status: 404, message: "Not found. The endpoint is /mcp." }, cors);
     const preflight = this.#edge.preflight(request, methods);
@@ -130,7 +137,7 @@ export class HttpFront {
         cors,
       );
     const bundle = decodeName(route[1]);
-    const enter = (caller: string | HttpRefusal): Promise<void> | void => {
+    const enter = (caller: string | HttpRefusal): void => {
       if (typeof caller !== "string") return refuse(reply, caller, cors);
       const endpoint = this.#settings.endpoint(bundle);
       if (!endpoint) return refuse(reply, { status: 404, message: "There is no such bundle." }, cors);
@@ -141,8 +148,8 @@ export class HttpFront {
     return caller instanceof Promise ? caller.then(enter) : enter(caller);
   }
 
-  async #serve(incoming: Incoming): Promise<void> {
-    const { request, caller, reply } = incoming;
+  #serve(incoming: Incoming): void {
+    const { request, caller } = incoming;
     if (request.method !== "POST" && isModernRevision(request.header("mcp-protocol-version")))
       return refuseIncoming(incoming, onlyPost);
     if (request.method === "GET") return this.#legacy.listen(incoming);
@@ -151,24 +158,30 @@ export class HttpFront {
     if (refusal) return refuseIncoming(incoming, refusal);
     if (!this.#use.take(caller, "requests"))
       return refuseIncoming(incoming, tooMany(429, "Too many of your requests are under way."));
-    const place = this.#open.add(reply);
-    let isListening = false;
-    const release = () => {
-      if (!isListening) this.#use.release(caller, "requests");
-      isListening = true;
-    };
-    try {
-      const body = await request.body(this.limits.bodyBytes);
-      if (body === "gone") return reply.destroy();
-      if (!body) return refuseIncoming(incoming, { status: 413, message: tooLarge(this.limits.bodyBytes) });
-      await this.#dispatch(incoming, body, release);
-    } finally {
-      release();
-      this.#answered(place);
-    }
+    const posted: Posted = { incoming, place: this.#open.add(incoming.reply), isReleased: false };
+    request.body(this.limits.bodyBytes, (body) => {
+      try {
+        const answering = this.#receive(posted, body);
+        if (!answering) return this.#answered(posted);
+        answering.then(
+          () => this.#answered(posted),
+          (error: unknown) => this.#broken(posted, error),
+        );
+      } catch (error) {
+        this.#broken(posted, error);
+      }
+    });
   }
 
-  #dispatch(incoming: Incoming, body: Buffer, releaseEarly: () => void): Promise<void> | void {
+  #receive(posted: Posted, body: Body): Promise<void> | void {
+    const { incoming } = posted;
+    if (body === "gone") return incoming.reply.destroy();
+    if (!body) return refuseIncoming(incoming, { status: 413, message: tooLarge(this.limits.bodyBytes) });
+    return this.#dispatch(posted, body);
+  }
+
+  #dispatch(posted: Posted, body: Buffer): Promise<void> | void {
+    const { incoming } = posted;
     let batch: Buffer[] | undefined;
     let messages: ClientMessage[];
     try {
@@ -182,7 +195,7 @@ export class HttpFront {
     if (batch || !first || !isModernMessage(incoming.request, first))
       return this.#legacy.serve(incoming, messages, batch !== undefined);
     // What listens counts as a stream.
-    if (first.kind === "request" && first.method === "subscriptions/listen") releaseEarly();
+    if (first.kind === "request" && first.method === "subscriptions/listen") this.#release(posted);
     return this.#modern.serve(incoming, first);
   }
 
@@ -194,8 +207,20 @@ export class HttpFront {
     reply.send(this.#isClosing ? 503 : 200, headers, [JSON.stringify({ status })]);
   }
 
-  #answered(place: number): void {
-    this.#open.remove(place);
+  #broken(posted: Posted, error: unknown): void {
+    this.#answered(posted);
+    this.#fail(posted.incoming.reply, error);
+  }
+
+  /** It no longer counts as one of the caller's requests. */
+  #release(posted: Posted): void {
+    if (!posted.isReleased) this.#use.release(posted.incoming.caller, "requests");
+    posted.isReleased = true;
+  }
+
+  #answered(posted: Posted): void {
+    this.#release(posted);
+    this.#open.remove(posted.place);
     if (this.#open.size === 0) this.#onAnswered?.();
   }
 

@@ -1,7 +1,7 @@
 import type { Answer, Outlet } from "../exchange.ts";
 import type { Beating } from "./heartbeat.ts";
 import type { HttpSession } from "./http-session.ts";
-import { answerChunks } from "./json-rpc.ts";
+import { afterSending, answerChunks } from "./json-rpc.ts";
 import type { Chunk, HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
 import type { ResumableStream } from "./resumable-stream.ts";
 
@@ -21,6 +21,8 @@ export class LegacyReply implements Outlet, Beating {
   readonly #answers: Chunk[][] = [];
   #open: number;
   #stream: ResumableStream | undefined;
+  /** For the only answer of a request that is not a batch. */
+  #onSent: (() => void) | undefined;
   #beats = 0;
 
   constructor(settings: LegacyReplySettings) {
@@ -46,7 +48,10 @@ export class LegacyReply implements Outlet, Beating {
     if (answer) {
       const chunks = answerChunks(idText, answer);
       if (this.#stream) this.#stream.send(chunks);
-      else this.#answers.push(chunks);
+      else {
+        this.#answers.push(chunks);
+        this.#onSent = afterSending(answer);
+      }
     }
     if (this.#open > 0) return;
     if (this.#stream) this.#stream.complete();
@@ -63,7 +68,7 @@ export class LegacyReply implements Outlet, Beating {
     const [only] = this.#answers;
     if (!only) return reply.send(202, cors);
     const headers = { ...cors, "content-type": "application/json" };
-    if (!isBatch) return reply.send(200, headers, only);
+    if (!isBatch) return reply.send(200, headers, only, this.#onSent);
     const body = this.#answers.flatMap((chunks, index) => (index === 0 ? chunks : [",", ...chunks]));
     reply.send(200, headers, ["[", ...body, "]"]);
   }

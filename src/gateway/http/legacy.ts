@@ -87,28 +87,35 @@ export class LegacyRequests {
     }
   }
 
-  async #answer(
-    incoming: Incoming,
+  /** Most POSTs have one message, and a chain of promises that is as short as can be. */
+  #answer(
+    { request, reply, cors }: Incoming,
     session: HttpSession,
     messages: readonly ClientMessage[],
     isBatch: boolean,
-  ): Promise<void> {
-    const { request, reply, cors } = incoming;
-    const requests = messages.filter((message) => message.kind === "request").length;
+  ): Promise<void> | void {
+    let requests = 0;
+    for (const { kind } of messages) if (kind === "request") requests++;
     const outlet = new LegacyReply({ request, reply, cors, session, requests, isBatch });
     const { heartbeat } = this.#settings;
     const beat = heartbeat.add(outlet);
-    const [only, second] = messages;
-    try {
-      if (only && !second) {
-        const answer = await session.client.receive(only, outlet);
-        if (only.kind === "request") outlet.answer(only.idText, answer);
-      } else await Promise.all(messages.map((message) => receive(message, session, outlet)));
-      if (requests === 0) reply.send(202, cors);
-    } finally {
+    const end = () => {
       heartbeat.remove(beat);
       session.touch();
+    };
+    const fail = (error: unknown): never => {
+      end();
+      throw error;
+    };
+    try {
+      const answering = messages.map((message) => receive(message, session, outlet)).filter(isPromise);
+      const all = answering.length > 1 ? Promise.all(answering) : answering[0];
+      if (all) return all.then(end, fail);
+    } catch (error) {
+      fail(error);
     }
+    end();
+    reply.send(202, cors);
   }
 
   /** The session of a request; undefined if the request was refused. */
@@ -123,9 +130,20 @@ export class LegacyRequests {
   }
 }
 
-async function receive(message: ClientMessage, { client }: HttpSession, outlet: LegacyReply): Promise<void> {
-  const answer = await client.receive(message, outlet);
-  if (message.kind === "request") outlet.answer(message.idText, answer);
+function isPromise<T>(value: Promise<T> | undefined): value is Promise<T> {
+  return value !== undefined;
+}
+
+/** Settles when a request is answered; everything else is done at once. */
+function receive(
+  message: ClientMessage,
+  { client }: HttpSession,
+  outlet: LegacyReply,
+): Promise<void> | undefined {
+  const answering = client.receive(message, outlet);
+  return message.kind === "request"
+    ? answering?.then((answer) => outlet.answer(message.idText, answer))
+    : undefined;
 }
 
 /** 404 makes a client start again. */

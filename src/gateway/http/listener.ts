@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { repeatedHeader } from "./repeated-header.ts";
-import type { Chunk, HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
+import type { Body, Chunk, HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
 import { SlowReaders } from "./slow-readers.ts";
 import type { SlowReaderLimits } from "./slow-readers.ts";
 
@@ -67,24 +67,31 @@ class NodeRequest implements HttpRequest {
     return headers;
   }
 
-  body(limit: number): Promise<Buffer | "gone" | undefined> {
+  body(limit: number, take: (body: Body) => void): void {
     const request = this.#request;
-    return new Promise((resolve) => {
-      if (request.destroyed) return resolve("gone");
-      if (Number(request.headers["content-length"] ?? 0) > limit) return resolve(undefined);
-      const chunks: Buffer[] = [];
-      let length = 0;
-      const read = (chunk: Buffer) => {
-        length += chunk.length;
-        if (length <= limit) return void chunks.push(chunk);
+    if (request.destroyed) return take("gone");
+    if (Number(request.headers["content-length"] ?? 0) > limit) return take(undefined);
+    let only: Buffer | undefined;
+    let chunks: Buffer[] | undefined;
+    let length = 0;
+    let isTaken = false;
+    const once = (body: Body) => {
+      if (isTaken) return;
+      isTaken = true;
+      take(body);
+    };
+    const read = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limit) {
         request.off("data", read);
-        resolve(undefined);
-      };
-      request.on("data", read);
-      request.on("end", () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-      request.on("close", () => {
-        if (!request.complete) resolve("gone");
-      });
+        once(undefined);
+      } else if (!only) only = chunk;
+      else (chunks ??= [only]).push(chunk);
+    };
+    request.on("data", read);
+    request.on("end", () => once(chunks ? Buffer.concat(chunks) : (only ?? Buffer.alloc(0))));
+    request.on("close", () => {
+      if (!request.complete) once("gone");
     });
   }
 }
@@ -108,7 +115,7 @@ class NodeReply implements HttpReply {
     return this.#response.writableLength;
   }
 
-  send(status: number, headers: ReplyHeaders, body: readonly Chunk[] = []): void {
+  send(status: number, headers: ReplyHeaders, body: readonly Chunk[] = [], onSent?: () => void): void {
     const response = this.#response;
     if (response.destroyed) return;
     const length = byteLength(body);
@@ -121,7 +128,7 @@ class NodeReply implements HttpReply {
     else if (length <= joinedBytes) response.end(asLatin1(body), "latin1");
     else {
       this.#writeAll(body);
-      response.end();
+      response.end(onSent);
     }
     if (length > joinedBytes) this.#slow.watch(response);
   }

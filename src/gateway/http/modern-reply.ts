@@ -1,6 +1,6 @@
 import type { Answer, Outlet } from "../exchange.ts";
 import type { Beating } from "./heartbeat.ts";
-import { answerChunks } from "./json-rpc.ts";
+import { afterSending, answerChunks } from "./json-rpc.ts";
 import type { Incoming } from "./incoming.ts";
 import type { Chunk, HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
 import { eventChunks, keepAliveComment, streamHeaders } from "./sse.ts";
@@ -34,7 +34,8 @@ export class ModernReply implements Outlet, Beating {
     const chunks = answerChunks(idText, answer);
     if (this.#state === "silent") {
       const status = answerStatus("error" in answer ? answer.error : undefined);
-      this.#reply.send(status, { ...this.#cors, "content-type": "application/json" }, chunks);
+      const headers = { ...this.#cors, "content-type": "application/json" };
+      this.#reply.send(status, headers, chunks, afterSending(answer));
     } else if (this.#state === "stream") {
       this.#write(eventChunks(chunks));
       this.#reply.end();

@@ -10,16 +10,20 @@ export interface HttpRequest {
   /** A header by its name in lower case. */
   header(name: string): string | undefined;
   headers(): Headers;
-  /** Undefined if the body is longer; the rest is not kept. `gone` if the client went away. */
-  body(limit: number): Promise<Buffer | "gone" | undefined>;
+  /** Calls `take` once. A promise would cost more than everything else that is done here. */
+  body(limit: number, take: (body: Body) => void): void;
 }
+
+/** Undefined if it is longer than the limit; the rest is not kept. `gone` if the client went away. */
+export type Body = Buffer | "gone" | undefined;
 
 export type Chunk = string | Buffer;
 export type ReplyHeaders = Record<string, string>;
 
 /** The answer to one HTTP request: `send` once, or `open`, any number of `write`, and `end`. */
 export interface HttpReply {
-  send(status: number, headers: ReplyHeaders, body?: readonly Chunk[]): void;
+  /** `onSent` is called when nothing of the body is needed any more; never if that is not known. */
+  send(status: number, headers: ReplyHeaders, body?: readonly Chunk[], onSent?: () => void): void;
   open(headers: ReplyHeaders): void;
   write(chunks: readonly Chunk[]): void;
   end(): void;

@@ -49,6 +49,7 @@ async function callInner({ exchange, meta, tool }: InnerCall, core: Core): Promi
   return make(called, exchange, core);
 }
 
-function make({ wish, ...called }: CalledTool, exchange: Exchange, core: Core): Promise<Answer> {
+function make(called: CalledTool, exchange: Exchange, core: Core): Promise<Answer> {
+  const { wish } = called;
   return wish ? callAsTask(exchange, core, { ...called, wish }) : called.call(exchange);
 }

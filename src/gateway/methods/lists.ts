@@ -2,6 +2,7 @@ import { showsApps } from "../apps.ts";
 import type { Method } from "../core.ts";
 import { readCursor } from "../list-pages.ts";
 import type { ListName } from "../list-pages.ts";
+import { rawResult } from "../result.ts";
 
 /** Clients that follow changes are told; the others look again after this long. */
 const freshMs = 60_000;
@@ -16,6 +17,6 @@ export function listOf(name: ListName): Method {
     const pages = cursor
       ? endpoint.earlierPages(cursor.version)
       : await endpoint.pages(name, { caller, withApps: showsApps(client), signal });
-    return { result: pages.page(cursor?.index ?? 0, caller, seal, era === "modern" ? modernMembers : "") };
+    return rawResult(pages.page(cursor?.index ?? 0, caller, seal, era === "modern" ? modernMembers : ""));
   };
 }

@@ -16,6 +16,7 @@ import {
   missingTasks,
   relatedTask,
 } from "../tasks/protocols.ts";
+import { rawResult, resultChunks, valueOf } from "../result.ts";
 import { RunningTask } from "../tasks/running-task.ts";
 import { isWaitingId, resumeWaiting } from "../tasks/waiting-task.ts";
 
@@ -171,10 +172,9 @@ function detailed(task: RunningTask, { client }: Exchange): Answer {
   }
   if (!outcome || task.status === "cancelled") return { result: shown };
   if ("error" in outcome) return { result: { ...shown, error: outcome.error } };
-  const { result } = outcome;
-  if (!Buffer.isBuffer(result)) return { result: { ...shown, result } };
-  const opening = Buffer.from(`${JSON.stringify(shown).slice(0, -1)},"result":`);
-  return { result: Buffer.concat([opening, result, Buffer.from("}")]) };
+  if (!("bytes" in outcome)) return { result: { ...shown, result: outcome.result } };
+  const chunks = resultChunks(`${JSON.stringify(shown).slice(0, -1)},"result":`, outcome, "}");
+  return rawResult(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk))));
 }
 
 /** Asks the client, as long as nobody else has answered and the task wants to know it. */
@@ -205,10 +205,6 @@ async function askFor(
 /** A result as the call itself would have had it, and whose it is. */
 function related(outcome: Answer, meta: Record<string, unknown>): Answer {
   if ("error" in outcome) return outcome;
-  const { result } = outcome;
-  const value = Buffer.isBuffer(result)
-    ? (JSON.parse(result.toString("utf8")) as Record<string, unknown>)
-    : result;
-  const { resultType: _type, _meta, ...own } = value;
+  const { resultType: _type, _meta, ...own } = valueOf(outcome);
   return { result: { ...own, _meta: { ...(isRecord(_meta) && _meta), ...meta } } };
 }

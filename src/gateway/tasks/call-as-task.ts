@@ -9,6 +9,7 @@ import { onAborted } from "../open-exchange.ts";
 import { followCall, followServer, resumeServer } from "./follow-call.ts";
 import { ownExchange } from "./own-exchange.ts";
 import { RunningTask } from "./running-task.ts";
+import { valueOf } from "../result.ts";
 import type { Continuation } from "./running-task.ts";
 import { taskParking, waitingTtl } from "./waiting-task.ts";
 
@@ -96,9 +97,7 @@ function created(task: RunningTask, wish: TaskProtocol): Record<string, unknown>
 /** A task of the server, under our id. */
 function withOwnId(answer: Answer, { id }: TaskEntry): Answer {
   if ("error" in answer) return answer;
-  const { result } = answer;
-  const value = Buffer.isBuffer(result) ? (JSON.parse(result.toString("utf8")) as object) : result;
-  return { result: { ...value, taskId: id } };
+  return { result: { ...valueOf(answer), taskId: id } };
 }
 
 function ttlOf({ expiresAt }: Pick<TaskEntry, "expiresAt">): number {

@@ -129,7 +129,7 @@ export class RunningTask implements ShownTask {
   async #run(first: Promise<Answer>, again: (more: Continuation) => Promise<Answer>): Promise<Answer> {
     let answer = await first;
     for (let round = 0; round < mostRounds && !this.#isCancelled; round++) {
-      const result = "result" in answer && !Buffer.isBuffer(answer.result) ? answer.result : {};
+      const result = "result" in answer ? answer.result : {};
       if (result["resultType"] !== "input_required") return answer;
       const { inputRequests, requestState } = result;
       const inputResponses = await this.#collect(isRecord(inputRequests) ? inputRequests : {});
@@ -156,7 +156,8 @@ export class RunningTask implements ShownTask {
   }
 
   #settle(answer: Answer): void {
-    if (!this.#isCancelled) this.#outcome = answer;
+    // It may be sent several times.
+    if (!this.#isCancelled) this.#outcome = "bytes" in answer ? { ...answer, isAlone: false } : answer;
     this.#inputs.clear();
     this.#changed();
   }
@@ -169,7 +170,5 @@ export class RunningTask implements ShownTask {
 
 function isErrorResult(answer: Answer): boolean {
   if ("error" in answer) return true;
-  const { result } = answer;
-  const value = Buffer.isBuffer(result) ? (JSON.parse(result.toString("utf8")) as unknown) : result;
-  return isRecord(value) && value["isError"] === true;
+  return "bytes" in answer ? answer.isError : answer.result["isError"] === true;
 }

@@ -22,6 +22,8 @@ export interface RawAnswer {
   /** Undefined if the result has none. */
   resultType: string | undefined;
   isError: boolean;
+  /** True if `bytes` are so large that it is worth freeing them, and nothing else is in the same memory. */
+  isAlone: boolean;
 }
 
 export interface RpcRequest {

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { oneLine, readMembers } from "../../lib/json-members.ts";
+import { isAlone } from "../../lib/memory.ts";
+import { memberOf, oneLine, readMembers } from "../../lib/json-members.ts";
 import type { JsonMember } from "../../lib/json-members.ts";
 import { jsonValueEnd } from "../../lib/strict-json.ts";
 import { maxDepth } from "./depth.ts";
@@ -19,13 +20,12 @@ export function readRawAnswer(
   const end = readMembers(bytes, 0, bytes.length, members, (start, key) =>
     key === "result" ? readMembers(bytes, start, bytes.length, results, endOf) : endOf(start),
   );
-  const result = members.find(({ key }) => key === "result");
+  const result = memberOf(members, "result");
   if (!result || !isBlank(bytes, end) || !isPlainAnswer(members, bytes)) return undefined;
   const id = idIn(bytes, members);
   if (!isWanted(id) || hasRepeatedKey(results) || !isUtf8(bytes)) return undefined;
-  const member = (key: string) => results.find((one) => one.key === key);
-  const type = member("resultType");
-  const failed = member("isError");
+  const type = memberOf(results, "resultType");
+  const failed = memberOf(results, "isError");
   if (type && bytes[type.start] !== quote) return undefined;
   return {
     id,
@@ -33,22 +33,25 @@ export function readRawAnswer(
       bytes: inOneLine(bytes.subarray(result.start, result.end)),
       resultType: type && (parseAt(bytes, type) as string),
       isError: failed !== undefined && parseAt(bytes, failed) === true,
+      isAlone: bytes.length > freedBytes && isAlone(bytes),
     },
   };
 }
 
 const quote = 0x22;
+/** Less is no burden for the garbage collector. */
+const freedBytes = 64 * 1024;
 
 function idIn(bytes: Buffer, members: readonly JsonMember[]): string {
-  const id = members.find(({ key }) => key === "id");
+  const id = memberOf(members, "id");
   return id && bytes[id.start] === quote ? bytes.toString("utf8", id.start + 1, id.end - 1) : "";
 }
 
 /** One of each key, no method and no error: a hostile server could hide a second answer behind the first. */
 function isPlainAnswer(members: readonly JsonMember[], bytes: Buffer): boolean {
   if (hasRepeatedKey(members)) return false;
-  if (members.some(({ key }) => key === "method" || key === "error")) return false;
-  const version = members.find(({ key }) => key === "jsonrpc");
+  if (memberOf(members, "method") || memberOf(members, "error")) return false;
+  const version = memberOf(members, "jsonrpc");
   return version !== undefined && isVersion(bytes, version);
 }
 
@@ -64,7 +67,8 @@ const versionText = Buffer.from('"2.0"');
 function hasRepeatedKey(members: readonly JsonMember[]): boolean {
   // Most answers have so few that a set would cost more.
   if (members.length > 8) return new Set(members.map(({ key }) => key)).size !== members.length;
-  return members.some(({ key }, index) => members.some((other, at) => at > index && other.key === key));
+  for (const member of members) if (memberOf(members, member.key) !== member) return true;
+  return false;
 }
 
 /** The value of a member whose text was checked. */

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { Answer, Exchange } from "../../../src/gateway/exchange.ts";
 import { createListener } from "../../../src/gateway/http/listener.ts";
+import { rawResult } from "../../../src/gateway/result.ts";
 import { echo, events, modern, openFront, post, readReply, send, token, until } from "./open-front.ts";
 
 /** Runs until it is cancelled. */
@@ -110,9 +111,8 @@ describe("M80 a modern request", () => {
 
   describe("whose client does not read a large answer", () => {
     const text = "x".repeat(30_000_000);
-    const large = async ({ method }: Exchange): Promise<Answer> => ({
-      result: method === "bytes" ? Buffer.from(JSON.stringify({ text })) : { text },
-    });
+    const large = async ({ method }: Exchange): Promise<Answer> =>
+      method === "bytes" ? rawResult(Buffer.from(JSON.stringify({ text }))) : { result: { text } };
 
     it.each(["bytes", "object"])("is dropped after a while: %s", async (method) => {
       await using front = await openFront(large, { limits: { stalledMs: 50 } });
@@ -163,7 +163,7 @@ describe("M80 a modern request", () => {
     const result = Buffer.from(`{ "text": "${text}" }`);
     await using front = await openFront(async (exchange) => {
       if (exchange.method === "stream") exchange.notify("n", {});
-      return { result };
+      return rawResult(result);
     });
     const reply = await post(front.port, modern("json"));
     expect(reply.headers["content-length"]).toBe(String(Buffer.byteLength(reply.text)));

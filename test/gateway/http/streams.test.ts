@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Exchange } from "../../../src/gateway/exchange.ts";
+import { rawResult } from "../../../src/gateway/result.ts";
 import { events, initialize, legacy, modern, openFront, post, send } from "./open-front.ts";
 import type { SseEvent } from "./open-front.ts";
 
@@ -46,7 +47,7 @@ describe("M80 an answer is JSON, and becomes a stream only when something comes 
     const text = '{\r\n  "a": 1,\n  "big": 9007199254740993\n}';
     await using front = await openFront(async (exchange) => {
       if (exchange.method === "tell") exchange.notify("n", {});
-      return { result: Buffer.from(text) };
+      return rawResult(Buffer.from(text));
     });
     const json = await post(front.port, modern("plain"));
     expect(json.text).toBe(`{"jsonrpc":"2.0","id":1,"result":${text}}`);

@@ -1,3 +1,5 @@
+import { free, isAlone } from "../../../lib/memory.ts";
+
 export interface LineReaderOptions {
   maxLineBytes: number;
   /** Returns true if it took the line as bytes, so that it need not be parsed. It may keep the bytes. */
@@ -80,7 +82,7 @@ export class LineReader {
     const [first] = pieces;
     const whole = pieces.length === 1 && first ? first : Buffer.concat(pieces, length);
     // The first and the last chunk may hold other lines, which somebody keeps; the others are nobody's any more.
-    for (const piece of pieces.slice(1, -1)) free(piece);
+    for (const piece of pieces.slice(1, -1)) if (isAlone(piece)) free(piece);
     this.#line(whole, 0, length);
   }
 
@@ -116,14 +118,6 @@ const newline = 0x0a;
 const carriageReturn = 0x0d;
 const collectedBytes = 16 * 1024;
 const shownCharacters = 200;
-
-/**
- * Gives memory back at once. Large messages come in so many chunks that waiting for the garbage collector would make it
- * run every few messages.
- */
-function free({ buffer, byteOffset, length }: Buffer): void {
-  if (byteOffset === 0 && buffer.byteLength === length && buffer instanceof ArrayBuffer) buffer.transfer(0);
-}
 
 function parse(text: string): unknown {
   try {

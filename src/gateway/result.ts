@@ -1,0 +1,42 @@
+import type { RawAnswer } from "../index.ts";
+
+/** A result as the JSON text that a server sent. */
+export interface RawResult extends Pick<RawAnswer, "bytes" | "isError" | "isAlone"> {
+  /** The text of members that are sent before its own. */
+  members?: string | undefined;
+}
+
+export type Result = { result: Record<string, unknown> } | RawResult;
+
+/** A result whose JSON text is known and kept by somebody. */
+export function rawResult(bytes: Buffer): RawResult {
+  return { bytes, isError: false, isAlone: false };
+}
+
+/** The value of a result, parsed if need be. */
+export function valueOf(result: Result): Record<string, unknown> {
+  if (!("bytes" in result)) return result.result;
+  const value = JSON.parse(result.bytes.toString("utf8")) as Record<string, unknown>;
+  return result.members === undefined
+    ? value
+    : { ...(JSON.parse(`{${result.members}}`) as typeof value), ...value };
+}
+
+/** The JSON text of a result, after a text and before another. Bytes are not copied. */
+export function resultChunks(before: string, result: Result, after: string): (string | Buffer)[] {
+  if (!("bytes" in result)) return [`${before}${JSON.stringify(result.result)}${after}`];
+  const { bytes, members } = result;
+  if (members === undefined) return [before, bytes, after];
+  return isEmpty(bytes)
+    ? [`${before}{${members}}${after}`]
+    : [`${before}{${members},`, bytes.subarray(1), after];
+}
+
+/** True for an object without members. */
+function isEmpty(object: Buffer): boolean {
+  let at = 1;
+  while (at < object.length && (object[at] ?? 0) <= 0x20) at++;
+  return object[at] === closeBrace;
+}
+
+const closeBrace = 0x7d;

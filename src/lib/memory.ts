@@ -1,0 +1,12 @@
+/** True if nothing else can be in the memory of these bytes: they are all of it. */
+export function isAlone({ buffer, byteOffset, length }: Buffer): boolean {
+  return byteOffset === 0 && length === buffer.byteLength && buffer instanceof ArrayBuffer;
+}
+
+/**
+ * Gives memory back at once. Large messages take so much of it that waiting for the garbage collector would make it run
+ * every few messages. Nobody may use anything in the memory of these bytes afterwards.
+ */
+export function free({ buffer }: Buffer): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0);
+}
