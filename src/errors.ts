@@ -124,7 +124,7 @@ export const errorTable = {
     passes: true,
     executed: "maybe",
     meaning: "The server's program exited. The error has its exit code and the end of its stderr.",
-    hint: "Read the stderr shown with the error, run `plugboard logs <server>`, or run the command yourself.",
+    hint: "Run `plugboard logs <server>` to see its output.",
   },
   "not-responding": {
     httpStatus: 504,

@@ -4,7 +4,7 @@ import { connectServers } from "./connect-servers.ts";
 import { keepSecret } from "./keep-secret.ts";
 import { plainSecrets, warnOfPlainSecrets } from "./plain-secrets.ts";
 import { printLines } from "./terminal/live-area.ts";
-import { json, safe } from "./terminal/print.ts";
+import { json, safe, screenWidth } from "./terminal/print.ts";
 import { findingLines } from "./views/finding.ts";
 import { describeServer, targetOf, transportOf } from "./views/server.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -74,7 +74,9 @@ async function offerToTry(
   terminal: Terminal,
 ): Promise<void> {
   if (!terminal.isInteractive || !terminal.ask || lostRule(config)) return;
-  const question = { message: `Try ${name} now? It is started, and its tools are counted.`, initial: true };
+  const isRemote = config.servers.get(name)?.config?.url !== undefined;
+  const message = `${isRemote ? "Connect to" : "Start"} ${name} now and list its tools?`;
+  const question = { message, initial: true };
   const { signal } = new AbortController();
   if ((await terminal.ask.confirm(question, signal)) !== true) return;
   const { findings } = await connectServers(
@@ -83,7 +85,7 @@ async function offerToTry(
     { isQuiet: false },
     terminal,
   );
-  const width = terminal.isLive ? terminal.columns - 1 : Infinity;
+  const width = screenWidth(terminal);
   terminal.out(
     printLines(
       findings.flatMap((finding) => findingLines(finding, width)),

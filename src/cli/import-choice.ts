@@ -2,8 +2,10 @@ import { PlugboardError } from "../index.ts";
 import type { PlannedBundle, PlannedServer } from "../index.ts";
 import { nearest } from "../lib/suggest.ts";
 import { count } from "./terminal/print.ts";
-import { Interrupted } from "./terminal/signals.ts";
+import { Interrupted, orCancelled } from "./terminal/signals.ts";
 import type { Terminal } from "./terminal/terminal.ts";
+
+const notImported = "Nothing was imported.";
 
 /** Leaves the other servers out. */
 export function onlyNamed(planned: PlannedServer[], names: readonly string[] | undefined): PlannedServer[] {
@@ -43,7 +45,9 @@ export async function chooseServers(
     });
   const names = [...new Set(wanted.servers.map(({ name }) => name))];
   if (!terminal.ask || names.length < 2)
-    return (await terminal.confirm(`Add ${countOf(wanted)}?`)) ? plan.servers : undefined;
+    return (await orCancelled(terminal.confirm(`Add ${countOf(wanted)}?`), notImported))
+      ? plan.servers
+      : undefined;
   const chosen = await terminal.ask.chooseMany(
     {
       message: "Which servers do you want to add?",
@@ -52,7 +56,7 @@ export async function chooseServers(
     },
     new AbortController().signal,
   );
-  if (chosen === undefined) throw new Interrupted("SIGINT");
+  if (chosen === undefined) throw new Interrupted("SIGINT", `Cancelled. ${notImported}`);
   return chosen.length === 0 ? undefined : choosing(plan.servers, chosen);
 }
 

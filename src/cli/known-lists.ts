@@ -113,7 +113,7 @@ export function reportLists(hub: Hub, { states, failures, isWhole }: ListOutcome
     .filter(({ state, disabledReason }) => state === "disabled" && disabledReason !== "off");
   const notes = [
     ...(remembered.length > 0
-      ? [`As of ${ageWords(Date.now() - oldest)}. Use --refresh to ask the servers.`]
+      ? [`Saved list from ${ageWords(Date.now() - oldest)}. Use --refresh to ask the servers again.`]
       : []),
     ...(isWhole && off.length > 0
       ? [`${count(off.length, "server")} cannot be used. Run \`plugboard status\` to see why.`]

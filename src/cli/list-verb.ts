@@ -34,6 +34,8 @@ export interface Listing {
   server: string | undefined;
   options: ListOptions;
   kinds: ListUse["kinds"];
+  /** True if `show` sets the exit code: that some of all servers failed is only a note. */
+  isBestEffort?: boolean;
   /** With a mark, the text says so where it names the server. */
   show(view: View, mark?: string): Promise<Shown>;
 }
@@ -55,7 +57,7 @@ export function withServers(
   const { json: asJson, profile } = options;
   return withWorkspace(terminal, options, async (workspace) => {
     const config = await loadForUse(workspace, options);
-    if (!asJson) reportDiagnostics(config.diagnostics, terminal);
+    if (!asJson) reportDiagnostics(config.diagnostics, terminal, options.config);
     if (config.servers.size === 0 && server === undefined && !asJson) return terminal.out(noServersText);
     const interact = asJson ? {} : loginAnswers(terminal);
     await withHub(terminal, { config, tolerant: true, interact, profile, insight: options }, workspace, work);
@@ -94,7 +96,8 @@ export async function showList(hub: Hub, listing: Listing, terminal: Terminal): 
   const { states, failures } = outcome;
   const shown = await listing.show(server === undefined ? hub : hub.view({ servers: [server] }));
   const problem = failures.find(({ level }) => level === "problem");
-  if (problem) terminal.exitCode = errorTable[problem.code ?? "not-responding"].exitCode;
+  const isNote = listing.isBestEffort && server === undefined;
+  if (problem && !isNote) terminal.exitCode = errorTable[problem.code ?? "not-responding"].exitCode;
   // Nothing is listed because nothing can be used: a mistake in the configuration is then a failure.
   if (states.length === 0) terminal.exitCode ||= exitCodeOfMistakes(hub.config.diagnostics);
   if (options.json) return terminal.out(json({ ...shown.value, servers: states, failures }));

@@ -4,8 +4,10 @@ import { PlugboardError } from "../index.ts";
 import { nearest } from "../lib/suggest.ts";
 import { version } from "../lib/version.ts";
 
-import { painter } from "./terminal/print.ts";
+import { helpItem, helpText } from "./terminal/help.ts";
+import { hanging, painter } from "./terminal/print.ts";
 import { reportError } from "./terminal/report.ts";
+import { configOf } from "./terminal/same-config.ts";
 import { Interrupted } from "./terminal/signals.ts";
 import { processTerminal } from "./terminal/terminal.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -36,9 +38,12 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     if (!entry) throw unknownVerb(name);
     return await runVerb(entry.name, rest, terminal);
   } catch (error) {
-    if (error instanceof Interrupted) return error.exitCode;
+    if (error instanceof Interrupted) {
+      if (error.note !== undefined) terminal.err(`${error.note}\n`);
+      return error.exitCode;
+    }
     if (error instanceof CommanderError) return commanderExit(error, name, terminal, asJson);
-    return reportError(error, terminal, asJson);
+    return reportError(error, terminal, asJson, configOf(argv));
   }
 }
 
@@ -49,11 +54,14 @@ async function runVerb(name: string, args: string[], terminal: Terminal): Promis
   assertSubcommand(configured, args);
   configured.name(`plugboard ${name}`);
   for (const one of [configured, ...configured.commands]) {
-    one.exitOverride().configureOutput({
-      writeOut: (text) => terminal.out(text),
-      writeErr: () => undefined,
-      getOutHelpWidth: () => Math.min(terminal.columns, 100),
-    });
+    one
+      .exitOverride()
+      .configureHelp({ formatItem: helpItem, minWidthToWrap: 20 })
+      .configureOutput({
+        writeOut: (text) => terminal.out(terminal.isScreen ? helpText(text, terminal.columns) : text),
+        writeErr: () => undefined,
+        getOutHelpWidth: () => Math.min(terminal.columns - 1, 100),
+      });
   }
   try {
     await configured.parseAsync(withPlainTrace(args), { from: "user" });
@@ -102,11 +110,22 @@ function commanderExit(error: CommanderError, verb = "", terminal: Terminal, asJ
   // Commander adds a suggestion in a second line, in parentheses.
   const [first = "", suggestion] = error.message.split("\n");
   const message = first.replace(/^error: /, "").replace(/^\w/, (letter) => letter.toUpperCase());
+  const [, value, choices] =
+    /^Command-argument value '(.*)' is invalid for argument '.*'\. Allowed choices are (.*)\.$/s.exec(
+      message,
+    ) ?? [];
   const isOption = error.code === "commander.unknownOption";
   const general = isOption
     ? `Run \`plugboard ${verb} --help\`. Put a server's command and its options after \`--\`.`
-    : undefined;
+    : `Run \`plugboard ${verb} --help\`.`;
   const hint = suggestion?.replace(/^\((.*)\)$/, "$1") ?? general;
+  if (value !== undefined && choices !== undefined) {
+    // `words` is for the completion scripts only.
+    const names = choices.split(", ").filter((one) => verb !== "completion" || one !== "words");
+    const use = [names.slice(0, -1).join(", "), names.at(-1)].filter(Boolean).join(" or ");
+    const unsupported = `"${value}" is not supported. Use ${use}.`;
+    return reportError(new PlugboardError("usage-invalid", unsupported, { hint }), terminal, asJson);
+  }
   const sentence = message.endsWith(".") ? message : `${message}.`;
   return reportError(new PlugboardError("usage-invalid", sentence, { hint }), terminal, asJson);
 }
@@ -129,12 +148,16 @@ async function help(about: string | undefined, terminal: Terminal): Promise<numb
   const groups = [...new Set(verbs.map(({ group }) => group))].map((group) => {
     const lines = verbs
       .filter((one) => one.group === group)
-      .map((one) => `  ${paint("cyan", shown(one).padEnd(width))}${one.summary}`);
+      .map(
+        (one) => `  ${paint("cyan", shown(one).padEnd(width))}${hanging(one.summary, width + 2, terminal)}`,
+      );
     return `${paint("bold", group)}\n${lines.join("\n")}\n`;
   });
-  terminal.out(`plugboard ${version} — MCP servers for agents: configure once, use everywhere\n\n`);
+  const prose = (text: string) => hanging(text, 0, terminal);
+  const title = `plugboard ${version} — MCP servers for agents: configure once, use everywhere`;
+  terminal.out(`${prose(title)}\n\n`);
   terminal.out(`Usage: plugboard <command> [options]\n\n${groups.join("\n")}\n`);
-  terminal.out("Every command supports --help (with examples), --json and --config <path>.\n");
+  terminal.out(`${prose("Every command supports --help (with examples), --json and --config <path>.")}\n`);
   terminal.out("New here? Try:  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .\n");
   return 0;
 }

@@ -1,6 +1,7 @@
 import { PlugboardError } from "../index.ts";
 import type { ClientComparison, Workspace } from "../index.ts";
 import { count, safe } from "./terminal/print.ts";
+import { orCancelled } from "./terminal/signals.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 export interface UpdateOptions {
@@ -30,7 +31,7 @@ export async function updateClients(
     });
   }
   const files = count(pending.length, "file");
-  if (!yes && !(await terminal.confirm(`Write ${files} of other clients?`))) return updated;
+  if (!yes && !(await orCancelled(terminal.confirm(`Write ${files} of other clients?`)))) return updated;
   for (const comparison of pending) {
     try {
       await workspace.updateClient(comparison);

@@ -36,13 +36,13 @@ export function assertNoLostRule(config: Read, fields?: readonly string[]): void
   const mistake = lostRule(config, fields);
   if (!mistake) return;
   const { path, file, line, isWholeFile, suggestion } = mistake;
-  const why = isWholeFile ? "nothing in this file is used" : "what has a mistake is not used";
+  const why = isWholeFile ? "nothing in it is used" : "what has a mistake is not used";
   throw new PlugboardError(
     isWholeFile ? "config-unreadable" : "config-invalid",
     `${lostRuleText(mistake)}.`,
     {
       data: { file, line, path },
-      hint: `Correct it first: ${why}, so its rules would be missing.${suggestion ? ` Suggestion: ${suggestion}.` : ""}`,
+      hint: `Correct the file first. Until then ${why}.${suggestion ? ` Suggestion: ${suggestion.replace(/[?.]$/, "")}${suggestion.endsWith("?") ? "?" : "."}` : ""}`,
     },
   );
 }

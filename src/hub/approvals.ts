@@ -83,7 +83,7 @@ export class Approvals {
     );
     if (revoked.length === 0 && "id" in which)
       throw new PlugboardError("usage-invalid", `There is no remembered answer "${which.id}".`, {
-        hint: "`plugboard approvals list` and `hub.approvals.list()` show those that there are.",
+        hint: "Run `plugboard approvals list` to see the answers.",
       });
     return revoked.map((one) => this.entry(one));
   }

@@ -36,6 +36,22 @@ export function joinArgv(words: readonly string[]): string {
   return words.map(shellWord).join(" ");
 }
 
+/** A command line for pasting into a shell, which fills in `${VAR}` like Plugboard does. */
+export function pastedArgv(words: readonly string[]): string {
+  return words.map(pastedWord).join(" ");
+}
+
+function pastedWord(word: string): string {
+  const variable = /(\$\{[A-Za-z_]\w*\})/;
+  if (!variable.test(word) || word.includes("$${")) return shellWord(word);
+  const pieces = word.split(variable).filter((piece) => piece !== "");
+  const isPlain = pieces.every((piece) => variable.test(piece) || /^[\w@%+=:,./ -]+$/.test(piece));
+  // Anything else stays in single quotes: a configuration must not put commands into the line.
+  return isPlain
+    ? `"${word}"`
+    : pieces.map((piece) => (variable.test(piece) ? `"${piece}"` : shellWord(piece))).join("");
+}
+
 /** Quotes a word for a shell if necessary (zsh expands a leading `=`). People copy hints into shells, and a project chooses its servers' names. */
 export function shellWord(word: string): string {
   return /^[\w@%+:,./-][\w@%+=:,./-]*$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -48,7 +48,7 @@ describe("M02 add", () => {
     const box = createSandbox();
     const { command, args } = fakeStdio();
     const good = await box.cli(["add", "good", "--", command, ...args], { answers: [], forms: [true] });
-    expect(good.asked).toEqual(["Try good now? It is started, and its tools are counted."]);
+    expect(good.asked).toEqual(["Start good now and list its tools?"]);
     expect(good.out).toMatch(/✓ good {2}connected over stdio: .*14 tools/);
     const bad = await box.cli(["add", "bad", "--", "no-such-program"], { answers: [], forms: [true] });
     expect(bad.out).toMatch(/✗ bad {2}.*no-such-program/);

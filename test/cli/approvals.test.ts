@@ -218,7 +218,7 @@ describe("M60 approvals on the command line", () => {
       expect(await box.cli(call, { forms })).toMatchObject({
         code: 130,
         out: "",
-        err: expect.stringContaining('The call of write_file on "files" was cancelled.') as string,
+        err: expect.stringContaining("Cancelled. The tool was not called.") as string,
       });
   });
 

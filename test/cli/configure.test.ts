@@ -127,7 +127,7 @@ describe("M05 add, list, get, remove", () => {
     [["list", "--jsn"], 2, "Unknown option '--jsn'.\n       Did you mean --json?\n"],
     [["secret", "lst"], 2, "Unknown command: secret lst\n       Did you mean `plugboard secret list`?\n"],
     [["secret"], 2, "`plugboard secret` needs one of: set, list, move, remove."],
-    [["completion", "tcsh"], 2, "Allowed choices are bash, zsh, fish"],
+    [["completion", "tcsh"], 2, '"tcsh" is not supported. Use bash, zsh or fish.'],
   ])("%j fails with exit code %i and says why", async (args, code, words) => {
     const run = await createSandbox().cli(args);
     expect(run.code).toBe(code);

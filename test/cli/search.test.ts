@@ -94,6 +94,9 @@ describe("M49 plugboard search", () => {
     const run = await box.cli(["search", "send mail"]);
     expect(run.out).toContain("mcp__mail__send_mail");
     expect(run.err).toContain("broken");
-    expect(run.code).not.toBe(0);
+    expect(run.code).toBe(0);
+    const nothing = await box.cli(["search", "bake bread"]);
+    expect(nothing).toMatchObject({ code: 1, err: expect.stringContaining("broken") as unknown });
+    expect((await box.cli(["search", "send mail", "--server", "broken"])).code).toBe(5);
   });
 });

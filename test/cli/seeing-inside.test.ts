@@ -123,7 +123,7 @@ describe("M23 plugboard logs", () => {
     const box = setUp();
     expect(await box.cli(["logs", "chatty"])).toMatchObject({
       code: 0,
-      err: "Nothing is recorded of chatty: no command has used it yet.\n",
+      err: 'There are no logs of "chatty" yet.\n',
     });
     const wrong = await box.cli(["logs", "chaty"]);
     expect([wrong.code, wrong.err]).toEqual([4, expect.stringContaining('Did you mean "chatty"?')]);

@@ -241,7 +241,7 @@ describe("M80 what serve refuses", () => {
     [["--port", "7x"], 2, "is not a port"],
     [["--port", "70000"], 2, "is not a port"],
     [["--no-auth", "--host", "0.0.0.0"], 2, "everybody who reaches 0.0.0.0 could use all servers"],
-    [["--bundle", "redaing"], 2, "Did you mean reading?"],
+    [["--bundle", "redaing"], 4, "Did you mean reading?"],
     [["--stdio", "--port", "1", "--no-auth"], 2, "--stdio cannot be combined with --port, --no-auth"],
     [["--stdio", "--json"], 2, "--stdio cannot be combined with --json"],
   ])("%j", async (args, code, message) => {

@@ -104,7 +104,7 @@ describe("tools", () => {
     expect(second).toMatchObject({
       code: 0,
       out: first.out,
-      err: "As of just now. Use --refresh to ask the servers.\n",
+      err: "Saved list from just now. Use --refresh to ask the servers again.\n",
     });
     expect(starts()).toBe(1);
     expect((await box.cli(["tools", "--refresh"])).err).toBe("");
@@ -645,7 +645,7 @@ describe("M62 questions on the command line", () => {
     );
     expect(await box.cli(call, { forms: ["deny"] })).toMatchObject({
       code: 7,
-      err: expect.stringContaining("you said no") as string,
+      err: expect.stringContaining("was not called: you answered No.") as string,
     });
     expect(await box.cli(call, { forms: [undefined] })).toMatchObject({ code: 130 });
     expect(await box.cli(call)).toMatchObject({
@@ -721,7 +721,7 @@ describe("M47 and M48 on the command line", () => {
     });
     expect(await box.cli(["prompt", "plan"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("`what` is missing") as string,
+      err: expect.stringContaining("The prompt files.plan needs what.") as string,
     });
     expect(await box.cli(["prompt", "files.plna"])).toMatchObject({ code: 4 });
   });
@@ -743,7 +743,7 @@ describe("M12 and M51 on the command line", () => {
     const unknown = await box.cli(["explain", "files.plain"]);
     expect(unknown).toMatchObject({
       code: 4,
-      err: expect.stringContaining("plugboard tools --refresh") as string,
+      err: expect.stringContaining("`plugboard tools files`") as string,
     });
     expect(existsSync(log)).toBe(false);
     await box.cli(["tools"]);
@@ -789,7 +789,7 @@ describe("M12 and M51 on the command line", () => {
     await box.cli(["tools"]);
     const run = await box.cli(["doctor", "--provider", "anthropic"]);
     expect(run.out).toContain(
-      "anthropic  1 of 2 tools can be offered; 1 is set aside; no schema loses anything",
+      "anthropic  1 of 2 tools can be offered; 1 is set aside; all schemas are supported",
     );
     expect(run.out).toMatch(
       /✗ mcp__files__far {2}cannot be offered: its input schema at .*\n.*every provider/,

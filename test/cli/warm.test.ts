@@ -62,7 +62,7 @@ describe("M45 a server that stays for the next command", () => {
       out: `Ended counting (process ${pid}).\n`,
     });
     expect(isAlive(pid)).toBe(false);
-    expect(await sandbox.cli(["stop"])).toMatchObject({ code: 0, out: "No server is warm.\n" });
+    expect(await sandbox.cli(["stop"])).toMatchObject({ code: 0, out: "No servers are kept running.\n" });
     expect(await sandbox.cli(["stop", "nobody"])).toMatchObject({ code: 4 });
   });
 

@@ -44,7 +44,7 @@ describe("M45 output is whole where a program reads it", () => {
     const box = await setUp();
     const run = await box.cli(["call", "long"], { screen: { columns: 80, rows: 24 } });
     expect(run.out.length).toBeLessThan(200_000);
-    expect(run.err).toContain("To see all of it: plugboard result r_");
+    expect(run.err).toContain("Page through it with `plugboard result r_");
     const whole = await box.cli(["call", "long", "--whole"], { screen: { columns: 80, rows: 24 } });
     expect(whole.out).toBe(`${lines}\n`);
   });
@@ -60,7 +60,7 @@ describe("M45 output is whole where a program reads it", () => {
     Object.assign(box.env, env);
     const run = await box.cli(["call", "long", ...words]);
     expect(run.out.length).toBeLessThan(10_000);
-    expect(run.err).toContain("Cut from a result of about");
+    expect(run.err).toContain("The middle of this result of about");
     expect((await box.cli(["call", "long", "--whole"])).out).toBe(`${lines}\n`);
   });
 

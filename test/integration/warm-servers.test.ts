@@ -38,7 +38,10 @@ describe("M25 a warm server is never an orphan", () => {
     await gone(broker, "the broker");
     expect(readdirSync(scene.folder).filter((name) => name.endsWith(".sock"))).toHaveLength(1);
     expect((await scene.sandbox.cli(["doctor"])).out).toContain("nobody listens on");
-    expect(await scene.sandbox.cli(["stop"])).toMatchObject({ code: 0, out: "No server is warm.\n" });
+    expect(await scene.sandbox.cli(["stop"])).toMatchObject({
+      code: 0,
+      out: "No servers are kept running.\n",
+    });
     const next = Number(await scene.call("pid"));
     expect(Number(await scene.call("pid"))).toBe(next);
   });

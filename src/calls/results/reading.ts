@@ -41,9 +41,13 @@ export function readPage(
 ): ResultReading {
   const starts = pageStarts(text, pageTokens);
   if (!Number.isInteger(page) || page < 1 || page > starts.length) {
-    throw new PlugboardError("usage-invalid", `There is no page ${page}: the result has ${starts.length}`, {
-      hint: `Ask for a page from 1 to ${starts.length}.`,
-    });
+    throw new PlugboardError(
+      "usage-invalid",
+      `There is no page ${page}: the result has ${starts.length} ${starts.length === 1 ? "page" : "pages"}.`,
+      {
+        hint: `Ask for a page from 1 to ${starts.length}.`,
+      },
+    );
   }
   const shown = text.slice(starts[page - 1], starts[page] ?? text.length);
   return { text: shown, page, pages: starts.length, tokens: estimateTokens(text) };

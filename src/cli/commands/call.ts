@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { PlugboardError, isPlugboardError } from "../../index.ts";
-import type { CallResult, Hub, Workspace } from "../../index.ts";
+import type { CallResult, Hub, Interact, Workspace } from "../../index.ts";
 import { withCorrection } from "../arguments/mistakes.ts";
 import { readArguments } from "../arguments/call-arguments.ts";
 import { toolWord } from "../arguments/call-line.ts";
@@ -74,13 +74,15 @@ export function command(terminal: Terminal): Command {
           // Arguments on standard input leave no way to type an answer.
           const offersLogin = !options.json && !words.includes("-");
           const isQueued = config.settings.approvals?.queue === true;
-          const interact = terminalAnswers({
+          const said: { answer?: "no" | "cancel" } = {};
+          const answers = terminalAnswers({
             terminal,
             yes: options.yes ?? false,
             isQueued,
             offersLogin,
             onAsking,
           });
+          const interact = terminal.ask ? withAnswer(answers, said) : answers;
           await withHub(
             terminal,
             { config, tolerant: true, interact, profile: options.profile, insight: options },
@@ -94,7 +96,7 @@ export function command(terminal: Terminal): Command {
               ).catch((error: unknown) => {
                 if (isPlugboardError(error, "call-cancelled") && !error.endsTurn)
                   terminal.err("Cancelled. The server was notified.\n");
-                throw error;
+                throw forPerson(error, said);
               });
               const folder = resolve(terminal.cwd, options.output ?? ".");
               if (!options.json) return showResult(result, folder, terminal);
@@ -108,6 +110,35 @@ export function command(terminal: Terminal): Command {
         }),
       )
   );
+}
+
+/** Notes what the person at the terminal answered. */
+function withAnswer(answers: Interact, said: { answer?: "no" | "cancel" }): Interact {
+  const { approve } = answers;
+  if (!approve) return answers;
+  return {
+    ...answers,
+    approve: async (question, signal) => {
+      const given = await approve(question, signal);
+      if (given.decision !== "allow") said.answer = given.decision === "deny" ? "no" : "cancel";
+      return given;
+    },
+  };
+}
+
+/** The errors of refused calls are written for agents. The person who refused it knows why. */
+function forPerson(error: unknown, { answer }: { answer?: "no" | "cancel" }): unknown {
+  if (!isPlugboardError(error) || answer === undefined) return error;
+  const { code, server, tool, executed, data } = error;
+  const about = { server, tool, executed, data, cause: error };
+  if (answer === "no" && code === "approval-denied")
+    return new PlugboardError(code, `${tool ?? "The tool"} was not called: you answered No.`, {
+      ...about,
+      hint: "To skip the question, add --yes.",
+    });
+  if (answer === "cancel" && error.endsTurn)
+    return new PlugboardError(code, "Cancelled. The tool was not called.", { ...about, hint: "" });
+  return error;
 }
 
 function assertToolFirst(query: string): void {

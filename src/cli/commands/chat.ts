@@ -83,7 +83,7 @@ async function chat(
   );
   const conversation = await earlier(options, conversations, isPrinting, terminal);
   const text = await spoken(words, isPrinting, terminal);
-  if (!options.json) reportDiagnostics(config.diagnostics, terminal);
+  if (!options.json) reportDiagnostics(config.diagnostics, terminal, options.config);
   if (sendsKeyInClear(endpoint))
     terminal.err(`${painter(terminal, "err")("yellow", "warning:")} ${safe(clearWords(endpoint.url))}\n`);
   const stop = new AbortController();

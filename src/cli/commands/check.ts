@@ -36,7 +36,7 @@ export function command(terminal: Terminal): Command {
       const waitMs = readSeconds(options.wait);
       await withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
-        if (!options.json) reportDiagnostics(config.diagnostics, terminal);
+        if (!options.json) reportDiagnostics(config.diagnostics, terminal, options.config);
         const { profile } = options;
         const use = {
           config: onlyServers(config, []),

@@ -10,7 +10,7 @@ import { unreadableFindings, unusedFindings } from "../views/kept.ts";
 import { flagFinding, pinFindings } from "../views/pin-findings.ts";
 import { printLines } from "../terminal/live-area.ts";
 import { onlyServers, withHub } from "../with-hub.ts";
-import { count, json } from "../terminal/print.ts";
+import { count, json, screenWidth } from "../terminal/print.ts";
 import { checkProvider, providerFindings, providers } from "../views/provider-check.ts";
 import type { Provider, ProviderTool } from "../views/provider-check.ts";
 import { warmFindings } from "../views/warm.ts";
@@ -59,7 +59,7 @@ export function command(terminal: Terminal): Command {
         if (options.json) {
           return terminal.out(json({ healthy: problems === 0, findings: sorted, ...provided }));
         }
-        const width = terminal.isLive ? terminal.columns - 1 : Infinity;
+        const width = screenWidth(terminal);
         terminal.out(
           printLines(
             sorted.flatMap((finding) => findingLines(finding, width)),

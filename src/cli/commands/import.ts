@@ -214,5 +214,5 @@ function nothingNew({ servers, bundles }: Plan): string {
   const isAllHere = all.every(({ action }) => action === "same");
   return isAllHere
     ? "Nothing to import: everything that was found is already configured.\n"
-    : "Nothing to import: nothing that was found is new.\n";
+    : "There are no new servers to import.\n";
 }

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { describeServer, noServersText } from "../views/server.ts";
 import { hanging, json, painter, safe, table } from "../terminal/print.ts";
 import { exitCodeOfMistakes, reportDiagnostics } from "../terminal/report.ts";
+import { withSameConfig } from "../terminal/same-config.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { cutText } from "../terminal/text-width.ts";
 import { verb, withWorkspace } from "../verb.ts";
@@ -24,7 +25,7 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
     terminal.out(json({ servers: servers.map(describeServer), diagnostics: config.diagnostics }));
     return;
   }
-  reportDiagnostics(config.diagnostics, terminal);
+  reportDiagnostics(config.diagnostics, terminal, options.config);
   if (servers.length === 0) {
     terminal.out(noServersText);
     return;
@@ -77,7 +78,7 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
       terminal.out(
         paint(
           "dim",
-          `\n${hanging(`${safe(name)}: ${safe(status.message)}. ${safe(status.hint)}`, 2, terminal)}`,
+          `\n${hanging(`${safe(name)}: ${safe(status.message)}. ${safe(withSameConfig(status.hint, options.config))}`, 2, terminal)}`,
         ),
       );
     }

@@ -3,7 +3,8 @@ import { PlugboardError, toolId } from "../../index.ts";
 import type { LoadedConfig, PinApproval, PinChange, PinReport, ServerPins } from "../../index.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { printLines } from "../terminal/live-area.ts";
-import { count, json, safe } from "../terminal/print.ts";
+import { count, json, safe, screenWidth } from "../terminal/print.ts";
+import { orCancelled } from "../terminal/signals.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { spinWhile } from "../terminal/waiting.ts";
 import { verb, withWorkspace } from "../verb.ts";
@@ -138,19 +139,20 @@ async function approve(
   terminal: Terminal,
 ): Promise<PinApproval[]> {
   const approvals: PinApproval[] = [];
-  const width = terminal.isLive ? terminal.columns - 1 : 100;
+  const width = screenWidth(terminal, 100);
   for (const report of reports) {
     const { server, file, state, changes, surface } = report;
     if (!isQuiet) terminal.out(printLines(pinReportLines(report, width), terminal));
     if (state === "same" || state === "failed" || file === undefined || !surface) continue;
     const only = wanted.get(server) && changes.map(({ kind, name }) => ({ kind, name }));
-    if (yes || (await terminal.confirm(question(report)))) approvals.push({ server, file, surface, only });
+    if (yes || (await orCancelled(terminal.confirm(question(report)))))
+      approvals.push({ server, file, surface, only });
     else terminal.exitCode = 1;
   }
   for (const { server, file } of stray) {
     if (!isQuiet)
       terminal.out(`${safe(server)}  pinned in ${safe(file)}, but not configured there any more\n`);
-    if (yes || (await terminal.confirm(`Remove the pins of ${safe(server)}?`)))
+    if (yes || (await orCancelled(terminal.confirm(`Remove the pins of ${safe(server)}?`))))
       approvals.push({ server, file });
   }
   return approvals;

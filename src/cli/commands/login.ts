@@ -7,6 +7,7 @@ import { loadForUse, onlyServers, withHub } from "../with-hub.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import { profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
+import { cancelled } from "../terminal/signals.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 
@@ -44,7 +45,18 @@ export function command(terminal: Terminal): Command {
           const { profile } = options;
           const scopes = options.scopes?.split(/[\s,]+/).filter(Boolean);
           const way = waysToLogIn(name, options, terminal);
-          const account = await hub.login(name, { ...way, profile, scopes, signal });
+          let isGivenUp = false;
+          const askRedirect = async (url: URL, over: AbortSignal) => {
+            const pasted = await way.askRedirect?.(url, over);
+            isGivenUp = pasted === undefined && terminal.ask !== undefined && !over.aborted;
+            return pasted;
+          };
+          const ways = { ...way, ...(way.askRedirect && { askRedirect }) };
+          const account = await hub
+            .login(name, { ...ways, profile, scopes, signal })
+            .catch((error: unknown) => {
+              throw isGivenUp ? cancelled() : error;
+            });
           if (options.json) return terminal.out(json({ server: name, account }));
           const paint = painter(terminal);
           terminal.out(

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { PlugboardError, findLogins, isPlugboardError } from "../../index.ts";
 import type { LoadedConfig, StoredLogin, Workspace } from "../../index.ts";
+import { shellWord } from "../../lib/argv.ts";
 import { onlyServers, withHub } from "../with-hub.ts";
 import { count, json, safe } from "../terminal/print.ts";
 import { profileOption } from "../arguments/profile.ts";
@@ -59,7 +60,7 @@ async function logOutOf(
   if (!isConfigured) workspace.require(config, name);
   throw new PlugboardError("value-missing", `You are not logged in to "${name}".`, {
     server: name,
-    hint: "Run `plugboard get <server>` to see the account.",
+    hint: `To log in, run \`plugboard login ${shellWord(name)}\`.`,
   });
 }
 

@@ -32,7 +32,7 @@ export function command(terminal: Terminal): Command {
         for (const line of known) show(line);
         if (!options.follow) {
           if (known.length === 0 && !options.json)
-            terminal.err(`Nothing is recorded of ${safe(server)}: no command has used it yet.\n`);
+            terminal.err(`There are no logs of "${safe(server)}" yet.\n`);
           return;
         }
         using caught = terminal.catchSignals();

@@ -58,17 +58,27 @@ export function command(terminal: Terminal): Command {
 
 /** Adds the quotes back that the shell removed, because prompt commands are parsed with them. */
 function readWords(
-  { id, arguments: declared }: PromptCommand,
+  { id, server, name, arguments: declared }: PromptCommand,
   words: readonly string[],
 ): Record<string, string> {
   const properties = Object.fromEntries(declared.map(({ name }) => [name, { type: "string" }]));
   const quoted = flagsToPairs(words, { type: "object", properties }, "prompt").map((word) => {
-    const name = declared.find((one) => word.startsWith(`${one.name}=`))?.name;
-    if (name === undefined) assertNoName(word, declared);
-    const start = name === undefined ? "" : `${name}=`;
+    const given = declared.find((one) => word.startsWith(`${one.name}=`))?.name;
+    if (given === undefined) assertNoName(word, declared);
+    const start = given === undefined ? "" : `${given}=`;
     return `${start}"${word.slice(start.length).replaceAll(/["\\]/g, String.raw`\$&`)}"`;
   });
+  const missing = declared.filter(({ required }) => required);
+  if (quoted.length === 0 && missing.length > 0) throw argumentsMissing(`${server}.${name}`, missing);
   return parsePromptCommand([id, ...quoted].join(" "), declared).args;
+}
+
+function argumentsMissing(prompt: string, missing: PromptCommand["arguments"]): PlugboardError {
+  const names = missing.map((one) => one.name);
+  const values = names.map((one) => `${one}=<value>`).join(" ");
+  return new PlugboardError("usage-invalid", `The prompt ${prompt} needs ${names.join(", ")}.`, {
+    hint: `Run \`plugboard prompt ${shellWord(prompt)} ${values}\`.`,
+  });
 }
 
 /** A misspelt name must not become the text of another argument. */

@@ -31,7 +31,7 @@ export function command(terminal: Terminal): Command {
         // A query without words fails before any server is started.
         await hub.search(query, { wait: false });
         const show = (view: View) => found(view, query, limit, terminal);
-        await showList(hub, { server, options, kinds: ["tools"], show }, terminal);
+        await showList(hub, { server, options, kinds: ["tools"], isBestEffort: true, show }, terminal);
       });
     });
 }

@@ -49,7 +49,7 @@ async function serve(workspace: Workspace, options: Options, terminal: Terminal)
   const config = await workspace.load();
   const settings = serveSettings(options, config);
   assertNoLoop(config, workspace.env);
-  if (!options.quiet) reportDiagnostics(config.diagnostics, terminal);
+  if (!options.quiet) reportDiagnostics(config.diagnostics, terminal, options.config);
   const log = (line: string) => void (options.quiet || terminal.err(`${safe(line)}\n`));
   for (const { file, untrustedSettings } of config.sources)
     if (untrustedSettings)

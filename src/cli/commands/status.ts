@@ -3,7 +3,7 @@ import { PlugboardError, serverStates } from "../../index.ts";
 import type { LoadedConfig, Workspace } from "../../index.ts";
 import { drawWhile, printLines } from "../terminal/live-area.ts";
 import { noServersText } from "../views/server.ts";
-import { json } from "../terminal/print.ts";
+import { json, screenWidth } from "../terminal/print.ts";
 import { exitCodeOfMistakes, reportDiagnostics } from "../terminal/report.ts";
 import { StatusBoard, exitCodeOf } from "../views/status/board.ts";
 import { statusLines, summaryLine, tableLines } from "../views/status/lines.ts";
@@ -45,7 +45,7 @@ export function command(terminal: Terminal): Command {
         // A watch goes on when a secret is set, so it finds out by connecting.
         const config = await loadForUse(workspace, options, { secrets: !options.watch });
         for (const name of names) workspace.require(config, name);
-        if (!options.json) reportDiagnostics(config.diagnostics, terminal);
+        if (!options.json) reportDiagnostics(config.diagnostics, terminal, options.config);
         if (options.watch && oneOffServer(options))
           throw new PlugboardError(
             "usage-invalid",
@@ -77,7 +77,7 @@ async function showStatus(
     const view = () => ({
       rows: board.rows(),
       entry: (name: string) => board.entry(name),
-      width: terminal.isLive ? terminal.columns - 1 : Infinity,
+      width: screenWidth(terminal),
       now: Date.now(),
     });
     if (options.json) await board.connect();

@@ -60,7 +60,7 @@ function outcome(processes: readonly WarmProcess[]) {
 }
 
 function report({ ended, inUse }: ReturnType<typeof outcome>, { out }: Terminal): void {
-  if (ended.length + inUse.length === 0) return out("No server is warm.\n");
+  if (ended.length + inUse.length === 0) return out("No servers are kept running.\n");
   for (const { server, pid } of ended) out(`Ended ${safe(server)} (process ${pid}).\n`);
   for (const { server, pid } of inUse)
     out(`${safe(server)} (process ${pid}) is in use and ends with the command that uses it.\n`);

@@ -9,7 +9,7 @@ import { listedText } from "../views/listed.ts";
 import type { Listed } from "../views/listed.ts";
 import { statusWords } from "../views/tool-status.ts";
 import { printLines } from "../terminal/live-area.ts";
-import { count, json, safe } from "../terminal/print.ts";
+import { count, json, safe, screenWidth } from "../terminal/print.ts";
 import { assertAccounts } from "../arguments/profile.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneOffServer } from "../one-off.ts";
@@ -104,7 +104,7 @@ async function showTool(hub: Hub, query: string, options: ToolsOptions, terminal
   const { toolPage } = await import("../views/tool.ts");
   const status = statusWords(tool, decidedBy, terminal.cwd);
   const { pinLines } = await import("../views/tool-explanation.ts");
-  const width = terminal.isLive ? terminal.columns - 1 : 100;
+  const width = screenWidth(terminal, 100);
   const { server, name } = tool;
   const lines = pinLines({ server, name, flags, ...(pin && { pin }) }, width);
   terminal.out(

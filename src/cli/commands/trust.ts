@@ -10,6 +10,7 @@ import type {
   Workspace,
 } from "../../index.ts";
 import { count, hanging, json, painter, safe } from "../terminal/print.ts";
+import { orCancelled } from "../terminal/signals.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { previewTarget, previewText } from "../views/preview.ts";
 import { againView, settingsPreview, trustedTable, warned } from "../views/trust.ts";
@@ -130,10 +131,14 @@ async function ask(
   }
   const trusted: string[] = [];
   const declined: string[] = [];
+  // What was allowed before stays allowed.
+  const notTrusted = () =>
+    trusted.length === 0 ? "Nothing was trusted." : `Trusted before that: ${trusted.join(", ")}.`;
   const decide = async (label: string, question: string, view: string, allow?: () => Promise<void>) => {
     if (!options.json) terminal.out(view);
     const isAllowed =
-      allow !== undefined && (options.yes || (await terminal.confirm(question, { word: true })));
+      allow !== undefined &&
+      (options.yes || (await orCancelled(terminal.confirm(question, { word: true }), notTrusted())));
     if (isAllowed) await allow();
     else if (!allow) terminal.exitCode = 7;
     (isAllowed ? trusted : declined).push(label);

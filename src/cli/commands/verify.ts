@@ -4,7 +4,8 @@ import { PlugboardError, errorTable } from "../../index.ts";
 import type { LoadedConfig, PinReport, Workspace } from "../../index.ts";
 import { knownServer } from "../find.ts";
 import { printLines } from "../terminal/live-area.ts";
-import { count, json, safe } from "../terminal/print.ts";
+import { count, json, safe, screenWidth } from "../terminal/print.ts";
+import { withSameConfig } from "../terminal/same-config.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { spinWhile } from "../terminal/waiting.ts";
 import { verb, withWorkspace } from "../verb.ts";
@@ -37,7 +38,7 @@ export function command(terminal: Terminal): Command {
           const servers = reports.map(pinReportJson);
           return terminal.out(json({ ok: terminal.exitCode === 0, servers, notConfigured: stray }));
         }
-        show(reports, stray, terminal);
+        show(reports, stray, options.config, terminal);
       }),
     );
 }
@@ -84,21 +85,37 @@ function exitCodeOf(reports: readonly PinReport[], stray: readonly Stray[]): num
   return reports.find(({ error }) => error)?.error?.exitCode ?? 0;
 }
 
-function show(reports: readonly PinReport[], stray: readonly Stray[], terminal: Terminal): void {
-  const width = terminal.isLive ? terminal.columns - 1 : 100;
+function show(
+  reports: readonly PinReport[],
+  stray: readonly Stray[],
+  config: string | undefined,
+  terminal: Terminal,
+): void {
+  const width = screenWidth(terminal, 100);
   const lines = reports.flatMap((report) => pinReportLines(report, width));
   terminal.out(printLines(lines, terminal));
   for (const { server, file } of stray)
     terminal.out(`${safe(server)}  pinned in ${safe(file)}, but not configured there any more\n`);
-  const off = reports.filter(({ state }) => state !== "same").length + stray.length;
-  const names = reports.filter(({ state }) => state === "changed" || state === "unpinned");
-  terminal.out(
-    off === 0
-      ? `${count(reports.length, "server offers", "servers offer")} exactly what is pinned.\n`
-      : `${off} of ${count(reports.length + stray.length, "server")} ${off === 1 ? "is" : "are"} not as pinned.\n`,
-  );
-  if (names.length > 0 || stray.length > 0)
-    terminal.out("Run `plugboard lock` to review the differences and approve them.\n");
+  const are = (number: number) => (number === 1 ? "is" : "are");
+  const of = (state: PinReport["state"]) => reports.filter((report) => report.state === state).length;
+  const [same, changed, unpinned, failed] = [of("same"), of("changed"), of("unpinned"), of("failed")];
+  const say = (text: string) => terminal.out(`${withSameConfig(text, config)}\n`);
+  if (same === reports.length && stray.length === 0)
+    say(`${count(reports.length, "server offers", "servers offer")} exactly what is pinned.`);
+  if (changed > 0)
+    say(
+      `${changed} of ${count(reports.length, "server")} ${are(changed)} not as pinned. Run \`plugboard lock\` to review the differences and approve them.`,
+    );
+  if (unpinned > 0)
+    say(
+      `${count(unpinned, "server")} ${are(unpinned)} not pinned yet. Run \`plugboard lock\` to look at the tools and pin them.`,
+    );
+  if (stray.length > 0)
+    say(
+      `${count(stray.length, "server")} ${are(stray.length)} pinned but not configured. Run \`plugboard lock\` to remove the pins.`,
+    );
+  if (failed > 0)
+    say(`${count(failed, "server")} could not be checked. Run \`plugboard status\` to see why.`);
   if (reports.some(({ state }) => state === "unreadable"))
     terminal.out(`${errorTable["lock-unreadable"].hint}\n`);
 }

@@ -71,7 +71,7 @@ function tokenLines({ token }: Announcement, terminal: Terminal, tilde: (path: s
     return ["Every program on this machine can use these servers: no token is needed (auth: none)."];
   const { value, file, isNew } = token;
   if (file === undefined) return ["Clients need the token from PLUGBOARD_TOKEN, as this process has it."];
-  const age = isNew ? "a new token" : "the token";
+  const age = isNew ? "this token" : "the token";
   const shown = terminal.isScreen ? [`  ${value}`] : [];
   return [
     `Clients need ${age} from ${safe(tilde(file))}:`,

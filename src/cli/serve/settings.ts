@@ -79,7 +79,7 @@ function requireBundle(bundle: string, { bundles, sources }: LoadedConfig): void
       },
     );
   const near = nearest(bundle, bundles.keys());
-  throw new PlugboardError("usage-invalid", `There is no bundle "${bundle}".`, {
+  throw new PlugboardError("server-unknown", `There is no bundle "${bundle}".`, {
     hint: near === undefined ? "Add it under `bundles` in the configuration." : `Did you mean ${near}?`,
   });
 }

@@ -22,6 +22,8 @@ export function painter(terminal: Terminal, stream: "out" | "err" = "out"): Pain
 
 const colorSequence = new RegExp(`(\\u001b\\[(?:${[...new Set(Object.values(codes).flat())].join("|")})m)`);
 
+const colorSequences = new RegExp(colorSequence, "g");
+
 /**
  * What a screen may be sent: text and our colours. The last gate before a terminal, for text that nobody made safe
  * before; the worst that it lets through is a colour.
@@ -36,6 +38,42 @@ export function screenText(text: string): string {
 /** Puts text from files and servers on one line and escapes terminal control sequences. */
 export function safe(text: string): string {
   return printable(text, { oneLine: true });
+}
+
+/** How wide lines may be on a screen, also on one that cannot be redrawn. `otherwise` holds for files and programs. */
+export function screenWidth(terminal: Terminal, otherwise = Infinity): number {
+  return terminal.isScreen ? terminal.columns - 1 : otherwise;
+}
+
+/**
+ * Wraps messages to the width of a screen, between words. Quoted commands and addresses stay whole, so that they can be
+ * copied; so does JSON. What continues a line is indented.
+ */
+export function wrappedMessage(text: string, columns: number): string {
+  if (!text.endsWith("\n") || /^[{[]/.test(text)) return text;
+  return text
+    .split("\n")
+    .map((line) => wrappedLine(line, columns - 1))
+    .join("\n");
+}
+
+function wrappedLine(line: string, width: number): string {
+  const shownWidth = (part: string) => displayWidth(part.replaceAll(colorSequences, ""));
+  if (shownWidth(line) <= width) return line;
+  const [margin = ""] = /^ *(?:│ )?/.exec(line.replaceAll(colorSequences, "")) ?? [];
+  const indent = Math.max(2, margin.length);
+  if (indent > width / 2) return line;
+  const lines: string[] = [];
+  let current = "";
+  // The spaces before a word go with it: those at the start of the line and between columns stay as they are.
+  for (const word of line.match(/ *(?:`[^`]*`|[^ `]|`)+/g) ?? []) {
+    if (current.trim() === "" || shownWidth(current + word) <= width) current += word;
+    else {
+      lines.push(current);
+      current = " ".repeat(indent) + word.trimStart();
+    }
+  }
+  return [...lines, current].join("\n");
 }
 
 /** Wraps a line on a screen so that what follows is indented: no text of others can look like a line of ours. */

@@ -2,17 +2,19 @@ import { PlugboardError, errorTable, isPlugboardError } from "../../index.ts";
 import type { Diagnostic } from "../../index.ts";
 import { lastLines } from "../../lib/last-words.ts";
 import { json, painter, safe } from "./print.ts";
+import { withSameConfig } from "./same-config.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Prints an error as text or JSON and returns the exit code. */
-export function reportError(error: unknown, terminal: Terminal, asJson: boolean): number {
+export function reportError(error: unknown, terminal: Terminal, asJson: boolean, config?: string): number {
   const known = isPlugboardError(error) ? error : unexpected(error);
   if (asJson) terminal.out(json({ error: known.toJSON() }));
   else {
     const paint = painter(terminal, "err");
     terminal.err(`${paint("red", "error:")} ${safe(known.message)}\n`);
     for (const line of stderrTail(known)) terminal.err(`${paint("dim", `       │ ${safe(line)}`)}\n`);
-    if (known.hint) terminal.err(`${paint("dim", "       " + safe(known.hint))}\n`);
+    const hint = withSameConfig(known.hint, config);
+    if (hint) terminal.err(`${paint("dim", "       " + safe(hint))}\n`);
   }
   return known.exitCode;
 }
@@ -50,11 +52,18 @@ export function exitCodeOfMistakes(diagnostics: readonly Diagnostic[]): number {
 }
 
 /** Prints a short report to stderr about the parts of the configuration that were set aside. */
-export function reportDiagnostics(diagnostics: readonly Diagnostic[], terminal: Terminal): void {
+export function reportDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  terminal: Terminal,
+  config?: string,
+): void {
   const limit = 5;
   const shown = diagnostics.filter(({ severity }) => severity === "error").slice(0, limit);
   const warnings = diagnostics.filter(({ severity, path }) => severity === "warning" && path === "");
   for (const diagnostic of [...warnings, ...shown]) terminal.err(diagnosticLine(diagnostic, terminal));
   const errors = diagnostics.filter(({ severity }) => severity === "error").length;
-  if (errors > limit) terminal.err(`… and ${errors - limit} more: plugboard config validate\n`);
+  if (errors > limit) {
+    const hint = withSameConfig("Run `plugboard config validate` to see all of them.", config);
+    terminal.err(`… and ${errors - limit} more. ${safe(hint)}\n`);
+  }
 }

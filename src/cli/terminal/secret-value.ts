@@ -1,5 +1,6 @@
 import { PlugboardError } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
+import { cancelled } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface ValueSource {
@@ -18,7 +19,7 @@ export async function readSecretValue(
   assertNoValue(source.input);
   const value = await valueFrom(name, source, terminal);
   if (value) return value;
-  const why = source.fromEnv === undefined ? "" : " The variable given by --from-env is not set.";
+  const why = source.fromEnv === undefined ? "" : ` The variable ${source.fromEnv} is not set.`;
   throw new PlugboardError("usage-invalid", `No value to store.${why}`, {
     hint: "Nothing was changed.",
   });
@@ -35,6 +36,7 @@ async function valueFrom(name: string, { input, fromEnv }: ValueSource, terminal
   using caught = terminal.catchSignals();
   const value = await terminal.ask.password({ message: `Value of ${name} (not shown)` }, caught.signal);
   caught.signal.throwIfAborted();
+  if (value === undefined) throw cancelled();
   return value;
 }
 

@@ -8,7 +8,7 @@ import type { Environment, Folders } from "../../index.ts";
 import { printable } from "../../lib/printable.ts";
 import { clackAsk } from "./ask.ts";
 import type { Ask } from "./ask.ts";
-import { screenText } from "./print.ts";
+import { screenText, wrappedMessage } from "./print.ts";
 import { Interrupted, catchProcessSignals } from "./signals.ts";
 import type { CaughtSignals } from "./signals.ts";
 import { discardTypeAhead } from "./type-ahead.ts";
@@ -77,7 +77,8 @@ export function processTerminal(): Terminal {
   const hasPerson = hasTerminal(stdin) && hasTerminal(stderr) && !env["CI"];
   return {
     out: (text) => void stdout.write(hasTerminal(stdout) ? screenText(text) : text),
-    err: (text) => void stderr.write(hasTerminal(stderr) ? screenText(text) : text),
+    err: (text) =>
+      void stderr.write(hasTerminal(stderr) ? wrappedMessage(screenText(text), stderr.columns || 80) : text),
     draw: (stream, text) => void (stream === "out" ? stdout : stderr).write(text),
     isInteractive: hasTerminal(stdin) && hasTerminal(stdout) && !env["CI"],
     colors: { out: hasColors(stdout), err: hasColors(stderr) },

@@ -5,7 +5,7 @@ import { lastLines } from "../../lib/last-words.ts";
 import { wrappedLauncher } from "../../lib/package-launcher.ts";
 import type { Finding } from "./finding.ts";
 import { count } from "../terminal/print.ts";
-import { targetOf } from "./server.ts";
+import { commandToPaste } from "./server.ts";
 import { isBroken } from "./status/board.ts";
 import type { StatusRow } from "./status/board.ts";
 import { seconds, serverName } from "./status/words.ts";
@@ -88,10 +88,10 @@ function adviceFor({ name, hint = "", error, via }: StatusRow, entry: ServerEntr
   if (!isGeneral || !entry) return text;
   switch (error.code) {
     case "server-exited":
-      return `Run it yourself and read its output: ${targetOf(entry)}`;
+      return `Run it yourself and read its output: ${commandToPaste(entry)}`;
     case "start-timeout":
       return via === "stdio"
-        ? `Increase \`startupTimeoutMs\`, or run it yourself to see what it is waiting for: ${targetOf(entry)}`
+        ? `Increase \`startupTimeoutMs\`, or run it yourself to see what it is waiting for: ${commandToPaste(entry)}`
         : text;
     case "unexpected-response": {
       const url = shownUrl(entry.config?.url ?? "");

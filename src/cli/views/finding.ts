@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../../index.ts";
 import type { Line } from "../terminal/live-area.ts";
 import { safe } from "../terminal/print.ts";
-import { cutText, wrapText } from "../terminal/text-width.ts";
+import { cutText, displayWidth, wrapText } from "../terminal/text-width.ts";
 
 export interface Finding {
   level: "ok" | "note" | "problem";
@@ -28,9 +28,16 @@ export function findingLines({ level, about, message, advice, stderr = [] }: Fin
   const [mark, style] = marks[level];
   const room = Math.max(20, width - 2);
   const name = safe(about);
-  const [first = "", ...rest] = wrapText(`${name}  ${safe(message)}`, room);
+  const head = [{ text: mark, style }, { text: " " }];
+  // A name that does not fit beside its mark gets lines of its own.
+  const isLong = displayWidth(name) > room;
+  const [ownName = "", ...moreName] = isLong ? wrapText(name, room) : [name];
+  const [first = "", ...rest] = isLong
+    ? ["", ...wrapText(safe(message), room)]
+    : wrapText(`${name}  ${safe(message)}`, room);
   return [
-    [{ text: mark, style }, { text: " " }, { text: name, style: "bold" }, { text: first.slice(name.length) }],
+    [...head, { text: ownName, style: "bold" }, { text: first.slice(name.length) }],
+    ...moreName.map((text): Line => [{ text: `  ${text}`, style: "bold" }]),
     ...rest.map((text) => [{ text: `  ${text}` }]),
     ...stderr.map((line): Line => [{ text: `  │ ${cutText(safe(line), room - 2)}`, style: "dim" }]),
     ...(advice === undefined ? [] : wrapText(safe(advice), room - 2)).map((text, index): Line => [

@@ -1,6 +1,6 @@
 import type { Line } from "../terminal/live-area.ts";
 import { printLines } from "../terminal/live-area.ts";
-import { count, painter, safe } from "../terminal/print.ts";
+import { count, painter, safe, screenWidth } from "../terminal/print.ts";
 import type { Style } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { cutText, displayWidth } from "../terminal/text-width.ts";
@@ -23,7 +23,7 @@ export function listedText(
   mark?: string,
 ): string {
   const paint = painter(terminal);
-  const width = terminal.isLive ? terminal.columns - 1 : Infinity;
+  const width = screenWidth(terminal);
   const groups = [...new Set(entries.map(({ server }) => server))].map((server) => {
     const own = entries.filter((entry) => entry.server === server);
     const about = [count(own.length, noun), ...(mark === undefined ? [] : [mark])].join(", ");
@@ -35,7 +35,7 @@ export function listedText(
 
 /** Lists what was found, the best first, whichever server it is from. */
 export function rankedText(entries: readonly Listed[], terminal: Terminal): string {
-  const width = terminal.isLive ? terminal.columns - 1 : Infinity;
+  const width = screenWidth(terminal);
   return printLines(rows(entries, width), terminal);
 }
 

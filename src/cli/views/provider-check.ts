@@ -36,7 +36,7 @@ export async function providerFindings(
   const lossy = usable.filter(({ notes }) => notes.length > 0);
   const loss =
     lossy.length === 0
-      ? "no schema loses anything"
+      ? "all schemas are supported"
       : `${count(lossy.length, "schema loses", "schemas lose")} something`;
   const aside = tools.filter((tool) => !tool.ok);
   const left = aside.length === 0 ? "" : `${aside.length} ${aside.length === 1 ? "is" : "are"} set aside; `;

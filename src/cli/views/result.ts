@@ -62,7 +62,7 @@ export function reportOutput({ _meta }: CallResult, bytes: number, terminal: Ter
     const tokens =
       typeof note["tokens"] === "number" ? ` of about ${note["tokens"].toLocaleString("en-US")} tokens` : "";
     say(
-      `Cut from a result${tokens}. To see all of it: plugboard result ${shellWord(note["handle"])}   (or call with --whole)`,
+      `The middle of this result${tokens} was left out. Page through it with \`plugboard result ${shellWord(note["handle"])}\`, or repeat the call with --whole.`,
     );
   } else if (isRecord(note) && note["cut"] === true)
     say("Cut, and the whole result was not kept. Call again with --whole.");

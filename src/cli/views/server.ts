@@ -1,7 +1,7 @@
 import { addressOf, hostLine, serverState, shownArgs, shownEntry, shownUrl, shownWord } from "../../index.ts";
 import type { ServerEntry } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
-import { joinArgv } from "../../lib/argv.ts";
+import { joinArgv, pastedArgv } from "../../lib/argv.ts";
 
 /** One server as `list`, `get` and `--json` show it, without values that may be secret. */
 export function describeServer(entry: ServerEntry) {
@@ -43,6 +43,12 @@ export function targetOf(
   if (typeof command !== "string") return "";
   const words = Array.isArray(args) ? args.filter((word) => typeof word === "string") : [];
   return joinArgv(isExact ? [command, ...words] : [shownWord(command), ...shownArgs(words)]);
+}
+
+/** The command line for a shell, with credentials hidden. */
+export function commandToPaste({ config }: Pick<ServerEntry, "config">): string {
+  const { command = "", args = [] } = config ?? {};
+  return pastedArgv([shownWord(command), ...shownArgs(args)]);
 }
 
 /** Shown when no server is configured. */

@@ -9,11 +9,11 @@ import type {
   ToolRule,
   Workspace,
 } from "../../index.ts";
-import { joinArgv } from "../../lib/argv.ts";
+import { joinArgv, shellWord } from "../../lib/argv.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { printLines } from "../terminal/live-area.ts";
 import type { Line } from "../terminal/live-area.ts";
-import { hanging, json, painter, safe } from "../terminal/print.ts";
+import { hanging, json, painter, safe, screenWidth } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { CommonOptions } from "../verb.ts";
 import { withHub } from "../with-hub.ts";
@@ -30,20 +30,45 @@ export async function explainOneTool(
   terminal: Terminal,
 ): Promise<void> {
   await withHub(terminal, { config, isLooking: true }, workspace, async (hub) => {
-    const explanation = await hub.explainTool(name, { wait: false }).catch((error: unknown) => {
-      throw isPlugboardError(error, "tool-unknown") ? unknownName(error, name, hub) : error;
+    const explanation = await hub.explainTool(name, { wait: false }).catch(async (error: unknown) => {
+      if (!isPlugboardError(error, "tool-unknown")) throw error;
+      const states = await hub.listStates("tools");
+      const listed = new Set(states.flatMap(({ server, at }) => (at === undefined ? [] : [server])));
+      throw unknownName(error, name, hub, listed);
     });
     terminal.out(options.json ? json(explanation) : describe(explanation, terminal));
   });
 }
 
-function unknownName(error: PlugboardError, name: string, { config }: Hub): PlugboardError {
+function unknownName(
+  error: PlugboardError,
+  name: string,
+  { config }: Hub,
+  listed: ReadonlySet<string>,
+): PlugboardError {
+  const server = [...config.servers.keys()].find((one) => name.startsWith(`${one}.`));
+  if (server !== undefined && !listed.has(server))
+    return new PlugboardError("tool-unknown", `The tools of "${server}" are not known yet.`, {
+      cause: error,
+      server,
+      hint: `Run \`plugboard tools ${shellWord(server)}\`, then try again.`,
+    });
+  if (config.bundles.has(name))
+    return new PlugboardError("server-unknown", `"${name}" is a bundle, not a server or tool.`, {
+      cause: error,
+      hint: "Run `plugboard list` to see the servers.",
+    });
   const near = nearest(name, config.servers.keys());
   const known = Array.isArray(error.data?.["near"]) ? error.hint : undefined;
-  const server = near === undefined ? undefined : `Did you mean "${near}"?`;
+  const meant = near === undefined ? undefined : `Did you mean "${near}"?`;
   return new PlugboardError("server-unknown", `Unknown server or tool: ${name}`, {
     cause: error,
-    hint: server ?? known ?? "Run `plugboard tools --refresh` to ask the servers for their tools.",
+    hint:
+      meant ??
+      known ??
+      (server === undefined
+        ? "Run `plugboard list` to see the servers."
+        : `Run \`plugboard tools ${shellWord(server)}\` to see its tools.`),
   });
 }
 
@@ -68,7 +93,7 @@ function describe(explanation: ToolExplanation, terminal: Terminal): string {
   const body = lines
     .map(([label, text]) => `  ${paint("dim", label.padEnd(8))}  ${hanging(safe(text), 12, terminal)}\n`)
     .join("");
-  const width = terminal.isLive ? terminal.columns - 1 : 100;
+  const width = screenWidth(terminal, 100);
   return `${paint("bold", safe(id))}\n${body}${printLines(pinLines(explanation, width), terminal)}`;
 }
 

@@ -4,7 +4,7 @@ import { printLines } from "../terminal/live-area.ts";
 import { fieldLines } from "./definition-changes.ts";
 import { atMostTen, sectionText } from "./preview.ts";
 import type { Section } from "./preview.ts";
-import { count, hanging, painter, safe, table } from "../terminal/print.ts";
+import { count, hanging, painter, safe, screenWidth, table } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 /** A project file's settings, one value on each line. */
@@ -43,7 +43,7 @@ export function trustedTable(
 /** What was trusted before, and what is different now. */
 export function againView({ since, changes }: SettingsReview, terminal: Terminal): string {
   if (since === undefined) return "";
-  const width = terminal.isLive ? terminal.columns - 1 : 100;
+  const width = screenWidth(terminal, 100);
   const lines = (changes ?? []).slice(0, mostChanges).flatMap((change) => fieldLines(change, width));
   const more = (changes?.length ?? 0) - mostChanges;
   const rest = more > 0 ? `      … ${count(more, "more change")}; --list --json shows all\n` : "";
