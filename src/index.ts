@@ -70,6 +70,7 @@ export type { CallCheck } from "./calls/approve.ts";
 export type { PromptMessages, ResourceContents } from "./calls/resources.ts";
 export type { KeptResult, Selection } from "./calls/results/store.ts";
 export type { ForwardOptions } from "./calls/forward-call.ts";
+export type { Cancellation } from "./lib/abortable.ts";
 export { inputMistake } from "./calls/input-required.ts";
 export { ParsedParams } from "./calls/parsed-params.ts";
 export type { TaskEntry } from "./calls/tasks/records.ts";

@@ -105,13 +105,7 @@ export class CallLog {
       const hint = "It has ended; `hub.calls()` lists those under way.";
       throw new PlugboardError("usage-invalid", `There is no call "${call}" under way.`, { hint });
     }
-    const reason = new PlugboardError("call-cancelled", `The call ${call} was cancelled.`, {
-      server: known.server,
-    });
-    const { trace } = known;
-    trace.cancelled = reason;
-    if (trace.requests && trace.id !== undefined) trace.requests.abort(trace.id, reason);
-    else trace.cancel?.(reason);
+    known.cancel();
   }
 }
 
@@ -162,6 +156,16 @@ export class Call {
 
   get facts(): Pick<CallRecord, "call" | "server" | "tool" | "caller" | "account"> {
     return (this.#facts ??= factsOf(this));
+  }
+
+  /** Gives it up, wherever it is; its server is told. */
+  cancel(): void {
+    if (this.place === undefined) return;
+    const { trace, server, id } = this;
+    const reason = new PlugboardError("call-cancelled", `The call ${id} was cancelled.`, { server });
+    trace.cancelled = reason;
+    if (trace.requests && trace.id !== undefined) trace.requests.abort(trace.id, reason);
+    else trace.cancel?.(reason);
   }
 
   progress(step: Progress): void {

@@ -55,7 +55,7 @@ export async function callTool(
 ): Promise<CallResult> {
   const found = findForCall(id, options.signal, context);
   const tool = found instanceof Promise ? await found : found;
-  const undecided = context.undecided(tool.server, options.signal);
+  const undecided = context.undecided(tool.server, () => options.signal);
   if (undecided) await undecided;
   const call = context.log.begin(tool, context.scope.use.caller, context.keyOf(tool.server), args);
   try {

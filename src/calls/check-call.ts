@@ -17,7 +17,7 @@ export async function checkCall(
   const tool = await findForCall(id, signal, context);
   assertAvailable(tool);
   const { server } = tool;
-  await context.undecided(server, signal);
+  await context.undecided(server, () => signal);
   const { fitted } = fitArguments(tool, args, context.configOf(server), context.validators);
   return checkApproval(
     { tool, args: fitted, call: { id: "", key: context.keyOf(server) } },

@@ -1,5 +1,6 @@
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import { PlugboardError } from "../errors.ts";
+import type { Cancellation } from "../lib/abortable.ts";
 import { isRecord } from "../lib/record.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
 import { endQuestion } from "./approvals/ask.ts";
@@ -17,6 +18,8 @@ import { taskEntry } from "./tasks/records.ts";
 
 /** How a call is passed on. */
 export interface ForwardOptions extends SendOptions {
+  /** Ends the call like `signal`, and costs less: for whoever passes on very many. */
+  cancellation?: Cancellation | undefined;
   /** As which account, instead of the configured one. */
   profile?: string | undefined;
   /** Hand out a result as its bytes, without parsing it. */
@@ -50,12 +53,13 @@ export async function forwardCall(
   const parsed = params instanceof ParsedParams ? params : undefined;
   const whole = parsed ? parsed.value : (params as Record<string, unknown>);
   const write = parsed?.writer();
-  const found = findForCall(id, options.signal, context);
-  const tool = found instanceof Promise ? await found : found;
-  const undecided = context.undecided(tool.server, options.signal);
+  const known = context.catalog.known(id, context.scope);
+  const tool = known ?? (await findForCall(id, signalOf(options), context));
+  const undecided = context.undecided(tool.server, () => signalOf(options));
   if (undecided) await undecided;
   const { caller } = context.scope.use;
   const call = context.log.begin(tool, caller, context.keyOf(tool.server), whole["arguments"]);
+  options.cancellation?.onCancelled(() => call.cancel());
   try {
     const args = argumentsOf(whole);
     const given = options.resultArguments ? await withResults(args, context.readResult) : args;
@@ -67,7 +71,10 @@ export async function forwardCall(
     const sent: Record<string, unknown> = { ...whole, name: tool.name };
     if ("arguments" in whole || prepared.args !== args) sent["arguments"] = prepared.args;
     const task = wantedTask(tool, options, context);
-    const asked = { ...prepared.options, raw: options.raw, write, task };
+    const asked = prepared.options;
+    asked.raw = options.raw;
+    asked.write = write;
+    asked.task = task;
     let answer = await context.request(tool.server, sent, asked);
     if (options.fulfil && !isFinal(answer, call.trace.isModern === true))
       answer = await withInputs(sent, { ...inputsOf(tool.server, asked, context), isPassed: true }, answer);
@@ -78,6 +85,10 @@ export async function forwardCall(
   } catch (error) {
     throw failCall(error, tool, call);
   }
+}
+
+function signalOf({ signal, cancellation }: ForwardOptions): AbortSignal | undefined {
+  return signal ?? cancellation?.signal;
 }
 
 /** Whoever hands tasks out takes those of legacy tools, too, wherever there can be one. */

@@ -106,7 +106,7 @@ export interface CallContext {
   readonly approvals: RememberedApprovals;
   keyOf(server: string): ConnectionKey;
   /** Settles when it is known which key that is, in the rare case that it is not. */
-  undecided(server: string, signal: AbortSignal | undefined): Promise<unknown> | undefined;
+  undecided(server: string, signal: () => AbortSignal | undefined): Promise<unknown> | undefined;
   /** The number of a connection's running session. */
   sessionOf(key: ConnectionKey): number | undefined;
   request(
@@ -198,6 +198,10 @@ export function prepare(
       call,
       key: call.key,
       check: clearance,
+      // Those who pass calls on set these: copying all of it once more would cost every call.
+      raw: undefined,
+      write: undefined,
+      task: undefined,
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Capabilities, LogLevel, ParsedParams, View } from "../index.ts";
 import type { Telemetry, TracedPeer } from "../lib/telemetry.ts";
+import type { Cancellation } from "../lib/abortable.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Result } from "./result.ts";
 
@@ -45,16 +46,12 @@ export interface ClientQuestion {
   stepAside?: (() => void) | undefined;
 }
 
-/** One request of a client until it is answered. */
-export interface Exchange {
+/** One request of a client until it is answered, or until the client cancels it or is gone for good. */
+export interface Exchange extends Cancellation {
   readonly client: Client;
   readonly id: string | number;
   readonly method: string;
   readonly params: ParsedParams;
-  /** Aborted when the client cancels the request or is gone for good. */
-  readonly signal: AbortSignal;
-  /** Calls the listener then, or at once if that has happened. Costs less than the signal. Returns how to end that. */
-  onCancelled(listener: () => void): () => void;
   /** A header that the client sent with it, by its name in lower case. Only what the configuration maps may pass on. */
   header(name: string): string | undefined;
   /** False while nobody is at the other end to get an answer; a legacy client may come back for it. */

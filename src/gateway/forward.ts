@@ -1,4 +1,4 @@
-import type { JsonRpcAnswer, ParsedParams, RawAnswer, RequestOptions } from "../index.ts";
+import type { ForwardOptions, JsonRpcAnswer, ParsedParams, RawAnswer, RequestOptions } from "../index.ts";
 import type { Core } from "./core.ts";
 import { viewOf } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";
@@ -12,7 +12,8 @@ import { askClient, canBeAsked } from "./questions.ts";
 import { assertPagesAllowed, completed, inputRequired, openState } from "./required-input.ts";
 import { passMessage, passProgress } from "./notifications.ts";
 
-export type SendOptions = Omit<RequestOptions, "server">;
+export interface SendOptions
+  extends Omit<RequestOptions, "server">, Partial<Pick<ForwardOptions, "cancellation">> {}
 
 export interface Forwarded {
   server: string;
@@ -26,40 +27,46 @@ export interface Forwarded {
 }
 
 /** Passes a request on to a server, and everything that is said during it back and forth. */
-export async function forward(exchange: Exchange, core: Core, forwarded: Forwarded): Promise<Answer> {
+export function forward(exchange: Exchange, core: Core, forwarded: Forwarded): Promise<Answer> {
+  return exchange.client.era === "legacy"
+    ? forwardLegacy(exchange, core, forwarded)
+    : forwardModern(exchange, core, forwarded);
+}
+
+async function forwardLegacy(exchange: Exchange, core: Core, forwarded: Forwarded): Promise<Answer> {
+  const { client } = exchange;
+  const { server, send } = forwarded;
+  const options: SendOptions = {
+    onProgress: (progress) => passProgress(exchange, progress),
+    onNotification: (heard, said) => passMessage(exchange, heard, said),
+    onQuestion: askClient(exchange),
+    capabilities: client.capabilities,
+    logLevel: client.logLevel,
+    headers: passedHeaders(exchange, server, core.passedHeaders()),
+    exclusive: canBeAsked(client),
+    signal: send ? undefined : exchange.signal,
+    cancellation: exchange,
+    fulfil: true,
+  };
+  try {
+    const answer = await sending(exchange, forwarded)(cleanMeta(forwarded.params), options);
+    if ("error" in answer) assertPagesAllowed(answer.error, server, client);
+    const linked = withLinks(answer, server, exchange);
+    return linked instanceof Promise ? await linked : linked;
+  } catch (error) {
+    return (forwarded.failed ?? failed)(error);
+  }
+}
+
+async function forwardModern(exchange: Exchange, core: Core, forwarded: Forwarded): Promise<Answer> {
   const { client, method } = exchange;
   const { server } = forwarded;
-  const view = viewOf(client);
   const params = cleanMeta(forwarded.params);
-  const send =
-    forwarded.send ??
-    ((own: ParsedParams, options: SendOptions) =>
-      view.request(method, own, { server, raw: true, ...options }));
+  const send = sending(exchange, forwarded);
   const { capabilities, logLevel } = client;
-  // A question has to reach the client whose request it belongs to, not another one of the same caller.
   const headers = passedHeaders(exchange, server, core.passedHeaders());
   const exclusive = canBeAsked(client);
   const fail = forwarded.failed ?? failed;
-  if (client.era === "legacy") {
-    try {
-      const answer = await send(params, {
-        onProgress: (progress) => passProgress(exchange, progress),
-        onNotification: (heard, said) => passMessage(exchange, heard, said),
-        onQuestion: askClient(exchange),
-        capabilities,
-        logLevel,
-        headers,
-        exclusive,
-        signal: exchange.signal,
-        fulfil: true,
-      });
-      if ("error" in answer) assertPagesAllowed(answer.error, server, client);
-      const linked = withLinks(answer, server, exchange);
-      return linked instanceof Promise ? await linked : linked;
-    } catch (error) {
-      return fail(error);
-    }
-  }
   const state = openState(exchange, server, core);
   if (state?.parked !== undefined) return core.parked.resume(state.parked, exchange);
   const own = state ? goingOn(params, state) : params;
@@ -98,6 +105,10 @@ export async function forward(exchange: Exchange, core: Core, forwarded: Forward
     }
   };
   return core.parked.run(exchange, run);
+}
+
+function sending({ client, method }: Exchange, { server, send }: Forwarded): NonNullable<Forwarded["send"]> {
+  return send ?? ((own, options) => viewOf(client).request(method, own, { server, raw: true, ...options }));
 }
 
 /** How often a server is told what the configuration answers, for one request of a client. */

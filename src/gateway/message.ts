@@ -51,30 +51,38 @@ export function readMessage(bytes: Buffer): ClientMessage {
   const members: JsonMember[] = [];
   const paramMembers: JsonMember[] = [];
   if (!readEnvelope(bytes, members, paramMembers)) throw notAnObject(bytes);
-  assertPlainKeys(members, envelopeKeys, "null");
-  const textOf = ({ start, end }: JsonMember) => bytes.toString("utf8", start, end);
-  const text = (key: string) => {
-    const member = memberOf(members, key);
-    return member && textOf(member);
-  };
-  const id = readId(text("id"));
+  const hasOthers = !areFewAndKnown(members, envelopeKeys);
+  if (hasOthers) assertPlainKeys(members, envelopeKeys, "null");
+  const valueAt = (member: JsonMember | undefined) =>
+    member && parsed(bytes.toString("utf8", member.start, member.end), idText);
+  const idMember = memberOf(members, "id");
+  const id = readId(bytes, idMember);
   const idText = id?.text ?? "null";
-  const version = text("jsonrpc");
-  if (version !== '"2.0"' && parsed(version, idText) !== "2.0")
+  const version = memberOf(members, "jsonrpc");
+  if (!isAt(bytes, version, versionText) && valueAt(version) !== "2.0")
     throw invalid('"jsonrpc" must be "2.0"', idText);
   // Looking for each by its key would take minutes in a message of a few MB.
-  for (const member of members) if (!envelopeKeys.has(member.key)) parsed(textOf(member), idText);
-  const said = text("method");
-  if (said === undefined)
-    return readAnswer(parsed(text("result"), idText), parsed(text("error"), idText), id);
-  const method = parsed(said, idText);
+  if (hasOthers) for (const member of members) if (!envelopeKeys.has(member.key)) valueAt(member);
+  const said = memberOf(members, "method");
+  const [result, error] = [memberOf(members, "result"), memberOf(members, "error")];
+  if (!said) return readAnswer(valueAt(result), valueAt(error), id);
+  const method = isAt(bytes, said, callText) ? "tools/call" : valueAt(said);
   if (typeof method !== "string") throw invalid("`method` must be a string", idText);
-  if (memberOf(members, "result") || memberOf(members, "error"))
-    throw invalid("A request has no `result` or `error`", idText);
+  if (result || error) throw invalid("A request has no `result` or `error`", idText);
   const params = readParams(bytes, memberOf(members, "params"), paramMembers, idText);
-  if (!memberOf(members, "id")) return { kind: "notification", method, params };
+  if (!idMember) return { kind: "notification", method, params };
   if (!id) throw invalid("`id` must be a string or a number");
   return { kind: "request", id: id.value, idText, method, params };
+}
+
+const versionText = Buffer.from('"2.0"');
+const callText = Buffer.from('"tools/call"');
+
+/** Whether a value is written just so: comparing costs less than making a string. */
+function isAt(bytes: Buffer, member: JsonMember | undefined, text: Buffer): boolean {
+  if (!member || member.end - member.start !== text.length) return false;
+  for (let at = 0; at < text.length; at++) if (bytes[member.start + at] !== text[at]) return false;
+  return true;
 }
 
 /** The `idText` of the request that a `notifications/cancelled` is about. */
@@ -123,7 +131,7 @@ function readParams(
   } catch {
     throw new BadMessage(-32_700, "The body is not valid JSON.", idText);
   }
-  assertPlainKeys(members, paramKeys, idText);
+  if (!areFewAndKnown(members, paramKeys)) assertPlainKeys(members, paramKeys, idText);
   if (part.length >= 2 * maxDepth && isDeeperThan(params.value, maxDepth))
     throw new BadMessage(-32_602, `\`params\` is ${tooDeep}.`, idText);
   return params;
@@ -149,7 +157,6 @@ const paramKeys = new Set([
 ]);
 
 function assertPlainKeys(members: readonly JsonMember[], known: ReadonlySet<string>, idText: string): void {
-  if (areFewAndKnown(members, known)) return;
   const seen = new Set<string>();
   for (const { key } of members) {
     const folded = key.toLowerCase();
@@ -187,9 +194,14 @@ function readAnswer(result: unknown, error: unknown, id: { text: string } | unde
   };
 }
 
-function readId(text: string | undefined): { text: string; value: string | number } | undefined {
-  if (text === undefined || text.length > 1_000) return undefined;
-  if (/^[1-9]\d{0,14}$/.test(text)) return { text, value: Number(text) };
+function readId(
+  bytes: Buffer,
+  member: JsonMember | undefined,
+): { text: string; value: string | number } | undefined {
+  if (!member || member.end - member.start > 1_000) return undefined;
+  const number = smallNumber(bytes, member);
+  if (number > 0) return { text: String(number), value: number };
+  const text = bytes.toString("utf8", member.start, member.end);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -200,8 +212,19 @@ function readId(text: string | undefined): { text: string; value: string | numbe
   return typeof value === "number" ? { text, value } : undefined;
 }
 
-function parsed(text: string | undefined, idText: string): unknown {
-  if (text === undefined) return undefined;
+/** A positive whole number that is exact in JavaScript, from its digits; 0 if it is anything else. */
+function smallNumber(bytes: Buffer, { start, end }: JsonMember): number {
+  if (bytes[start] === 0x30 || end - start > 15) return 0;
+  let number = 0;
+  for (let at = start; at < end; at++) {
+    const digit = (bytes[at] ?? 0) - 0x30;
+    if (digit < 0 || digit > 9) return 0;
+    number = number * 10 + digit;
+  }
+  return number;
+}
+
+function parsed(text: string, idText: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -173,10 +173,9 @@ export class LegacySession implements Client, ClientSession {
 
   #answer(message: ClientRequest, outlet: Outlet): Promise<Answer | undefined> {
     const { idText } = message;
-    if (this.#exchanges.has(idText))
-      return Promise.resolve({ error: { code: -32_600, message: "A request with this id is under way." } });
     const exchange = new OpenExchange(this, message, outlet);
-    this.#exchanges.set(idText, exchange);
+    if (!this.#exchanges.add(idText, exchange))
+      return Promise.resolve({ error: { code: -32_600, message: "A request with this id is under way." } });
     // A failure is an answer too.
     return this.#settings.dispatcher.answer(exchange).then((answer) => {
       exchange.end();

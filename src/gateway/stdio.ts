@@ -200,7 +200,7 @@ class StdioConnection implements Outlet {
     } catch (error) {
       return this.#reply(idText, failed(error));
     }
-    this.#exchanges.set(idText, exchange);
+    this.#exchanges.add(idText, exchange);
     const answer = await dispatcher.answer(exchange);
     exchange.end();
     this.#exchanges.delete(idText);

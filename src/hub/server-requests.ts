@@ -71,7 +71,7 @@ export class ServerRequests {
     options: ServerRequestOptions,
   ): Promise<JsonRpcAnswer | RawAnswer> {
     const { servers } = this.#settings;
-    const undecided = options.key ? undefined : servers.undecided(server, use, options.signal);
+    const undecided = options.key ? undefined : servers.undecided(server, use, () => options.signal);
     if (undecided) return undecided.then(() => this.#request(use, server, method, params, options));
     return this.#request(use, server, method, params, options);
   }
@@ -108,6 +108,7 @@ export class ServerRequests {
       check: options.check,
       task: options.task,
       waitsForTask: options.waitsForTask,
+      turn: undefined,
     };
     // Most requests need no second look at who is logged in.
     if (interact.logIn === undefined && config?.oauth?.grant === undefined)

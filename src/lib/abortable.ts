@@ -1,5 +1,12 @@
 import { PlugboardError } from "../errors.ts";
 
+/** What may end something early. A listener costs less than the signal, which is made when somebody asks for it. */
+export interface Cancellation {
+  readonly signal: AbortSignal;
+  /** Calls the listener then, or at once if that has happened. Returns how to end that. */
+  onCancelled(listener: () => void): () => void;
+}
+
 /** Stops waiting for `work` when the signal is aborted. The work itself goes on, because others may wait for it too. */
 export async function abortable<T>(
   work: Promise<T>,

@@ -52,17 +52,26 @@ export class TransientMap<K extends string | number, V extends object> {
     return place === undefined ? undefined : this.#slots.at(place);
   }
 
-  set(key: K, value: V): void {
-    this.delete(key);
+  /** False if there is one with this key, which stays. */
+  add(key: K, value: V): boolean {
+    if (this.#places.has(key)) return false;
     this.#places.set(key, this.#slots.add(value));
+    return true;
+  }
+
+  /** Removes and returns it. */
+  take(key: K): V | undefined {
+    const place = this.#places.get(key);
+    if (place === undefined) return undefined;
+    const value = this.#slots.at(place);
+    this.#slots.remove(place);
+    this.#places.delete(key);
+    return value;
   }
 
   /** True if it was there. */
   delete(key: K): boolean {
-    const place = this.#places.get(key);
-    if (place === undefined) return false;
-    this.#slots.remove(place);
-    return this.#places.delete(key);
+    return this.take(key) !== undefined;
   }
 
   keys(): MapIterator<K> {

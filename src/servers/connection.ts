@@ -123,7 +123,10 @@ export class Connection {
    */
   request(method: string, params: Record<string, unknown>, options: SessionRequest): Promise<JsonRpcAnswer> {
     if (!options.exclusive) return this.#request(method, params, options);
-    const work = (turn: Turn) => this.#request(method, params, { ...options, turn });
+    const work = (turn: Turn) => {
+      options.turn = turn;
+      return this.#request(method, params, options);
+    };
     // The deadline of a request begins when it is sent, not while it waits.
     return this.#settings.asksUntold?.()
       ? this.#turns.inTurn(work, untilGivenUp(options))

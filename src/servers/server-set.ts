@@ -151,7 +151,11 @@ export class ServerSet {
    * For callers with a sandbox state of their own: resolves when it is known whether the server wants it, and so which
    * connection they get. Undefined for everybody else.
    */
-  undecided(name: string, { caller }: Use, signal: AbortSignal | undefined): Promise<unknown> | undefined {
+  undecided(
+    name: string,
+    { caller }: Use,
+    signal: () => AbortSignal | undefined,
+  ): Promise<unknown> | undefined {
     if (caller === undefined || !this.announcements.hasOwnState(caller, name)) return undefined;
     const { own, entry, takesSandboxState: isKnown } = this.#member(name);
     const { isolation } = entry.config ?? {};
@@ -159,7 +163,7 @@ export class ServerSet {
     // What fails here fails again, where it is handled.
     return this.connections
       .get(own)
-      .ready(signal)
+      .ready(signal())
       .catch(() => undefined);
   }
 

@@ -217,4 +217,42 @@ describe("M63 callers and accounts are kept apart", () => {
     await expect(hub.tools({ signal })).rejects.toMatchObject({ code: "call-cancelled" });
     expect(logged.starts()).toBe(0);
   });
+
+  it("a cancellation ends a forwarded call like a signal: before it is found, before it is sent, under way", async () => {
+    await using logged = await openLogged(modern);
+    await using hub = await openHub({ it: logged.entry });
+    const failure = { code: "call-cancelled" };
+    const over = cancellation();
+    over.cancel();
+    await expect(hub.forwardCall("it.sleep", sleep, { cancellation: over })).rejects.toMatchObject(failure);
+    expect(logged.starts()).toBe(0);
+    const { id } = await hub.findTool("it.sleep");
+    const later = cancellation();
+    const begun = new Promise<void>((resolve) => hub.on("call-start", () => resolve()));
+    const call = hub.forwardCall(id, sleep, { cancellation: later });
+    await begun;
+    expect(hub.calls().filter(({ outcome }) => outcome === undefined)).toHaveLength(1);
+    later.cancel();
+    await expect(call).rejects.toMatchObject(failure);
+    await expect(hub.forwardCall(id, sleep, { cancellation: later })).rejects.toMatchObject(failure);
+    expect(hub.calls().map(({ outcome }) => outcome)).toEqual(["cancelled", "cancelled"]);
+    const told = () => logged.heard().filter(({ method }) => method === "notifications/cancelled");
+    await vi.waitFor(() => expect(told()).toHaveLength(1));
+  });
 });
+
+const sleep = { arguments: { ms: 600_000 } };
+
+function cancellation() {
+  const abort = new AbortController();
+  const { signal } = abort;
+  return {
+    signal,
+    cancel: () => abort.abort(),
+    onCancelled(listener: () => void) {
+      if (signal.aborted) listener();
+      signal.addEventListener("abort", listener);
+      return () => signal.removeEventListener("abort", listener);
+    },
+  };
+}

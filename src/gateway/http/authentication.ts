@@ -48,7 +48,11 @@ function knownCaller(caller: unknown): string | HttpRefusal {
 
 /** From the header only: whatever is in a URL ends up in logs and histories. */
 export function bearerToken(request: HttpRequest): string | undefined {
-  return /^bearer +([^\s]+)$/i.exec(request.header("authorization") ?? "")?.[1];
+  const header = request.header("authorization") ?? "";
+  // As nearly every client writes it.
+  if (header.startsWith("Bearer ") && header.lastIndexOf(" ") === 6 && header.length > 7)
+    return header.slice(7);
+  return /^bearer +([^\s]+)$/i.exec(header)?.[1];
 }
 
 function unauthorized(message: string, challenge: string): HttpRefusal {
@@ -57,15 +61,17 @@ function unauthorized(message: string, challenge: string): HttpRefusal {
 
 /** Takes the same time for every text, whatever it has in common with the token: both are filled up to one length. */
 export function comparison(token: string): (text: string) => boolean {
-  const bytes = Buffer.from(token);
-  const size = Math.max(256, bytes.length);
+  const { length } = token;
+  // Two bytes for each character, so that different texts are different bytes.
+  const size = 2 * Math.max(64, length);
   const expected = Buffer.alloc(size);
   const given = Buffer.alloc(size);
-  bytes.copy(expected);
+  expected.write(token, "utf16le");
+  let filled = 0;
   return (text) => {
-    const length = Buffer.byteLength(text);
-    given.fill(0);
-    given.write(text);
-    return timingSafeEqual(given, expected) && length === bytes.length;
+    const written = given.write(text, "utf16le");
+    if (written < filled) given.fill(0, written, filled);
+    filled = written;
+    return timingSafeEqual(given, expected) && text.length === length;
   };
 }

@@ -13,10 +13,10 @@ export class CallerUse {
 
   /** False if the caller has all that it may have. Otherwise `release` gives it back. */
   take(caller: string, what: Used): boolean {
-    const used = this.#callers.get(caller) ?? { requests: 0, streams: 0, sessions: 0 };
-    if (used[what] >= this.#most[what]) return false;
-    used[what]++;
-    this.#callers.set(caller, used);
+    const used = this.#callers.get(caller);
+    if ((used?.[what] ?? 0) >= this.#most[what]) return false;
+    if (used) used[what]++;
+    else this.#callers.set(caller, { requests: 0, streams: 0, sessions: 0, [what]: 1 });
     return true;
   }
 

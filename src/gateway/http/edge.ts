@@ -41,7 +41,7 @@ export class Edge {
   /** What a page of an allowed origin needs to read the answer; nothing for anybody else. */
   cors(request: HttpRequest): ReplyHeaders {
     const origin = request.header("origin");
-    if (origin === undefined || !this.#origins.has(origin.toLowerCase())) return {};
+    if (origin === undefined || !this.#origins.has(origin.toLowerCase())) return noHeaders;
     return {
       "access-control-allow-origin": origin,
       "access-control-expose-headers": "Mcp-Session-Id, WWW-Authenticate, Retry-After",
@@ -96,6 +96,8 @@ export class Edge {
     return loopbackNames.has(name) && port === own.port;
   }
 }
+
+const noHeaders: ReplyHeaders = {};
 
 const usedHeader =
   /^(accept|authorization|content-type|last-event-id|mcp-method|mcp-name|mcp-protocol-version|mcp-session-id|mcp-param-[\w-]+)$/;

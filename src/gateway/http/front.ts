@@ -43,6 +43,10 @@ export interface HttpSettings extends HttpOptions {
 
 const methods = "GET, POST, DELETE";
 
+function isServed(method: string): boolean {
+  return method === "POST" || method === "GET" || method === "DELETE";
+}
+
 /** A POST whose answer is not complete. */
 interface Posted {
   incoming: Incoming;
@@ -125,18 +129,18 @@ export class HttpFront {
     const { path } = request;
     if (path === "/healthz") return this.#health(request, reply);
     if (ApprovalApi.has(path) && this.#approvals) return this.#approvals.handle(request, reply);
-    const route = path === "/mcp" ? [path] : /^\/mcp(?:\/([^/]+))?$/.exec(path);
+    const bundle = path === "/mcp" ? undefined : bundleIn(path);
     const cors = this.#edge.cors(request);
-    if (!route) return refuse(reply, { status: 404, message: "Not found. The endpoint is /mcp." }, cors);
+    if (bundle === null)
+      return refuse(reply, { status: 404, message: "Not found. The endpoint is /mcp." }, cors);
     const preflight = this.#edge.preflight(request, methods);
     if (preflight) return reply.send(204, preflight);
-    if (!["GET", "POST", "DELETE"].includes(request.method))
+    if (!isServed(request.method))
       return refuse(
         reply,
         { status: 405, message: "Method not allowed.", headers: { allow: methods } },
         cors,
       );
-    const bundle = decodeName(route[1]);
     const enter = (caller: string | HttpRefusal): void => {
       if (typeof caller !== "string") return refuse(reply, caller, cors);
       const endpoint = this.#settings.endpoint(bundle);
@@ -248,10 +252,12 @@ function tooLarge(bytes: number): string {
   return `The body is longer than ${bytes} bytes.`;
 }
 
-function decodeName(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
+/** The bundle that a path names; null if it is not the path of one. */
+function bundleIn(path: string): string | null {
+  const name = /^\/mcp\/([^/]+)$/.exec(path)?.[1];
+  if (name === undefined) return null;
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(name);
   } catch {
     return "";
   }

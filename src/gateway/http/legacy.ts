@@ -58,6 +58,7 @@ export class LegacyRequests {
     const { use, limits } = this.#settings;
     if (session.listening >= limits.streamsPerSession || !use.take(caller, "streams"))
       return refuseIncoming(incoming, tooMany(429, "Too many streams are open."));
+    session.touch();
     reply.onClose(() => {
       session.touch();
       use.release(caller, "streams");
@@ -107,10 +108,18 @@ export class LegacyRequests {
       end();
       throw error;
     };
+    const [first] = messages;
     try {
-      const answering = messages.map((message) => receive(message, session, outlet)).filter(isPromise);
-      const all = answering.length > 1 ? Promise.all(answering) : answering[0];
-      if (all) return all.then(end, fail);
+      if (first?.kind === "request" && messages.length === 1)
+        return session.client.receive(first, outlet)?.then((answer) => {
+          try {
+            outlet.answer(first.idText, answer);
+          } finally {
+            end();
+          }
+        }, fail);
+      const answering = messages.map((message) => receive(message, session, outlet));
+      if (requests > 0) return Promise.all(answering).then(end, fail);
     } catch (error) {
       fail(error);
     }
@@ -125,25 +134,15 @@ export class LegacyRequests {
     const session = id === undefined ? undefined : this.#settings.sessions.find(id, endpoint, caller);
     const refusal = session ? versionRefusal(request.header("mcp-protocol-version")) : noSession(id);
     if (refusal) refuseIncoming(incoming, refusal);
-    else session?.touch();
     return refusal ? undefined : session;
   }
 }
 
-function isPromise<T>(value: Promise<T> | undefined): value is Promise<T> {
-  return value !== undefined;
-}
-
 /** Settles when a request is answered; everything else is done at once. */
-function receive(
-  message: ClientMessage,
-  { client }: HttpSession,
-  outlet: LegacyReply,
-): Promise<void> | undefined {
+function receive(message: ClientMessage, { client }: HttpSession, outlet: LegacyReply): Promise<void> {
   const answering = client.receive(message, outlet);
-  return message.kind === "request"
-    ? answering?.then((answer) => outlet.answer(message.idText, answer))
-    : undefined;
+  if (message.kind !== "request" || !answering) return Promise.resolve();
+  return answering.then((answer) => outlet.answer(message.idText, answer));
 }
 
 /** 404 makes a client start again. */

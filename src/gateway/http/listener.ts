@@ -31,11 +31,9 @@ class NodeRequest implements HttpRequest {
     this.method = request.method ?? "";
     const url = request.url ?? "";
     // A proxy may send the whole address in the first line.
-    const [, authority, rest = ""] = url.startsWith("/")
-      ? []
-      : (/^https?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? []);
-    this.#authority = authority;
-    const target = authority === undefined ? url : rest;
+    const whole = url.startsWith("/") ? null : /^https?:\/\/([^/?#]*)(.*)$/i.exec(url);
+    this.#authority = whole?.[1];
+    const target = whole ? (whole[2] ?? "") : url;
     const query = target.indexOf("?");
     this.path = query === -1 ? target : target.slice(0, query);
   }
@@ -118,18 +116,15 @@ class NodeReply implements HttpReply {
   send(status: number, headers: ReplyHeaders, body: readonly Chunk[] = [], onSent?: () => void): void {
     const response = this.#response;
     if (response.destroyed) return;
-    const length = byteLength(body);
     const isEarly = !this.#request.complete && hasBody(this.#request);
     if (isEarly) response.setHeader("connection", "close");
+    const joined = isEarly || !isSmall(body) ? undefined : asLatin1(body);
+    const length = joined?.length ?? byteLength(body);
     response.writeHead(status, status === 204 ? headers : { ...headers, "content-length": String(length) });
-    const [first] = body;
+    if (joined !== undefined) return void response.end(joined, "latin1");
     if (isEarly) return this.#endAfterRequest(body);
-    if (body.length <= 1) response.end(first);
-    else if (length <= joinedBytes) response.end(asLatin1(body), "latin1");
-    else {
-      this.#writeAll(body);
-      response.end(onSent);
-    }
+    this.#writeAll(body);
+    response.end(onSent);
     if (length > joinedBytes) this.#slow.watch(response);
   }
 
@@ -139,7 +134,7 @@ class NodeReply implements HttpReply {
 
   write(chunks: readonly Chunk[]): void {
     if (this.#response.destroyed) return;
-    if (byteLength(chunks) <= joinedBytes) this.#response.write(asLatin1(chunks), "latin1");
+    if (isSmall(chunks)) this.#response.write(asLatin1(chunks), "latin1");
     else this.#writeAll(chunks);
     if (this.#response.writableNeedDrain) this.#slow.watch(this.#response);
   }
@@ -188,6 +183,13 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
+/** Characters are at least one byte each, so this need not be exact to tell what is worth joining. */
+function isSmall(chunks: readonly Chunk[]): boolean {
+  let length = 0;
+  for (const chunk of chunks) length += chunk.length;
+  return length <= joinedBytes;
+}
+
 function byteLength(chunks: readonly Chunk[]): number {
   let length = 0;
   for (const chunk of chunks) length += Buffer.byteLength(chunk);
@@ -204,4 +206,8 @@ function asLatin1(body: readonly Chunk[]): string {
   return text;
 }
 
-const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
+/** A loop, because most of these texts are short. */
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false;
+  return true;
+}

@@ -41,7 +41,7 @@ export class Sessions implements Beating {
     try {
       const id = seal.close("session", caller, randomBytes(16).toString("base64url"));
       const session = new HttpSession(initialize, { ...this.#settings, id, endpoint, caller });
-      this.#sessions.set(id, session);
+      this.#sessions.add(id, session);
       this.#beat ??= heartbeat.add(this);
       return session;
     } catch (error) {

@@ -203,7 +203,7 @@ export class Requests {
         onEnd: undefined,
         span,
       };
-      this.#waiting.set(id, waiting);
+      this.#waiting.add(id, waiting);
       if (options.raw) this.#raw++;
       if (options.isStanding) this.#standing++;
       this.#deadlines.watch(waiting);
@@ -322,9 +322,8 @@ export class Requests {
   }
 
   #take(id: string, resultBytes?: number, answer?: JsonRpcAnswer | RawAnswer): Waiting | undefined {
-    const waiting = this.#waiting.get(id);
+    const waiting = this.#waiting.take(id);
     if (waiting === undefined) return undefined;
-    this.#waiting.delete(id);
     const { raw, isStanding, signal, trace } = waiting.options;
     if (trace) {
       trace.requests = undefined;
