@@ -48,8 +48,21 @@ export function toJson(message: RpcMessage): string {
   try {
     return JSON.stringify(message);
   } catch (cause) {
-    throw new PlugboardError("usage-invalid", "The request cannot be serialized as JSON.", { cause });
+    throw unserializable(cause);
   }
+}
+
+/** The same for a call whose id is a plain word of ours: everything but its parameters is known. */
+export function callJson({ id, params }: RpcRequest): string {
+  try {
+    return `{"jsonrpc":"2.0","id":"${id}","method":"tools/call","params":${JSON.stringify(params)}}`;
+  } catch (cause) {
+    throw unserializable(cause);
+  }
+}
+
+function unserializable(cause: unknown): PlugboardError {
+  return new PlugboardError("usage-invalid", "The request cannot be serialized as JSON.", { cause });
 }
 
 /** Accepts exactly one of result and error, in the right shape. Some servers send `null` for the other one. */

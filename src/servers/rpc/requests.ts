@@ -8,7 +8,7 @@ import { maxDepth } from "./depth.ts";
 import { requestErrors } from "./errors.ts";
 import { GivenUpRequests } from "./given-up.ts";
 import type { Listener } from "./inbound.ts";
-import { readAnswer, readProgress, toJson } from "./messages.ts";
+import { callJson, readAnswer, readProgress, toJson } from "./messages.ts";
 import type { JsonRpcAnswer, Progress, RawAnswer, RpcRequest } from "./messages.ts";
 import { readRawAnswer } from "./raw-answer.ts";
 
@@ -295,10 +295,10 @@ export class Requests {
     this.#givenUp.clear();
   }
 
-  #send(request: RpcRequest, { write = toJson, trace, headers }: RequestOptions): void {
-    const { id } = request;
+  #send(request: RpcRequest, { write, trace, headers }: RequestOptions): void {
+    const { id, method } = request;
     try {
-      const text = write(request);
+      const text = write ? write(request) : method === "tools/call" ? callJson(request) : toJson(request);
       if (trace?.isMeasured) trace.requestBytes = Buffer.byteLength(text);
       const sent = this.#settings.send(request, text, headers);
       if (sent !== undefined) sent.catch((error: unknown) => this.fail(id, this.#errors.unsent(error)));
