@@ -97,6 +97,9 @@ describe("M25 signals reach only their target", () => {
     const [said] = (await once(parent.stdout, "data")) as [Buffer];
     const pid = Number(said.toString());
     const state = () => readFileSync(`/proc/${pid}/stat`, "latin1").split(" ")[2];
+    // The shell itself might still take notice.
+    const shell = () => readFileSync(`/proc/${parent.pid}/comm`, "latin1").trim();
+    await until(() => shell() === "sleep", "the shell has become another program");
     process.kill(pid, "SIGKILL");
     await until(() => state() === "Z", "it is a zombie");
     expect(await processIdentity(pid)).toBeUndefined();
