@@ -5,6 +5,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Scope } from "../catalog/filter.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { Validators } from "../catalog/validators.ts";
+import type { Cancellation } from "../lib/abortable.ts";
 import { looksAtArguments, rulingOf } from "../config/approval/rules.ts";
 import type { ApprovalFields, ApprovalRule } from "../config/approval/rules.ts";
 import type { Mode } from "../config/approval/schema.ts";
@@ -79,6 +80,8 @@ export interface ServerRequestOptions
       | "waitsForTask"
     >,
     Pick<SendOptions, "timeoutMs" | "maxTimeoutMs" | "capabilities" | "logLevel" | "headers"> {
+  /** What ends it beside `signal`: whoever has to wait for more than the server needs its signal. */
+  cancellation?: Cancellation | undefined;
   /** The call that it is part of. */
   call?: { readonly id: string } | undefined;
   /** The connection, where it is known already. */
@@ -135,6 +138,7 @@ export interface CallContext {
 
 /** Options of a call with what only its stages know. */
 export interface PrepareOptions extends SendOptions {
+  cancellation?: Cancellation | undefined;
   /** The arguments as they will be sent, if JavaScript has changed their numbers. */
   exact?: (() => string | undefined) | undefined;
 }
@@ -198,6 +202,7 @@ export function prepare(
       call,
       key: call.key,
       check: clearance,
+      cancellation: options.cancellation,
       // Those who pass calls on set these: copying all of it once more would cost every call.
       raw: undefined,
       write: undefined,

@@ -176,12 +176,22 @@ export class LegacySession implements Client, ClientSession {
     const exchange = new OpenExchange(this, message, outlet);
     if (!this.#exchanges.add(idText, exchange))
       return Promise.resolve({ error: { code: -32_600, message: "A request with this id is under way." } });
-    // A failure is an answer too.
-    return this.#settings.dispatcher.answer(exchange).then((answer) => {
+    const end = () => {
       exchange.end();
       this.#exchanges.delete(idText);
-      return exchange.isCancelled ? undefined : answer;
-    });
+    };
+    const fail = (error: unknown): never => {
+      end();
+      throw error;
+    };
+    try {
+      return this.#settings.dispatcher.answer(exchange).then((answer) => {
+        end();
+        return exchange.isCancelled ? undefined : answer;
+      }, fail);
+    } catch (error) {
+      return fail(error);
+    }
   }
 
   #take({ idText, answer }: ClientAnswer): void {

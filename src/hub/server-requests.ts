@@ -114,7 +114,7 @@ export class ServerRequests {
     if (interact.logIn === undefined && config?.oauth?.grant === undefined)
       return servers.request(options.key ?? servers.key(server, use), use, method, params, asked);
     const work = () => servers.request(servers.key(server, use), use, method, params, asked);
-    return onDemand.run({ use, signal }, work);
+    return onDemand.run({ use, signal: signal ?? options.cancellation?.signal }, work);
   }
 
   /** Sends a notification over the connection of a view. */

@@ -488,6 +488,7 @@ export class Connection {
 function untilGivenUp({ signal, trace }: SessionRequest): AbortSignal | undefined {
   const stop = new AbortController();
   if (trace) trace.cancel = (reason) => stop.abort(reason);
+  if (trace?.cancelled) stop.abort(trace.cancelled);
   const signals = [...(signal ? [signal] : []), ...(trace ? [stop.signal] : [])];
   return signals.length > 0 ? AbortSignal.any(signals) : undefined;
 }

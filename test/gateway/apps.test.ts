@@ -45,20 +45,24 @@ describe("M89 tools that only an app may call", () => {
     expect(await plain.call("one__refresh").answer).toMatchObject({ error: { code: -32_602 } });
   });
 
-  it("can be called by their bare name once the caller has read a page of exactly one server that has them", async () => {
-    await using served = await openPipe({
-      one: inProcessFake(withApp()),
-      two: inProcessFake(withApp("ui://two/x")),
-    });
-    const host = await served.connect("legacy", { capabilities: ui });
-    expect(await host.call("refresh").answer).toMatchObject({
-      error: { code: -32_602, data: { near: ["one__refresh", "two__refresh"] } },
-    });
-    await host.result(host.request("resources/read", { uri: page }));
-    expect(await host.call("refresh").answer).toHaveProperty("result.content");
-    await host.result(host.request("resources/read", { uri: "ui://two/x" }));
-    expect(await host.call("refresh").answer).toMatchObject({ error: { code: -32_602 } });
-  });
+  // Results of a program are passed on as bytes.
+  it.each([
+    ["in process", inProcessFake],
+    ["over stdio", fakeStdio],
+  ])(
+    "can be called by their bare name once the caller has read a page of exactly one server that has them, %s",
+    async (_, open) => {
+      await using served = await openPipe({ one: open(withApp()), two: open(withApp("ui://two/x")) });
+      const host = await served.connect("legacy", { capabilities: ui });
+      expect(await host.call("refresh").answer).toMatchObject({
+        error: { code: -32_602, data: { near: ["one__refresh", "two__refresh"] } },
+      });
+      await host.result(host.request("resources/read", { uri: page }));
+      expect(await host.call("refresh").answer).toHaveProperty("result.content");
+      await host.result(host.request("resources/read", { uri: "ui://two/x" }));
+      expect(await host.call("refresh").answer).toMatchObject({ error: { code: -32_602 } });
+    },
+  );
 });
 
 describe("M89 pages of apps", () => {

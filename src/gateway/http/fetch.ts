@@ -44,10 +44,10 @@ class WebRequest implements HttpRequest {
         if (length > limit) return undefined;
         chunks.push(chunk);
       }
+      return Buffer.concat(chunks);
     } catch {
       return "gone";
     }
-    return Buffer.concat(chunks);
   }
 }
 

@@ -27,13 +27,16 @@ export function readRawAnswer(
   const type = memberOf(results, "resultType");
   const failed = memberOf(results, "isError");
   if (type && bytes[type.start] !== quote) return undefined;
+  const came = bytes.subarray(result.start, result.end);
+  const own = inOneLine(came);
   return {
     id,
     answer: {
-      bytes: inOneLine(bytes.subarray(result.start, result.end)),
+      bytes: own,
       resultType: type && (parseAt(bytes, type) as string),
       isError: failed !== undefined && parseAt(bytes, failed) === true,
-      isAlone: bytes.length > freedBytes && isAlone(bytes),
+      // A copy may share its memory with anything.
+      isAlone: own === came && bytes.length > freedBytes && isAlone(bytes),
     },
   };
 }

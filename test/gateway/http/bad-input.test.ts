@@ -207,3 +207,23 @@ describe("M80 a request that is not in order is refused with the protocol's own 
     }
   });
 });
+
+it.each([
+  ["throws", () => fail()],
+  ["rejects", async () => fail()],
+] as const)(
+  "M80 a dispatcher that %s takes one request down: its id can be used again",
+  async (_, answer) => {
+    await using front = await openFront(answer);
+    const session = await initialize(front.port);
+    for (let again = 0; again < 3; again++) {
+      const { status } = await post(front.port, legacy(session, { id: 7, method: "tools/list" }));
+      expect(status).toBe(500);
+    }
+    expect(front.front.held).toMatchObject({ requests: 0 });
+  },
+);
+
+function fail(): never {
+  throw new Error("on purpose");
+}
