@@ -1,6 +1,6 @@
 import { PlugboardError, isPlugboardError } from "../index.ts";
 import type { Hub, LoadedConfig, PromptCommand, ServerEntry, ToolEntry } from "../index.ts";
-import { shellWord } from "../lib/argv.ts";
+import { joinArgv, shellWord } from "../lib/argv.ts";
 import { nearest } from "../lib/suggest.ts";
 import { unknownServer } from "../lib/unknown-server.ts";
 import { oneOffServer } from "./one-off.ts";
@@ -8,9 +8,9 @@ import type { OneOffOptions } from "./one-off.ts";
 
 /**
  * Finds a tool. If it is missing because its server cannot be used, the error says that instead. A query that names a
- * server which does not exist starts no other one. `next` is the word that follows, which may be the tool's name.
+ * server which does not exist starts no other one. `next` are the words that follow, which may begin with the tool's name.
  */
-export async function findTool(hub: Hub, query: string, next?: string): Promise<ToolEntry> {
+export async function findTool(hub: Hub, query: string, next: readonly string[] = []): Promise<ToolEntry> {
   const server = serverIn(query, hub);
   const stranger = server === undefined ? strangerIn(query) : undefined;
   try {
@@ -90,16 +90,24 @@ export function serverIn(query: string, { config }: Pick<Hub, "config">): string
   );
 }
 
-function withHint(error: PlugboardError, query: string, hub: Hub, next?: string): PlugboardError {
+function withHint(error: PlugboardError, query: string, hub: Hub, next: readonly string[]): PlugboardError {
   if (hub.config.servers.has(query)) {
+    const [tool, ...rest] = next;
     const line =
-      next !== undefined && /^\w[\w./-]*$/.test(next)
-        ? `plugboard call ${shellWord(`${query}.${next}`)} …`
+      tool !== undefined && /^\w[\w./-]*$/.test(tool)
+        ? joinArgv(["plugboard", "call", `${query}.${tool}`, ...rest])
         : `plugboard tools ${shellWord(query)}`;
     const hint = `${query} is a server. Try: ${line}`;
     return new PlugboardError("tool-unknown", error.message, { tool: query, hint, cause: error });
   }
   if (error.data) return error;
+  const [, start = "", rest = ""] = /^(.+?)(?:__|[:\s]+)(.+)$/s.exec(query) ?? [];
+  if (hub.config.servers.has(start))
+    return new PlugboardError("tool-unknown", error.message, {
+      tool: query,
+      hint: `Did you mean ${start}.${rest}?`,
+      cause: error,
+    });
   const near = nearest(query, hub.config.servers.keys());
   const failed = hub.status().filter((report) => report.error !== undefined);
   const hint =

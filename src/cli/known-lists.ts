@@ -1,8 +1,9 @@
 import type { Hub, ListState, View } from "../index.ts";
-import { findingLines } from "./views/finding.ts";
+import { findingLines, ofSameConfig } from "./views/finding.ts";
 import type { Finding } from "./views/finding.ts";
 import { printLines } from "./terminal/live-area.ts";
-import { count, painter } from "./terminal/print.ts";
+import { count, painter, safe } from "./terminal/print.ts";
+import { withSameConfig } from "./terminal/same-config.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { yieldingSpinner } from "./terminal/waiting.ts";
 
@@ -102,9 +103,15 @@ const readers: Record<Kind, (view: View) => Promise<unknown>> = {
 };
 
 /** Prints to standard error how old the lists are, which servers failed and which cannot be used. */
-export function reportLists(hub: Hub, { states, failures, isWhole }: ListOutcome, terminal: Terminal): void {
+export function reportLists(
+  hub: Hub,
+  { states, failures, isWhole }: ListOutcome,
+  terminal: Terminal,
+  config?: string,
+): void {
   const width = terminal.isErrLive ? terminal.columns - 1 : Infinity;
-  const lines = failures.flatMap((finding) => findingLines(finding, width));
+  const lines = failures.flatMap((finding) => findingLines(ofSameConfig(finding, config), width));
+  if (lines.length > 0 && terminal.isErrLive) terminal.err("\n");
   terminal.err(printLines(lines, terminal, "err"));
   const remembered = states.filter(({ isSnapshot, at }) => isSnapshot && at !== undefined);
   const oldest = Math.min(...remembered.map(({ at = 0 }) => at));
@@ -113,14 +120,14 @@ export function reportLists(hub: Hub, { states, failures, isWhole }: ListOutcome
     .filter(({ state, disabledReason }) => state === "disabled" && disabledReason !== "off");
   const notes = [
     ...(remembered.length > 0
-      ? [`Saved list from ${ageWords(Date.now() - oldest)}. Use --refresh to ask the servers again.`]
+      ? [`List saved ${ageWords(Date.now() - oldest)}. Use --refresh to ask the servers again.`]
       : []),
     ...(isWhole && off.length > 0
-      ? [`${count(off.length, "server")} cannot be used. Run \`plugboard status\` to see why.`]
+      ? [`Not used: ${off.map(({ name }) => safe(name)).join(", ")}. Run \`plugboard status\` to see why.`]
       : []),
   ];
   const paint = painter(terminal, "err");
-  for (const note of notes) terminal.err(`${paint("dim", note)}\n`);
+  for (const note of notes) terminal.err(`${paint("dim", withSameConfig(note, config))}\n`);
 }
 
 /** `just now`, `5 minutes ago`. */

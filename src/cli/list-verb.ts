@@ -80,7 +80,7 @@ export async function showList(hub: Hub, listing: Listing, terminal: Terminal): 
   // On a screen, what is remembered does not wait for a server that hangs. Files and programs get one list, in order.
   let isShown = false;
   const onListed = async (view: View, isLate: boolean) => {
-    const { text } = await listing.show(view, isLate ? "asked now" : undefined);
+    const { text } = await listing.show(view, isLate ? "new" : undefined);
     isShown ||= text !== "";
     return text;
   };
@@ -103,7 +103,7 @@ export async function showList(hub: Hub, listing: Listing, terminal: Terminal): 
   if (options.json) return terminal.out(json({ ...shown.value, servers: states, failures }));
   if (!isShown) terminal.out(shown.text || shown.nothing);
   terminal.out(shown.end ?? "");
-  reportLists(hub, outcome, terminal);
+  reportLists(hub, outcome, terminal, options.config);
 }
 
 function needsLogin(hub: Hub, server: string): boolean {

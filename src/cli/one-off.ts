@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
 import { PlugboardError, shownArgs, shownUrl } from "../index.ts";
-import { commandWords } from "../lib/argv.ts";
+import { commandWords, shellWord } from "../lib/argv.ts";
 import { splitPair } from "./arguments/pair.ts";
 import { collect } from "./verb.ts";
 
@@ -29,7 +29,10 @@ export function oneOffServer(
   const wrong = mistake(options);
   if (wrong !== undefined)
     throw new PlugboardError("usage-invalid", wrong, {
-      hint: "Example: plugboard tools --command 'npx -y @modelcontextprotocol/server-everything'",
+      hint:
+        url !== undefined && command === undefined
+          ? `Try: --url ${shellWord(`http://${url.replace(/^[a-z]+:\/\//i, "")}`)}`
+          : "Example: plugboard tools --command 'npx -y @modelcontextprotocol/server-everything'",
     });
   if (url !== undefined) {
     const headers = Object.fromEntries(header.map((pair) => splitPair(pair, ":", "-H 'Name: value'")));

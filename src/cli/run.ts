@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import type { Command } from "commander";
-import { PlugboardError } from "../index.ts";
+import { PlugboardError, errorTable, isPlugboardError } from "../index.ts";
+import { joinArgv } from "../lib/argv.ts";
 import { nearest } from "../lib/suggest.ts";
 import { version } from "../lib/version.ts";
 
@@ -35,7 +36,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     if (name === undefined || name === "--help" || name === "-h" || name === "help")
       return await help(rest[0], terminal);
     const entry = verbs.find((one) => one.name === name || one.alias === name);
-    if (!entry) throw unknownVerb(name);
+    if (!entry) throw name.startsWith("-") ? optionFirst(name, rest) : unknownVerb(name);
     return await runVerb(entry.name, rest, terminal);
   } catch (error) {
     if (error instanceof Interrupted) {
@@ -43,8 +44,16 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
       return error.exitCode;
     }
     if (error instanceof CommanderError) return commanderExit(error, name, terminal, asJson);
-    return reportError(error, terminal, asJson, configOf(argv));
+    return reportError(withVerb(error, name), terminal, asJson, configOf(argv));
   }
+}
+
+/** Names the command in the general hint about wrong usage. */
+function withVerb(error: unknown, name: string | undefined): unknown {
+  const isGeneral =
+    isPlugboardError(error, "usage-invalid") && error.hint === errorTable["usage-invalid"].hint;
+  if (!isGeneral || !verbs.some((one) => one.name === name || one.alias === name)) return error;
+  return error.with({ hint: `Run \`plugboard ${name} --help\` to see its options.` });
 }
 
 async function runVerb(name: string, args: string[], terminal: Terminal): Promise<number> {
@@ -56,6 +65,7 @@ async function runVerb(name: string, args: string[], terminal: Terminal): Promis
   for (const one of [configured, ...configured.commands]) {
     one
       .exitOverride()
+      .helpOption("-h, --help", "show this help")
       .configureHelp({ formatItem: helpItem, minWidthToWrap: 20 })
       .configureOutput({
         writeOut: (text) => terminal.out(terminal.isScreen ? helpText(text, terminal.columns) : text),
@@ -109,12 +119,15 @@ function commanderExit(error: CommanderError, verb = "", terminal: Terminal, asJ
   if (error.exitCode === 0) return 0;
   // Commander adds a suggestion in a second line, in parentheses.
   const [first = "", suggestion] = error.message.split("\n");
-  const message = first.replace(/^error: /, "").replace(/^\w/, (letter) => letter.toUpperCase());
+  const message = first
+    .replace(/^error: /, "")
+    .replace("--trace=text", "--trace")
+    .replace(/^\w/, (letter) => letter.toUpperCase());
   const [, value, choices] =
     /^Command-argument value '(.*)' is invalid for argument '.*'\. Allowed choices are (.*)\.$/s.exec(
       message,
     ) ?? [];
-  const isOption = error.code === "commander.unknownOption";
+  const isOption = error.code === "commander.unknownOption" && verb === "add";
   const general = isOption
     ? `Run \`plugboard ${verb} --help\`. Put a server's command and its options after \`--\`.`
     : `Run \`plugboard ${verb} --help\`.`;
@@ -137,6 +150,20 @@ function unknownVerb(name: string): PlugboardError {
   );
   return new PlugboardError("usage-invalid", `Unknown command: ${name}`, {
     hint: near ? `Did you mean \`plugboard ${near}\`?` : "Run `plugboard --help` to see the commands.",
+  });
+}
+
+function optionFirst(option: string, rest: readonly string[]): PlugboardError {
+  const verb = rest.find((word) => verbs.some((one) => one.name === word || one.alias === word));
+  const near = nearest(option, ["--help", "--version"]);
+  const others = rest.filter((word) => word !== verb);
+  return new PlugboardError("usage-invalid", `Unknown option: ${option}`, {
+    hint:
+      near !== undefined
+        ? `Did you mean \`plugboard ${near}\`?`
+        : verb === undefined
+          ? "Run `plugboard --help` to see the commands."
+          : `Options follow the command: \`${joinArgv(["plugboard", verb, option, ...others])}\``,
   });
 }
 

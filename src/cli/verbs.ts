@@ -53,7 +53,7 @@ export const verbs: readonly VerbEntry[] = [
   },
   {
     name: "sync",
-    summary: "compare with other clients' files, and repair them",
+    summary: "compare with other clients' files, and update them",
     group: "Configure",
     load: () => import("./commands/sync.ts"),
   },
@@ -108,7 +108,7 @@ export const verbs: readonly VerbEntry[] = [
   },
   {
     name: "logs",
-    summary: "show what a server said in its last runs",
+    summary: "show the recent output of a server",
     group: "Inspect",
     load: () => import("./commands/logs.ts"),
   },
@@ -181,7 +181,7 @@ export const verbs: readonly VerbEntry[] = [
   },
   {
     name: "stop",
-    summary: "end servers that stayed for the next command",
+    summary: "stop servers that are kept running",
     group: "Use",
     load: () => import("./commands/stop.ts"),
   },

@@ -53,7 +53,7 @@ function statusOf(entry: ServerEntry, context: JudgeContext): ServerStatus {
     return disabled(
       "untrusted",
       trust.why,
-      `Look at it and allow it with \`plugboard trust ${shellWord(name)}\`.`,
+      `Review and allow it with \`plugboard trust ${shellWord(name)}\`.`,
     );
   }
   if (config.enabled === false)

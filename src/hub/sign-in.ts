@@ -249,10 +249,10 @@ function assertLogin(server: string, target: Target): asserts target is LoginTar
   const why =
     "credentials" in target
       ? "is configured with its own credentials, so it needs no login"
-      : "runs on this machine and has no login";
-  const hint = "Remove its headers or `auth`, or set `auth` to `oauth`, to log in instead.";
-  throw new PlugboardError("usage-invalid", `"${server}" ${why}.`, {
-    server,
-    ...("credentials" in target && { hint }),
-  });
+      : "runs on this machine; only remote servers have a login";
+  const hint =
+    "credentials" in target
+      ? "Remove its headers or `auth`, or set `auth` to `oauth`, to log in instead."
+      : "Run `plugboard list` to see which servers are remote.";
+  throw new PlugboardError("usage-invalid", `"${server}" ${why}.`, { server, hint });
 }

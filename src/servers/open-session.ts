@@ -188,7 +188,7 @@ function withStderr(error: unknown, transport: Transport): unknown {
   const tail = transport.facts.stderrTail;
   if (!isPlugboardError(error) || !tail) return error;
   return error.with({
-    message: `${error.message} Its stderr says: ${lastWords(tail)}`,
+    message: `${error.message} It printed: ${lastWords(tail)}`,
     data: { ...error.data, stderr: tail },
   });
 }

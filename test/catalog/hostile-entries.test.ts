@@ -59,7 +59,7 @@ describe("M51 an entry that is nested 20,000 levels deep", () => {
     expect((await box.cli(["tools", "--all", "--json"])).json).toMatchObject({ tools: { length: 6 } });
     const { out, err } = await box.cli(["tools", "--all"]);
     expect(out).toContain("nested deeper than 128 levels");
-    expect(err).toContain("Saved list from just now");
+    expect(err).toContain("List saved just now");
   });
 
   it("is a prompt, resource or template left out with a warning", async () => {

@@ -57,7 +57,7 @@ describe("M60 approvals on the command line", () => {
     const box = setUp();
     expect(await box.cli(["approvals", "list"])).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^No remembered answers\./) as string,
+      out: expect.stringMatching(/^No answers are remembered\./) as string,
     });
     await box.cli(call, { forms: ["always"] });
     const listed = await box.cli(["approvals", "list", "--json"]);

@@ -41,14 +41,14 @@ export async function brokenServers(box: Sandbox): Promise<Record<string, Broken
         start: [{ raw: "loading\nno database at db.example\n", to: "stderr" }, { exit: 3 }],
       }),
       exitCode: 5,
-      cause: /exited with code 3\. Its stderr says: no database at db\.example/,
-      remedy: /Run it yourself and read its output: .*fake-stdio/,
+      cause: /exited with code 3\. It printed: no database at db\.example/,
+      remedy: /Run `plugboard logs crashing` to see its output/,
     },
     killed: {
       config: fakeStdio({ start: [{ exit: "SIGKILL" }] }),
       exitCode: 5,
       cause: /was killed by SIGKILL/,
-      remedy: /Run it yourself/,
+      remedy: /Run `plugboard logs \w+` to see its output/,
     },
     hanging: {
       config: {
@@ -56,7 +56,7 @@ export async function brokenServers(box: Sandbox): Promise<Record<string, Broken
         startupTimeoutMs: 2_500,
       },
       exitCode: 8,
-      cause: /did not complete its handshake within 2\.5 s\. Its stderr says: waiting for a key/,
+      cause: /did not complete its handshake within 2\.5 s\. It printed: waiting for a key/,
       remedy: /Increase `startupTimeoutMs`/,
     },
     website: {

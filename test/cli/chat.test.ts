@@ -154,7 +154,7 @@ describe("M66 chat in a pipe", () => {
     const { code, err } = await box.cli(["chat", "Hello"]);
     expect(code).toBe(3);
     expect(err.split("\n")[0]).toBe(
-      "error: No model is set: set `chat.model` in your configuration, PLUGBOARD_CHAT_MODEL, or --model.",
+      "error: No model is set. Use --model, PLUGBOARD_CHAT_MODEL or `chat.model` in your configuration.",
     );
     box.write("project/.mcp.json", { mcpServers: {}, chat: { model: "theirs" } });
     expect((await box.cli(["chat", "Hello"])).err).toContain(

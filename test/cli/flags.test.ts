@@ -56,8 +56,8 @@ describe("M43 --key value beside key=value", () => {
   it.each([
     [["files.find", "--pth", "x"], "has an option --pth", "Did you mean --path?"],
     [["files.find", "--zzzzzzzz"], "has an option --zzzzzzzz", "Its parameters are --path, --maxResults"],
-    [["files.find", "--path"], "--path needs a value", "Write --path <value>"],
-    [["files.find", "--path", "--deep-search"], "--path needs a value", "path=<value>"],
+    [["files.find", "--path"], "--path needs a value", "For example: --path README.md"],
+    [["files.find", "--path", "--deep-search"], "--path needs a value", "For example: --path README.md"],
     [["files.find", "--no-path"], "has an option --no-path", "--path"],
     [["files.find", "--no-deep-search=1"], "--no-deep-search takes no value", "deep_search=1"],
     [["--path", "x", "files.find"], "Unknown option --path", "come after its name"],

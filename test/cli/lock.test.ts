@@ -15,7 +15,7 @@ describe("M52 plugboard lock and verify", () => {
     const { box } = server;
     expect(await box.cli(["verify"])).toMatchObject({
       code: 3,
-      err: expect.stringContaining("There is no lock file"),
+      err: expect.stringContaining("There is no plugboard.lock. Looked for "),
     });
     const first = await box.cli(["lock"], { answers: [true] });
     expect(first.asked).toEqual(["Pin 2 tools of files as they are now?"]);
@@ -52,7 +52,7 @@ describe("M52 plugboard lock and verify", () => {
     expect(call.err).toContain("plugboard lock files");
     const listed = await box.cli(["tools", "--refresh"]);
     expect(listed.out).not.toContain("read_file");
-    expect(listed.out).toContain("2 tools are hidden or set aside");
+    expect(listed.out).toContain("2 tools are not listed");
     for (const command of [
       ["tools", "files.read_file"],
       ["explain", "files.read_file"],

@@ -35,7 +35,7 @@ describe("M29 remembered tools come at once", () => {
     box.write(user, { mcpServers: { broken, late, files } });
     const run = await box.cli(["tools"], { screen });
     expect(run.code).not.toBe(0);
-    expect(run.out).toMatch(/^files {2}1 tool\n.*\nlate {2}1 tool, asked now\n/s);
+    expect(run.out).toMatch(/^files {2}1 tool\n.*\nlate {2}1 tool, new\n/s);
     expect(run.err).toContain("broken");
     expect(run.err).toContain("no luck today");
     const again = await box.cli(["tools", "--grep", "LATE"], { screen });

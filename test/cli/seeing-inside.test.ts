@@ -175,7 +175,7 @@ describe("M44 plugboard request", () => {
     expect(read.json).toMatchObject({ result: { resources: expect.any(Array) as unknown } });
     const wrong = await box.cli(["request", "chatty", "no/such", "a=1"]);
     expect(wrong).toMatchObject({ code: 1, out: "" });
-    expect(wrong.err).toContain('"chatty" answered: Method not found (-32601)');
+    expect(wrong.err).toContain('"chatty" answered with error -32601: Method not found');
     const asJson = await box.cli(["request", "chatty", "no/such", "--json"]);
     expect(asJson.json).toMatchObject({ error: { code: -32_601 } });
     expect(asJson.code).toBe(1);

@@ -40,7 +40,7 @@ describe("M23 status", () => {
     const run = await box.cli(["status"]);
     expect(run.out).toMatch(/old +connected +stdio +2025-06-18 +legacy +14 +\d+\.\d+ s +old one 1\.2\.3/);
     expect(run.out).toMatch(/web +connected +http +2026-07-28 +modern +14 +\d+\.\d+ s +fake 1\.0\.0/);
-    expect(run.out).toContain("2 of 2 servers are connected.");
+    expect(run.out).toContain("2 servers connected.");
     expect(run).toMatchObject({ code: 0, err: "" });
   });
 
@@ -100,7 +100,7 @@ describe("M23 status", () => {
     }
     expect(status.out).toMatch(/old +connected/);
     expect(status.out).toContain("  │ loading\n  │ no database at db.example\n");
-    expect(status.out).toContain("2 of 12 servers are connected.");
+    expect(status.out).toContain("12 servers: 2 connected, ");
     expect(doctor.out).toMatch(
       /✓ old {2}connected over stdio: old one 1\.2\.3, protocol 2025-06-18 \(legacy era\)/,
     );
@@ -184,7 +184,7 @@ describe("M23 status on a screen", () => {
     // eslint-disable-next-line no-control-regex
     const plain = out.replaceAll(/\u001b\[[?\d]*[A-Za-z]/g, "").replaceAll("\r", "");
     expect(plain.split("\n").filter((line) => displayWidth(line) >= 40)).toEqual([]);
-    expect(plain).toMatch(/2 of 3 servers are connected\.\n$/);
+    expect(plain).toMatch(/3 servers: 2 connected, 1 \w+\.\n$/);
   });
 
   it("stops its servers when interrupted", async () => {

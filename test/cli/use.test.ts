@@ -104,7 +104,7 @@ describe("tools", () => {
     expect(second).toMatchObject({
       code: 0,
       out: first.out,
-      err: "Saved list from just now. Use --refresh to ask the servers again.\n",
+      err: "List saved just now. Use --refresh to ask the servers again.\n",
     });
     expect(starts()).toBe(1);
     expect((await box.cli(["tools", "--refresh"])).err).toBe("");
@@ -147,7 +147,7 @@ describe("tools", () => {
     }
   });
 
-  it("shows with --all which tools are hidden or set aside and why", async () => {
+  it("shows with --all which tools cannot be called and why", async () => {
     const hostile = {
       name: "hostile",
       inputSchema: { type: "object", properties: { a: { $ref: "https://evil.example/s" } } },
@@ -157,7 +157,7 @@ describe("tools", () => {
       { tools: { deny: ["sec*"] } },
     );
     const some = await box.cli(["tools"]);
-    expect(some.out).toContain("2 tools are hidden or set aside. Use --all to see why.");
+    expect(some.out).toContain("2 tools are not listed. Use --all to see why.");
     expect(some.out).not.toContain("mcp__files__secret");
     const { out } = await box.cli(["tools", "--all"]);
     expect(out).toMatch(/mcp__files__secret +hidden by tools\.deny \(.*config\.json:\d+\)/);
@@ -327,7 +327,7 @@ describe("call", () => {
   it("saves images without overwriting a file, and prints the path", async () => {
     const box = setUp();
     expect((await box.cli(["call", "picture"])).out).toBe(
-      "here\nimage image/png, 70 B: saved as image-1.png\n",
+      "here\nimage image/png, 70 B, saved as image-1.png\n",
     );
     expect((await box.cli(["call", "picture"])).out).toContain("saved as image-1-2.png");
     expect((await box.cli(["call", "picture", "--output", "new/folder"])).out).toContain(
@@ -355,7 +355,11 @@ describe("call", () => {
   });
 
   it("prints a tool's error to standard error and exits with 1", async () => {
-    expect(await setUp().cli(["call", "broken"])).toMatchObject({ code: 1, out: "", err: "it broke\n" });
+    expect(await setUp().cli(["call", "broken"])).toMatchObject({
+      code: 1,
+      out: "",
+      err: "error: The tool reported an error:\nit broke\n",
+    });
   });
 
   it("cuts a text of 5 MB to its start and end, and keeps the whole text under a handle to read and search", async () => {
@@ -440,7 +444,7 @@ describe("call", () => {
     expect(passed.json).toMatchObject({ structuredContent: { text: "item 7", id: 8, item: items[9] } });
     expect(await box.cli(["call", "echo", "text=@result:r_unknown"])).toMatchObject({
       code: 2,
-      err: expect.stringContaining("No result with this handle") as string,
+      err: expect.stringContaining("There is no result with this handle") as string,
     });
   });
 
@@ -698,7 +702,7 @@ describe("M47 and M48 on the command line", () => {
     const box = setUp({ on: [{ when: { method: "resources/read" }, do: [{ answer: { contents } }] }] });
     const piped = await box.cli(["read", "files", "x://a"]);
     expect(piped.out).toBe("\u001b[2J");
-    expect(piped.err).toBe("image image/png, 70 B: saved as logo.png\n");
+    expect(piped.err).toBe("image image/png, 70 B, saved as logo.png\n");
     const shown = await box.cli(["read", "files", "x://a"], { screen: { columns: 80, rows: 24 } });
     expect(shown.out).toBe("\\u{1b}[2J\n");
     expect(existsSync(box.path("project/logo-2.png"))).toBe(true);

@@ -227,10 +227,10 @@ describe("M44 a launcher that cannot download the server says why, and which var
   it("a server's own trouble is not taken for the launcher's", async () => {
     const stderr = "Error: connect ECONNREFUSED 127.0.0.1:5432\n    at TCPConnectWrap (node:net:1)";
     const { error } = await launch("npx some-server", { stderr });
-    expect(error.message).toContain("Its stderr says: Error: connect ECONNREFUSED 127.0.0.1:5432");
+    expect(error.message).toContain("It printed: Error: connect ECONNREFUSED 127.0.0.1:5432");
     expect(error.message).not.toContain("installed");
     const words = "TypeError: Failed to fetch: connect ECONNREFUSED 127.0.0.1:5432";
-    expect((await launch("npx some-server", { stderr: words })).error.message).toContain(`says: ${words}`);
+    expect((await launch("npx some-server", { stderr: words })).error.message).toContain(`printed: ${words}`);
   });
 
   it("never repeats a proxy's password", async () => {

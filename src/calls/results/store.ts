@@ -182,8 +182,8 @@ const recordKey = (handle: string) => `result/${handle}`;
 const chunkKey = (handle: string, number: number) => `result/${handle}/${String(number).padStart(4, "0")}`;
 
 function unknownHandle(): PlugboardError {
-  return new PlugboardError("usage-invalid", "No result with this handle: it expired, or it is not yours", {
-    hint: "Results are kept for a day, the newest 100 of a caller and at most 32 MiB, and only for the caller that received them. Call the tool again.",
+  return new PlugboardError("usage-invalid", "There is no result with this handle. It may have expired.", {
+    hint: "A caller's results are kept for one day, the newest 100 and at most 32 MiB. Call the tool again.",
   });
 }
 

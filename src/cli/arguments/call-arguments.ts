@@ -1,11 +1,12 @@
 import { PlugboardError } from "../../index.ts";
 import type { Selection } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
+import { nearest } from "../../lib/suggest.ts";
 import { flagsToPairs } from "./flags.ts";
 import { argumentValue } from "./value.ts";
 import { readTextFile } from "./text-file.ts";
 import { parseJson } from "./json-text.ts";
-import { itemSchema, propertiesOf, propertySchema, typesOf } from "./schema-parts.ts";
+import { itemSchema, propertiesOf, propertySchema, requiredOf, typesOf } from "./schema-parts.ts";
 import type { Schema } from "./schema-parts.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -37,6 +38,7 @@ export async function readArguments(
   const pairs = flagsToPairs(words, schema);
   for (const word of pairs) {
     const pair = parsePair(word, pairs, schema);
+    assertNotMisspelt(pair.key, pairs, schema);
     const steps = stepsOf(pair.key, schema);
     const target = schemaAt(steps, schema);
     const value = await readValue(pair, target, schema, sources);
@@ -44,6 +46,22 @@ export async function readArguments(
     given.add(pair.key);
   }
   return args;
+}
+
+/**
+ * Many tools ignore what they do not know. A key that is nearly the name of an optional parameter was meant as that; a
+ * required one that is missing is noticed anyway.
+ */
+function assertNotMisspelt(key: string, pairs: readonly string[], schema: Schema): void {
+  const names = propertiesOf(schema, schema).map(([name]) => name);
+  const [top = ""] = names.includes(key) ? [key] : key.split(".");
+  if (names.includes(top)) return;
+  const near = nearest(top, names);
+  if (near === undefined || requiredOf(schema, schema).has(near)) return;
+  if (pairs.some((pair) => pair.startsWith(`${near}=`) || pair.startsWith(`${near}:=`))) return;
+  throw new PlugboardError("usage-invalid", `The tool has no parameter "${top}". Did you mean ${near}?`, {
+    hint: "To send it anyway, write all arguments as one JSON object.",
+  });
 }
 
 interface Pair {

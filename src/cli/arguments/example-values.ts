@@ -11,11 +11,19 @@ import type { Schema } from "./schema-parts.ts";
 
 const maxDepth = 5;
 
-/** Example arguments for a tool: the required ones, with plausible values. */
-export function exampleArguments(schema: Schema): Record<string, unknown> {
+/**
+ * Example arguments for a tool: the required ones, with plausible values. People copy them, so a tool that may change
+ * something gets no name of a file that most projects have.
+ */
+export function exampleArguments(schema: Schema, isReadOnly: boolean): Record<string, unknown> {
   const value = exampleValue(schema, schema, "", 0);
-  return isRecord(value) ? value : {};
+  if (!isRecord(value)) return {};
+  if (isReadOnly) return value;
+  const harmless = ([key, one]: [string, unknown]) => [key, one === usualFile ? "example.txt" : one];
+  return Object.fromEntries(Object.entries(value).map(harmless));
 }
+
+const usualFile = "README.md";
 
 export function exampleValue(schema: unknown, root: Schema, name = "", depth = 0): unknown {
   const own = resolveSchema(schema, root);
@@ -51,7 +59,7 @@ const byFormat: Record<string, string> = {
 
 const byName: [RegExp, string][] = [
   [/ur[il]$/i, "https://example.com"],
-  [/path|file/i, "README.md"],
+  [/path|file/i, usualFile],
   [/dir|folder/i, "."],
   [/mail/i, "ada@example.com"],
   [/date|since|until/i, "2026-01-31"],

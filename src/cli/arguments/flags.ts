@@ -1,5 +1,7 @@
 import { PlugboardError } from "../../index.ts";
+import { shellWord } from "../../lib/argv.ts";
 import { nearest } from "../../lib/suggest.ts";
+import { exampleValue } from "./example-values.ts";
 import { propertiesOf, propertySchema, typesOf } from "./schema-parts.ts";
 import type { Schema } from "./schema-parts.ts";
 
@@ -35,7 +37,7 @@ export function flagsToPairs(
       pairs.push(`${key}=${isValue ? next : "true"}`);
       if (isValue) at++;
     } else if (next === undefined || isFlag(next))
-      throw mistake(`--${written} needs a value.`, `Write --${written} <value>, or ${key}=<value>.`);
+      throw mistake(`--${written} needs a value.`, `For example: --${written} ${exampleWord(key, schema)}`);
     else {
       pairs.push(`${key}=${next}`);
       at++;
@@ -67,9 +69,30 @@ export function isBoolean(key: string, schema: Schema): boolean {
   return types.has("boolean") && !types.has("string");
 }
 
+function exampleWord(key: string, schema: Schema): string {
+  const value = exampleValue(propertySchema(schema, key, schema), schema, key, 1);
+  return shellWord(typeof value === "string" ? value : JSON.stringify(value));
+}
+
+/** Options of `plugboard call` and `plugboard prompt` themselves. */
+const ownFlags = [
+  "json",
+  "config",
+  "yes",
+  "output",
+  "timeout",
+  "whole",
+  "profile",
+  "trace",
+  "verbose",
+  "help",
+];
+
 function unknownFlag(written: string, schema: Schema, of: "tool" | "prompt"): PlugboardError {
   const names = propertiesOf(schema, schema).map(([name]) => name);
-  const near = nearest(written, names);
+  if (ownFlags.includes(written))
+    return mistake(`--${written} takes no value here.`, `Write --${written} alone.`);
+  const near = nearest(written, [...names, ...ownFlags]);
   const known = names.slice(0, 10).map((name) => `--${name}`);
   const hint =
     near !== undefined

@@ -58,8 +58,8 @@ export function endpointOf(
   if (model === undefined)
     throw new PlugboardError(
       "model-missing",
-      "No model is set: set `chat.model` in your configuration, PLUGBOARD_CHAT_MODEL, or --model.",
-      { hint: "For example: plugboard chat --model gpt-5, with the key in OPENAI_API_KEY." },
+      "No model is set. Use --model, PLUGBOARD_CHAT_MODEL or `chat.model` in your configuration.",
+      { hint: "For example: `plugboard chat --model gpt-5`, with the key in OPENAI_API_KEY." },
     );
   const provider =
     typed.provider ?? (typed.url === undefined ? config.provider : undefined) ?? guess(typed, config, model);

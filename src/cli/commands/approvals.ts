@@ -72,7 +72,7 @@ function revokeCommand(terminal: Terminal): Command {
     });
 }
 
-const nothing = "No remembered answers.\n";
+const nothing = "No answers are remembered.\n";
 
 function isId(answer: string): boolean {
   return /^a_[0-9a-f]{16}$/.test(answer);

@@ -37,7 +37,7 @@ export function command(terminal: Terminal): Command {
       "Call a tool and show its result. Values are converted to the types in the tool's schema. Running the command counts as approval, unless the configuration says to ask. On a terminal a large result is cut; a file or a pipe gets it whole, unless a limit is set.",
       [
         "call files.read_file path=README.md",
-        "call files.read_file --path README.md --no-binary",
+        "call files.read_text_file --path README.md --head 10",
         "call --command 'npx -y @modelcontextprotocol/server-everything' echo message=hello",
         "call --url https://issues.example/mcp search query=bugs",
         "call issues.search query='open bugs' labels=bug,urgent filter.since=2026-01-01",
@@ -178,7 +178,7 @@ async function callTool(
   // A person and a model can read only so much; a program gets what it asked for.
   const isForProgram = !terminal.isScreen || options.json;
   const whole = options.whole ?? (isForProgram ? "unless-limited" : false);
-  const tool = await findTool(hub, query, words[0]);
+  const tool = await findTool(hub, query, words);
   assertAccounts(hub.config.servers.get(tool.server), profile);
   waiting.words = toolWord(tool);
   const args = await readArguments(words, tool.inputSchema, {
@@ -199,6 +199,8 @@ async function callTool(
       },
     });
   } catch (error) {
+    if (timeout !== undefined && isPlugboardError(error, "call-timeout"))
+      throw error.with({ hint: "Allow more time with --timeout." });
     throw withCorrection(error, tool, { args, words, options: repeatedOptions(options) });
   }
 }

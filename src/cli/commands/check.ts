@@ -7,7 +7,7 @@ import { insightOptions } from "../insight.ts";
 import type { InsightOptions } from "../insight.ts";
 import { checkTools, worstExitCode } from "../readiness.ts";
 import type { Readiness } from "../readiness.ts";
-import { json, painter, safe } from "../terminal/print.ts";
+import { json, painter, safe, hanging } from "../terminal/print.ts";
 import type { Style } from "../terminal/print.ts";
 import { reportDiagnostics } from "../terminal/report.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -76,8 +76,16 @@ function lineOf(
 ): string {
   const paint = painter(terminal);
   const width = Math.max(...all.map((one) => safe(one).length));
-  const advice = state === "ready" || hint === undefined ? "" : `  ${paint("dim", `→ ${safe(hint)}`)}`;
-  return `${paint(styles[state], state.padEnd(7))}  ${safe(tool).padEnd(width)}  ${safe(reason)}${advice}\n`;
+  const indent = 11 + width;
+  const why = hanging(safe(reason), indent, terminal);
+  const advice =
+    state === "ready" || hint === undefined ? "" : `→ ${hanging(safe(hint), indent + 2, terminal)}`;
+  const row = `${paint(styles[state], state.padEnd(7))}  ${safe(tool).padEnd(width)}  ${why}\n`;
+  if (advice === "") return row;
+  // A line for each, for programs that read it.
+  return terminal.isScreen
+    ? `${row}${" ".repeat(indent)}${paint("dim", advice)}\n`
+    : `${row.trimEnd()}  ${paint("dim", advice)}\n`;
 }
 
 function readSeconds(text: string | undefined): number {

@@ -4,7 +4,7 @@ import { argumentMistakes, isPlugboardError, lostRule, unmatchedPatterns } from 
 import type { LoadedConfig, Workspace } from "../../index.ts";
 import { connectServers } from "../connect-servers.ts";
 import { examine, fromDiagnostic } from "../views/examination.ts";
-import { findingLines, worstFirst } from "../views/finding.ts";
+import { findingLines, ofSameConfig, worstFirst } from "../views/finding.ts";
 import type { Finding } from "../views/finding.ts";
 import { unreadableFindings, unusedFindings } from "../views/kept.ts";
 import { flagFinding, pinFindings } from "../views/pin-findings.ts";
@@ -62,13 +62,15 @@ export function command(terminal: Terminal): Command {
         const width = screenWidth(terminal);
         terminal.out(
           printLines(
-            sorted.flatMap((finding) => findingLines(finding, width)),
+            sorted.flatMap((finding) => findingLines(ofSameConfig(finding, options.config), width)),
             terminal,
           ),
         );
         const warnings = findings.filter(({ level }) => level === "note").length;
         const rest = warnings === 0 ? "" : `, ${count(warnings, "warning")}`;
         terminal.out(`${problems === 0 ? "No problems" : count(problems, "problem")} found${rest}.\n`);
+        if (!options.connect && config.servers.size > 0)
+          terminal.out("No server was started. Run `plugboard doctor --connect` to test them.\n");
       }),
     );
 }

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { PlugboardError, exportServers, formatById, formats } from "../../index.ts";
 import type { LoadedConfig, Workspace } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
-import { json, safe } from "../terminal/print.ts";
+import { json, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { reportUpdate, updateClients } from "../update-clients.ts";
 import type { UpdateOptions } from "../update-clients.ts";
@@ -95,10 +95,13 @@ async function print(client: string, workspace: Workspace, options: ExportOption
     .map(({ name }) => name);
   if (options.json) return terminal.out(json({ client: format.id, text, notes, left }));
   terminal.out(text);
-  for (const { server, kind, field, message } of notes)
-    terminal.err(`${safe(server)}: ${kind}: ${safe(field)}: ${safe(message)}\n`);
+  const paint = painter(terminal, "err");
+  const warn = (name: string, message: string) =>
+    terminal.err(`${paint("yellow", "warning:")} ${safe(name)}: ${safe(message)}.\n`);
+  for (const { server, field, message } of notes) warn(server, `${field}: ${message}`);
   for (const name of left)
-    terminal.err(
-      `${safe(name)}: skipped because it cannot be used (plugboard explain ${safe(shellWord(name))})\n`,
+    warn(
+      name,
+      `left out, because it cannot be used. Run \`plugboard explain ${shellWord(name)}\` to see why`,
     );
 }

@@ -204,7 +204,7 @@ function reportImport(
       `Added ${countOf(added)}. Run \`plugboard list\` to see ${added.servers.length === 1 ? "it" : "them"}.\n`,
     );
   else if (isEmpty(wanted)) terminal.out(nothingNew(planned));
-  else if (options.dryRun) terminal.out(`Would add ${countOf(wanted)}. Nothing was changed.\n`);
+  else if (options.dryRun) terminal.out(`Would add ${countOf(wanted)}. Leave out --dry-run to do so.\n`);
   else terminal.out("Nothing was changed.\n");
 }
 

@@ -55,7 +55,8 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
     const [name, state] = rows[row] ?? [];
     if (name === "") return "dim" as const;
     if (column !== 1) return undefined;
-    return state === "ready" ? ("green" as const) : ("yellow" as const);
+    // Nothing was connected, so nothing is known to be well.
+    return state === "ready" ? undefined : ("yellow" as const);
   };
   const header = ["NAME", "STATE", "TYPE", "SCOPE", "TARGET"];
   if (!isNarrow) terminal.out(table(header, rows, paint, style));

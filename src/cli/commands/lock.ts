@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { PlugboardError, toolId } from "../../index.ts";
 import type { LoadedConfig, PinApproval, PinChange, PinReport, ServerPins } from "../../index.ts";
+import { joinArgv } from "../../lib/argv.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { printLines } from "../terminal/live-area.ts";
 import { count, json, safe, screenWidth } from "../terminal/print.ts";
@@ -29,9 +30,9 @@ export function command(terminal: Terminal): Command {
     .option("-y, --yes", "approve everything that is shown, without asking")
     .action(async (names: string[], options: LockOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
-        if (!options.yes && (options.json || !terminal.isInteractive)) throw cannotAsk();
         const config = await workspace.load();
         const wanted = wantedOf(names, config);
+        if (!options.yes && (options.json || !terminal.isInteractive)) throw cannotAsk([...wanted.keys()]);
         for (const name of wanted.keys()) assertWritable(config.pins?.get(name));
         const use = { config: onlyServers(config, []), tolerant: true, isFresh: true };
         const reports = await withHub(terminal, use, workspace, (hub, signal) =>
@@ -51,15 +52,16 @@ export function command(terminal: Terminal): Command {
         const shown = narrowed.map((one) => ({ ...pinReportJson(one), written: written.has(one.server) }));
         const removed = approvals.flatMap(({ server, file, surface }) => (surface ? [] : [{ server, file }]));
         if (options.json) return terminal.out(json({ files, servers: shown, removed }));
+        if (written.size > 0) terminal.out(`Pinned ${[...written].map(safe).join(", ")}.\n`);
         for (const file of files) terminal.out(`Wrote ${safe(file)}\n`);
         if (files.length === 0) terminal.out("Nothing was written.\n");
       }),
     );
 }
 
-function cannotAsk(): PlugboardError {
+function cannotAsk(servers: readonly string[]): PlugboardError {
   return new PlugboardError("usage-invalid", "Cannot ask for approval without a terminal.", {
-    hint: "Review the differences with `plugboard verify`, then pass --yes.",
+    hint: `Review the differences with \`${joinArgv(["plugboard", "verify", ...servers])}\`, then pass --yes.`,
   });
 }
 

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { PlugboardError, contentToText, parsePromptCommand } from "../../index.ts";
 import type { PromptCommand } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
+import { exampleValue } from "../arguments/example-values.ts";
 import { isRecord } from "../../lib/record.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { printable } from "../../lib/printable.ts";
@@ -75,9 +76,11 @@ function readWords(
 
 function argumentsMissing(prompt: string, missing: PromptCommand["arguments"]): PlugboardError {
   const names = missing.map((one) => one.name);
-  const values = names.map((one) => `${one}=<value>`).join(" ");
+  const values = names
+    .map((one) => shellWord(`${one}=${String(exampleValue({ type: "string" }, {}, one))}`))
+    .join(" ");
   return new PlugboardError("usage-invalid", `The prompt ${prompt} needs ${names.join(", ")}.`, {
-    hint: `Run \`plugboard prompt ${shellWord(prompt)} ${values}\`.`,
+    hint: `Try: plugboard prompt ${shellWord(prompt)} ${values}`,
   });
 }
 

@@ -92,7 +92,9 @@ async function send(
   if ("result" in answer) return terminal.out(json(answer.result));
   const { code, message, data } = answer.error;
   const paint = painter(terminal, "err");
-  terminal.err(`${paint("red", "error:")} ${safe(`"${server}" answered: ${message} (${code})`)}\n`);
+  const [first = "", ...more] = message.trim().split(/\r?\n/);
+  terminal.err(`${paint("red", "error:")} ${safe(`"${server}" answered with error ${code}: ${first}`)}\n`);
+  for (const line of more) terminal.err(`       ${safe(line)}\n`);
   if (data !== undefined) terminal.err(json(data));
 }
 

@@ -86,6 +86,6 @@ function refuseHttpOptions(options: Options): void {
   ].filter((name) => typeof name === "string");
   if (typed.length === 0) return;
   throw new PlugboardError("usage-invalid", `--stdio cannot be combined with ${typed.join(", ")}.`, {
-    hint: "Over stdio there is no address and no token: only the program that starts Plugboard can use it.",
+    hint: `Leave out ${typed.join(", ")}, or leave out --stdio.`,
   });
 }

@@ -79,6 +79,7 @@ async function showStatus(
       entry: (name: string) => board.entry(name),
       width: screenWidth(terminal),
       now: Date.now(),
+      config: options.config,
     });
     if (options.json) await board.connect();
     else

@@ -37,7 +37,7 @@ export function command(terminal: Terminal): Command {
   )
     .argument("[name]", "a server, to list its tools, or a tool")
     .option("--refresh", "ask the servers instead of using remembered lists")
-    .option("--all", "include tools that are hidden or set aside, with the reason")
+    .option("--all", "include tools that cannot be called, with the reason")
     .option("--grep <text>", "only tools with this text in their name, title or description")
     .action(async (name: string | undefined, options: ToolsOptions) =>
       withServers({ options, server: name }, terminal, (hub) => {
@@ -72,9 +72,7 @@ async function listTools(
   });
   const hidden = every.length - shown.length;
   const more =
-    hidden === 0
-      ? ""
-      : `${count(hidden, "tool is", "tools are")} hidden or set aside. Use --all to see why.\n`;
+    hidden === 0 ? "" : `${count(hidden, "tool is", "tools are")} not listed. Use --all to see why.\n`;
   const found =
     deferral.deferred && shown.some(isDeferred)
       ? `Models search for deferred tools: ${deferral.because}.\n`
@@ -110,7 +108,7 @@ async function showTool(hub: Hub, query: string, options: ToolsOptions, terminal
   terminal.out(
     printLines([...toolPage(tool, width, status), ...(lines.length > 0 ? [[]] : []), ...lines], terminal),
   );
-  reportLists(hub, outcome, terminal);
+  reportLists(hub, outcome, terminal, options.config);
 }
 
 /** What is remembered can be shown although other servers have not been asked; only calls must be certain. */

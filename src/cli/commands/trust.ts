@@ -10,6 +10,7 @@ import type {
   Workspace,
 } from "../../index.ts";
 import { count, hanging, json, painter, safe } from "../terminal/print.ts";
+import { reportDiagnostics } from "../terminal/report.ts";
 import { orCancelled } from "../terminal/signals.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { previewTarget, previewText } from "../views/preview.ts";
@@ -42,6 +43,7 @@ export function command(terminal: Terminal): Command {
       withWorkspace(terminal, options, async (workspace) => {
         assertOneAction(options);
         const config = await workspace.load();
+        if (!options.json) reportDiagnostics(config.diagnostics, terminal, options.config);
         if (options.revoke) return revoke(names, config, workspace, options, terminal);
         if (options.purge) return purge(config, workspace, options, terminal);
         const chosen = names.map((name) => workspace.require(config, name));
@@ -165,6 +167,8 @@ async function ask(
   if (declined.length > 0) terminal.out(`Not trusted: ${declined.join(", ")}.\n`);
 }
 
+const reviewWords = "Run `plugboard trust` to review and allow them.";
+
 async function list(
   names: string[],
   { waiting, settings }: { waiting: Waiting[]; settings: WaitingSettings[] },
@@ -189,8 +193,9 @@ async function list(
   for (const one of waiting) terminal.out(entryView(one, terminal));
   for (const { file, settings: values, review } of settings)
     terminal.out(againView(review, terminal) + settingsPreview(file, values, terminal));
-  if (waiting.length === 0 && settings.length === 0)
-    terminal.out(`Nothing here needs your trust.\n${trusted.length > 0 ? "\n" : ""}`);
+  const isNothing = waiting.length === 0 && settings.length === 0;
+  terminal.out(isNothing ? "Nothing here needs your trust.\n" : `Not trusted yet. ${reviewWords}\n`);
+  if (trusted.length > 0) terminal.out("\n");
   if (trusted.length > 0) terminal.out(trustedTable(trusted, options.all ?? false, terminal));
 }
 

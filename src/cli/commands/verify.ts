@@ -70,7 +70,9 @@ function lockedServers({ servers, lockFiles }: LoadedConfig): string[] {
 function noLock({ lockFiles }: LoadedConfig): PlugboardError {
   const places = [...new Set(lockFiles?.values())];
   const message =
-    places.length === 0 ? "There is no server to verify." : `There is no lock file: ${places.join(", ")}.`;
+    places.length === 0
+      ? "There is no server to verify."
+      : `There is no plugboard.lock. Looked for ${places.join(" and ")}.`;
   const hint =
     places.length === 0
       ? "Add one with `plugboard add`, then pin what it offers with `plugboard lock`."

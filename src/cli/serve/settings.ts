@@ -75,7 +75,7 @@ function requireBundle(bundle: string, { bundles, sources }: LoadedConfig): void
       "usage-invalid",
       `The bundle "${bundle}" is in ${waiting.file ?? "a file"}, which you have not trusted.`,
       {
-        hint: "Look at it and allow it with `plugboard trust`.",
+        hint: "Review and allow it with `plugboard trust`.",
       },
     );
   const near = nearest(bundle, bundles.keys());

@@ -60,7 +60,7 @@ export function wrappedMessage(text: string, columns: number): string {
 function wrappedLine(line: string, width: number): string {
   const shownWidth = (part: string) => displayWidth(part.replaceAll(colorSequences, ""));
   if (shownWidth(line) <= width) return line;
-  const [margin = ""] = /^ *(?:│ )?/.exec(line.replaceAll(colorSequences, "")) ?? [];
+  const [margin = ""] = /^(?:error: | *(?:│ )?)/.exec(line.replaceAll(colorSequences, "")) ?? [];
   const indent = Math.max(2, margin.length);
   if (indent > width / 2) return line;
   const lines: string[] = [];

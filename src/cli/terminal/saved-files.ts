@@ -1,6 +1,7 @@
-import { mkdir, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 import { PlugboardError } from "../../index.ts";
+import { createFolder } from "../../lib/create-folder.ts";
 
 const maxTries = 1_000;
 
@@ -8,7 +9,7 @@ const maxTries = 1_000;
 export async function saveFile(folder: string, name: string, content: Uint8Array | string): Promise<string> {
   const { name: stem, ext } = parse(name);
   try {
-    await mkdir(folder, { recursive: true });
+    createFolder(resolve(folder));
     for (let number = 1; number <= maxTries; number++) {
       const path = join(resolve(folder), `${stem}${number === 1 ? "" : `-${number}`}${ext}`);
       const file = await open(path, "wx").catch((error: NodeJS.ErrnoException) => {

@@ -19,11 +19,11 @@ export function cutText(text: string, width: number): string {
   return `${cut}…`;
 }
 
-/** Wraps a text to `width` columns, between words where possible. */
+/** Wraps a text to `width` columns, between words where possible. A command in backticks stays whole if it fits on a line. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";
-  const words = text.split(" ").flatMap((word) => pieces(word, width));
+  const words = wordsOf(text, width).flatMap((word) => pieces(word, width));
   for (const word of words) {
     const longer = line === "" ? word : `${line} ${word}`;
     if (line === "" || displayWidth(longer) <= width) line = longer;
@@ -33,6 +33,20 @@ export function wrapText(text: string, width: number): string[] {
     }
   }
   return [...lines, line];
+}
+
+/** The parts of a text between spaces. Those within backticks separate nothing, unless the whole does not fit. */
+function wordsOf(text: string, width: number): string[] {
+  const parts = text.split("`");
+  if (parts.length % 2 === 0) return text.split(" ");
+  const words = [""];
+  for (const [index, part] of parts.entries()) {
+    const isQuoted = index % 2 === 1;
+    const [first = "", ...rest] = isQuoted ? [`\`${part}\``] : part.split(" ");
+    words[words.length - 1] += first;
+    for (const word of rest) words.push(word);
+  }
+  return words.flatMap((word) => (displayWidth(word) <= width ? [word] : word.split(" ")));
 }
 
 function pieces(word: string, width: number): string[] {

@@ -87,8 +87,6 @@ function adviceFor({ name, hint = "", error, via }: StatusRow, entry: ServerEntr
   const isGeneral = error !== undefined && text === filled(errorTable[error.code].hint);
   if (!isGeneral || !entry) return text;
   switch (error.code) {
-    case "server-exited":
-      return `Run it yourself and read its output: ${commandToPaste(entry)}`;
     case "start-timeout":
       return via === "stdio"
         ? `Increase \`startupTimeoutMs\`, or run it yourself to see what it is waiting for: ${commandToPaste(entry)}`

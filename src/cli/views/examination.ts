@@ -153,7 +153,9 @@ function missingProgram({ name, config, baseDir }: ServerEntry, { env }: Workspa
     message: isPath
       ? `${shownWord(candidates.join(""))} does not exist or cannot be run`
       : `${shownWord(command)} was not found in PATH`,
-    advice: "Install it, or set `command` to its full path.",
+    advice: isPath
+      ? "Install the program there, or correct `command`."
+      : "Install the program, write its full path, or set PATH in `env`.",
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../../index.ts";
 import type { Line } from "../terminal/live-area.ts";
 import { safe } from "../terminal/print.ts";
+import { withSameConfig } from "../terminal/same-config.ts";
 import { cutText, displayWidth, wrapText } from "../terminal/text-width.ts";
 
 export interface Finding {
@@ -21,6 +22,12 @@ const marks = { ok: ["✓", "green"], note: ["!", "yellow"], problem: ["✗", "r
 export function worstFirst(findings: readonly Finding[]): Finding[] {
   const { problem = [], note = [], ok = [] } = Object.groupBy(findings, ({ level }) => level);
   return [...problem, ...note, ...ok];
+}
+
+/** The same finding, whose advice means the servers of this `--config`. */
+export function ofSameConfig(finding: Finding, config: string | undefined): Finding {
+  const { advice } = finding;
+  return advice === undefined ? finding : { ...finding, advice: withSameConfig(advice, config) };
 }
 
 /** Formats a finding as text and escapes it. */

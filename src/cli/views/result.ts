@@ -21,6 +21,7 @@ export async function showResult(result: CallResult, folder: string, terminal: T
     else terminal.out(text);
   };
   const paint = painter(terminal, result.isError ? "err" : "out");
+  if (result.isError) terminal.err(`${paint("red", "error:")} The tool reported an error:\n`);
   const parts = contentParts(result);
   const mirrored = mirroredValue(parts, result.structuredContent);
   const isStructured =
@@ -50,7 +51,7 @@ export async function savedLine(file: MediaFile, folder: string, terminal: Termi
   const what = `${file.kind} ${safe(file.mimeType)}`;
   if (!bytes) return `${what}: the server sent invalid base64, so nothing was saved`;
   const path = await saveFile(folder, file.name, bytes);
-  return `${what}, ${formatBytes(bytes.length)}: saved as ${safe(shownPath(path, terminal.cwd))}`;
+  return `${what}, ${formatBytes(bytes.length)}, saved as ${safe(shownPath(path, terminal.cwd))}`;
 }
 
 /** Reports how Plugboard changed the result or the arguments, and how large a large result is. */

@@ -81,7 +81,7 @@ function describe(explanation: ToolExplanation, terminal: Terminal): string {
     ["status", statusWords({ status, because }, decidedBy, terminal.cwd)],
     ...(deferral ? [["deferred", deferralWords(deferral)] as [string, string]] : []),
     ...(pin ? [["pinned", `${pinWords[pin.state]}, in ${pin.file}`] as [string, string]] : []),
-    ["approval", approvalWords(approval)],
+    ["approval", status === "available" ? approvalWords(approval) : "not needed: the tool cannot be called"],
     ...approval.conditions.map(({ rule, mode, when, origin }): [string, string] => [
       "if",
       `${conditionWords(when)}: ${mode}  ${rule}  ${place(origin)}`,

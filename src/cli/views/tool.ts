@@ -32,8 +32,12 @@ export function toolPage(tool: ToolEntry, width: number, status: string): Line[]
     ...(parameters.length === 0 ? [[{ text: "No parameters." }]] : [[{ text: "Parameters" }], ...parameters]),
     ...(returned && returned.length > 0 ? [[], [{ text: "Returns" }], ...returned] : []),
     [],
-    [{ text: safe(callLine(tool, exampleArguments(inputSchema))), style: "cyan" }],
+    [{ text: safe(callLine(tool, exampleArguments(inputSchema, isReadOnly(tool)))), style: "cyan" }],
   ] as Line[];
+}
+
+function isReadOnly({ annotations }: ToolEntry): boolean {
+  return annotations["readOnlyHint"] === true;
 }
 
 /** A tool's annotations in words. */

@@ -90,7 +90,9 @@ function notFound(launch: Launch, searched: string[]): PlugboardError {
       : `${resolve(launch.cwd, command)} does not exist`;
   const hint = /\s/.test(command)
     ? "Put only the program in `command`, and its arguments in `args`."
-    : "Install the program, write its full path, or set PATH in `env`.";
+    : searched.length > 0
+      ? "Install the program, write its full path, or set PATH in `env`."
+      : "Install the program there, or correct `command`.";
   return spawnFailed(launch, where, { hint, code: "ENOENT", searched });
 }
 

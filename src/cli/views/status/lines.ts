@@ -1,7 +1,8 @@
+import { serverState } from "../../../index.ts";
 import type { ServerEntry } from "../../../index.ts";
 import { accountLine } from "../account.ts";
 import { problemOf } from "../connection-findings.ts";
-import { findingLines } from "../finding.ts";
+import { findingLines, ofSameConfig } from "../finding.ts";
 import { cutLine } from "../../terminal/live-area.ts";
 import type { Line } from "../../terminal/live-area.ts";
 import { count, safe } from "../../terminal/print.ts";
@@ -11,6 +12,8 @@ import { note, seconds, serverName, stateLook } from "./words.ts";
 import { cutText, displayWidth } from "../../terminal/text-width.ts";
 
 export interface StatusView {
+  /** The file that was given with `--config`. */
+  config?: string | undefined;
   rows: StatusRow[];
   entry(name: string): ServerEntry | undefined;
   /** Width of the terminal; `Infinity` if nothing needs to be cut. */
@@ -25,7 +28,7 @@ export function statusLines(view: StatusView): Line[] {
   return [
     ...tableLines(view),
     ...accountLines(view),
-    ...findings.flatMap((finding) => [[], ...findingLines(finding, width)]),
+    ...findings.flatMap((finding) => [[], ...findingLines(ofSameConfig(finding, view.config), width)]),
   ];
 }
 
@@ -39,16 +42,14 @@ function accountLines({ rows, width, now }: StatusView): Line[] {
 
 /** `3 of 4 servers are connected.` */
 export function summaryLine(rows: readonly StatusRow[]): string {
-  const usable = rows.filter(({ state }) => state !== "disabled");
-  const up = usable.filter(isConnected).length;
-  const unused = rows.length - usable.length;
-  const rest = unused === 0 ? "" : `, ${unused} not used`;
-  if (usable.length === 0 && unused > 0) {
-    const isOff = rows.every(({ disabledReason }) => disabledReason === "off");
-    return `${count(unused, "server")} ${isOff ? (unused === 1 ? "is off" : "are off") : "cannot be used"}.`;
-  }
-  const noun = usable.length === 1 ? "server is" : "servers are";
-  return `${up} of ${usable.length} ${noun} connected${rest}.`;
+  const states = rows.map((row) => (isConnected(row) ? "connected" : serverState(row)));
+  const counts = [...new Set(["connected", ...states])].map(
+    (state) => [state, states.filter((one) => one === state).length] as const,
+  );
+  const [only] = states;
+  if (states.every((state) => state === only)) return `${count(rows.length, "server")} ${only}.`;
+  const words = counts.flatMap(([state, number]) => (number === 0 ? [] : [`${number} ${state}`]));
+  return `${count(rows.length, "server")}: ${words.join(", ")}.`;
 }
 
 type Column = "NAME" | "STATE" | "VIA" | "PROTOCOL" | "ERA" | "TOOLS" | "START" | "SERVER";

@@ -7,7 +7,7 @@ export function stdioErrors(server: string, stderr: StderrTail, redact = (text: 
   const stderrEnd = () => redact(stderr.tail(tailBytes));
   const words = () => {
     const line = redact(stderr.lastWords());
-    return line === "" ? "" : ` Its stderr says: ${line}`;
+    return line === "" ? "" : ` It printed: ${line}`;
   };
   const lost = (what: string) =>
     new PlugboardError("connection-lost", `"${server}" ${what}.${words()}`, {
@@ -18,7 +18,7 @@ export function stdioErrors(server: string, stderr: StderrTail, redact = (text: 
     exited(exit: ExitStatus | undefined) {
       const { code = null, signal = null } = exit ?? {};
       const how = signal === null ? `exited with code ${code ?? "unknown"}` : `was killed by ${signal}`;
-      return new PlugboardError("server-exited", `The program of "${server}" ${how}.${words()}`, {
+      return new PlugboardError("server-exited", `"${server}" ${how}.${words()}`, {
         server,
         data: { exitCode: code, signal, stderr: stderrEnd() },
       });
