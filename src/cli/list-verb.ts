@@ -101,7 +101,8 @@ export async function showList(hub: Hub, listing: Listing, terminal: Terminal): 
   // Nothing is listed because nothing can be used: a mistake in the configuration is then a failure.
   if (states.length === 0) terminal.exitCode ||= exitCodeOfMistakes(hub.config.diagnostics);
   if (options.json) return terminal.out(json({ ...shown.value, servers: states, failures }));
-  if (!isShown) terminal.out(shown.text || shown.nothing);
+  // What could not be asked for may well be there.
+  if (!isShown) terminal.out(shown.text || (problem ? "" : shown.nothing));
   terminal.out(shown.end ?? "");
   reportLists(hub, outcome, terminal, options.config);
 }

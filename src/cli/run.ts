@@ -143,11 +143,30 @@ function commanderExit(error: CommanderError, verb = "", terminal: Terminal, asJ
   return reportError(new PlugboardError("usage-invalid", sentence, { hint }), terminal, asJson);
 }
 
+/** What other tools call our commands. */
+const otherWords: Readonly<Record<string, string | undefined>> = {
+  __proto__: null as never,
+  delete: "remove",
+  uninstall: "remove",
+  install: "add",
+  show: "get",
+  describe: "get",
+  run: "call",
+  exec: "call",
+  auth: "login",
+  server: "list",
+  servers: "list",
+  start: "serve",
+  ps: "status",
+};
+
 function unknownVerb(name: string): PlugboardError {
-  const near = nearest(
-    name,
-    verbs.map((one) => one.name),
-  );
+  const near =
+    otherWords[name] ??
+    nearest(
+      name,
+      verbs.map((one) => one.name),
+    );
   return new PlugboardError("usage-invalid", `Unknown command: ${name}`, {
     hint: near ? `Did you mean \`plugboard ${near}\`?` : "Run `plugboard --help` to see the commands.",
   });

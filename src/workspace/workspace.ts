@@ -400,13 +400,15 @@ export class Workspace {
     }
     const { config: checked, findings } = checkServer(written, ["mcpServers", name]);
     if (!checked) {
-      const list = findings.map(
-        ({ path, message, suggestion }) =>
-          `${formatPath(path)}: ${message}${suggestion ? `; ${suggestion}` : ""}`,
+      const list = findings.map(({ path, message, suggestion }) =>
+        `${formatPath(path)}: ${message}${suggestion ? `; ${suggestion}` : ""}`.replace(
+          /[.?]?$/,
+          (end) => end || ".",
+        ),
       );
       throw new PlugboardError(
         "config-invalid",
-        `The configuration of server "${name}" has mistakes: ${list.join(". ")}.`,
+        `The configuration of server "${name}" has mistakes: ${list.join(" ")}`,
         {
           server: name,
           data: { findings },

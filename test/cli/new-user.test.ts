@@ -14,7 +14,23 @@ function setUp() {
 describe("M14 a mistake on the command line", () => {
   it.each([
     [["call", "files", "echo"], 4, "Try: plugboard call files.echo"],
+    [["call", "files", "echo", "a=1"], 4, "Try: plugboard call files.echo a=1"],
+    [["call", "files:echo"], 4, "Did you mean files.echo?"],
+    [["call", "files.echo", "--jsn"], 2, "Did you mean --json?"],
+    [["call", "files.sleep", "sm=1"], 2, 'The tool has no parameter "sm". Did you mean ms?'],
     [["call", "files"], 4, "Try: plugboard tools files"],
+    [["--port", "3", "serve"], 2, "Options follow the command: `plugboard serve --port 3`"],
+    [["--hlep"], 2, "Did you mean `plugboard --help`?"],
+    [["uninstall", "files"], 2, "Did you mean `plugboard remove`?"],
+    [["tools", "--url", "ws://127.0.0.1:9"], 2, "Try: --url http://127.0.0.1:9"],
+    [["tools", "--url", "localhost:9"], 2, "Try: --url http://localhost:9"],
+    [["list", "--trace"], 2, "Unknown option '--trace'."],
+    [["login", "files"], 2, "only remote servers have a login"],
+    [["lock", "nosuch"], 4, "Unknown server or tool: nosuch"],
+    [["lock", "files"], 2, "Review the differences with `plugboard verify files`"],
+    [["serve", "--stdio", "--port", "7"], 2, "Leave out --port, or leave out --stdio."],
+    [["prompt", "files.forecast"], 2, "Try: plugboard prompt files.forecast city=example"],
+    [["secret", "set", "TOKEN=abc"], 2, "Give the name alone."],
     [["status", "fils"], 4, 'There is no server "fils".\n       Did you mean "files"?'],
     [["get", "fils"], 4, 'Did you mean "files"?'],
     [["disable", "fils"], 4, 'Did you mean "files"?'],
@@ -27,6 +43,40 @@ describe("M14 a mistake on the command line", () => {
   ])("%j exits with %i and says: %s", async (words, code, text) => {
     const run = await setUp().cli(words);
     expect([run.code, run.err]).toEqual([code, expect.stringContaining(text)]);
+  });
+
+  it("accepts a whole file with one server where the JSON of one is expected", async () => {
+    const box = setUp();
+    const whole = (servers: object) => JSON.stringify({ mcpServers: servers });
+    const one = { command: "npx", args: ["-y", "one@1.0.0"] };
+    expect((await box.cli(["add-json", "one", whole({ other: one })])).code).toBe(0);
+    expect((await box.cli(["get", "one", "--json"])).json).toMatchObject({ name: "one", type: "stdio" });
+    expect(await box.cli(["add-json", "two", whole({ a: one, b: one })])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("Give the configuration of one server.") as string,
+    });
+  });
+
+  it("does not say that there are no servers where a file cannot be read or a server be reached", async () => {
+    const box = createSandbox({ [user]: { mcpServers: { gone: { command: "/nowhere/gone" } } } });
+    const config = box.write("project/broken.json", '{ "mcpServers": {');
+    expect(await box.cli(["list", "--config", config])).toMatchObject({ out: "" });
+    const tools = await box.cli(["tools", "gone"]);
+    expect(tools).toMatchObject({
+      out: "",
+      err: expect.stringContaining("/nowhere/gone does not exist") as string,
+    });
+    expect(tools.err).toContain("Install the program there, or correct `command`.");
+  });
+
+  it("fails where a folder for files cannot be made, and does not wait for it", async () => {
+    const image = { type: "image", data: "AAAA", mimeType: "image/png" };
+    const on = [{ when: { method: "tools/call" }, do: [{ answer: { content: [image] } }] }];
+    const box = createSandbox({ [user]: { mcpServers: { files: fakeStdio({ on }) } } });
+    expect(await box.cli(["call", "files.echo", "--output", "/proc/nowhere/here"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("Could not save image-1.png") as string,
+    });
   });
 
   it("takes the options that all commands share before the command too", async () => {

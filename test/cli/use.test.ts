@@ -671,7 +671,7 @@ describe("M47 and M48 on the command line", () => {
   it("lists resources and templates, and reads them", async () => {
     const box = setUp({ resources: [{ uri: "fake://readme", name: "readme", mimeType: "text/plain" }] });
     expect((await box.cli(["resources"])).out).toMatch(
-      /^files {2}2 resources\n {2}fake:\/\/readme +readme, text\/plain\n {2}fake:\/\/item\/\{name\}/,
+      /^files {2}2 resources\n {2}fake:\/\/readme +text\/plain\n {2}fake:\/\/item\/\{name\} +template, item\n/,
     );
     expect((await box.cli(["resources", "files", "--json"])).json).toMatchObject({
       resources: [{ server: "files" }],

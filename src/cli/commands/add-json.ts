@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { PlugboardError, parseConfig } from "../../index.ts";
 import type { WritableScope } from "../../index.ts";
+import { isRecord } from "../../lib/record.ts";
 import { addServer } from "../add-server.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { scopeOption, verb } from "../verb.ts";
@@ -22,9 +23,20 @@ export function command(terminal: Terminal): Command {
         options: CommonOptions & { scope: WritableScope; force?: boolean },
       ) => {
         const input = text === "-" ? await terminal.readInput() : text;
-        await addServer(name, await parseObject(input), options, terminal);
+        await addServer(name, unwrapped(await parseObject(input)), options, terminal);
       },
     );
+}
+
+/** People copy whole files: `{ "mcpServers": { "name": { … } } }` with one server means that server. */
+function unwrapped(written: Record<string, unknown>): Record<string, unknown> {
+  const [[key = "", servers] = [], ...others] = Object.entries(written);
+  if (others.length > 0 || !/^(mcpServers|servers)$/.test(key) || !isRecord(servers)) return written;
+  const [only, ...more] = Object.values(servers);
+  if (more.length === 0 && isRecord(only)) return only;
+  throw new PlugboardError("usage-invalid", "Give the configuration of one server.", {
+    hint: "To add several, save them in a file and run `plugboard import claude-code --from FILE`.",
+  });
 }
 
 /** Accepts comments and trailing commas, because the text is often copied from a file. */

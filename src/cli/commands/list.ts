@@ -27,7 +27,8 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
   }
   reportDiagnostics(config.diagnostics, terminal, options.config);
   if (servers.length === 0) {
-    terminal.out(noServersText);
+    // A file that cannot be read may well have some.
+    if (exitCodeOfMistakes(config.diagnostics) === 0) terminal.out(noServersText);
     return;
   }
   const paint = painter(terminal);

@@ -37,7 +37,10 @@ function toListed(key: "uri" | "uriTemplate"): (entry: Entry) => Listed {
     const [uri, title, name, type, description] = [key, "title", "name", "mimeType", "description"].map(
       (field) => (typeof raw[field] === "string" ? raw[field] : ""),
     );
-    const about = [title || name, type, description].filter(Boolean).join(", ");
-    return { server, name: uri ?? "", about };
+    const called = title || name;
+    // The end of an address says the same as most names.
+    const isSaid = called !== undefined && uri?.endsWith(`/${called}`);
+    const about = [key === "uriTemplate" && "template", !isSaid && called, type, description];
+    return { server, name: uri ?? "", about: about.filter(Boolean).join(", ") };
   };
 }

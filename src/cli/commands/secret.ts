@@ -165,8 +165,10 @@ function assertName(name: string): void {
   if (isSecretName(name)) return;
   throw new PlugboardError(
     "usage-invalid",
-    "A secret's name may contain letters, digits, `_`, `-` and `.`, and at most 128 characters.",
-    { hint: "Run `plugboard secret set NAME`; it then asks for the value." },
+    "A secret's name consists of letters, digits, `_`, `-` and `.`, at most 128 of them.",
+    {
+      hint: "Give the name alone. The value is asked for, so that it does not end up in the history of your shell.",
+    },
   );
 }
 

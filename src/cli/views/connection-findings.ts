@@ -87,6 +87,10 @@ function adviceFor({ name, hint = "", error, via }: StatusRow, entry: ServerEntr
   const isGeneral = error !== undefined && text === filled(errorTable[error.code].hint);
   if (!isGeneral || !entry) return text;
   switch (error.code) {
+    case "auth-required":
+      return entry.origin.scope === "override"
+        ? "Send a token with -H 'Authorization: Bearer …', or add the server with `plugboard add` and log in to it."
+        : text;
     case "start-timeout":
       return via === "stdio"
         ? `Increase \`startupTimeoutMs\`, or run it yourself to see what it is waiting for: ${commandToPaste(entry)}`

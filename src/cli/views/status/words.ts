@@ -30,12 +30,13 @@ export function note(row: StatusRow, now: number): string {
     }
     case "waiting": {
       const left = Math.ceil(((row.retryAt ?? 0) - now) / 1000);
-      return [row.error?.code, left > 0 ? `retrying in ${left} s` : ""].filter(Boolean).join(", ");
+      return left > 0 ? `retrying in ${left} s` : "";
     }
     case "disabled":
       return row.disabledReason === "off" ? "" : (row.message ?? "");
+    // What went wrong is said in words below the table.
     default:
-      return row.error?.code ?? "";
+      return "";
   }
 }
 
