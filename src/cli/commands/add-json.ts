@@ -30,8 +30,9 @@ export function command(terminal: Terminal): Command {
 
 /** People copy whole files: `{ "mcpServers": { "name": { … } } }` with one server means that server. */
 function unwrapped(written: Record<string, unknown>): Record<string, unknown> {
-  const [[key = "", servers] = [], ...others] = Object.entries(written);
-  if (others.length > 0 || !/^(mcpServers|servers)$/.test(key) || !isRecord(servers)) return written;
+  const [key, ...others] = Object.keys(written);
+  const servers = key === "mcpServers" || key === "servers" ? written[key] : undefined;
+  if (others.length > 0 || !isRecord(servers)) return written;
   const [only, ...more] = Object.values(servers);
   if (more.length === 0 && isRecord(only)) return only;
   throw new PlugboardError("usage-invalid", "Give the configuration of one server.", {
