@@ -81,8 +81,11 @@ async function resultOf(
       data: { rpcCode: code },
       hint: `\`${joinArgv(["plugboard", "status", server])}\` shows what it offers.`,
     });
-  throw new PlugboardError("server-error", `"${server}" did not return ${what}: ${message} (${code}).`, {
+  // The official SDK writes the code into the message, too.
+  const said = message.replace(/^MCP error -?\d+: /, "").replace(/\.$/, "");
+  throw new PlugboardError("server-error", `"${server}" did not return ${what}: ${said} (${code}).`, {
     server,
     data: { rpcCode: code },
+    hint: `Run \`${joinArgv(["plugboard", offered, server])}\` to see what it offers.`,
   });
 }

@@ -203,8 +203,15 @@ type Report = (severity: Finding["severity"], at: string[], message: string, sug
 function checkUrl(url: string, report: Report): void {
   if (referencesIn(url).length > 0) return;
   const parsed = URL.parse(url);
-  if (!parsed) report("error", ["url"], "this is not a valid URL", "start it with https://");
-  else if (parsed.protocol !== "https:" && parsed.protocol !== "http:") {
+  if (!parsed) {
+    const hasScheme = /^https?:\/\//i.test(url);
+    report(
+      "error",
+      ["url"],
+      "this is not a valid URL",
+      hasScheme ? "check its host and port" : "start it with https://",
+    );
+  } else if (parsed.protocol !== "https:" && parsed.protocol !== "http:") {
     report("error", ["url"], `\`${parsed.protocol}\` is not supported`, "use an http: or https: URL");
   } else if (parsed.username || parsed.password) {
     report(

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { PlugboardError, findLogins, isPlugboardError } from "../../index.ts";
 import type { LoadedConfig, StoredLogin, Workspace } from "../../index.ts";
-import { shellWord } from "../../lib/argv.ts";
+import { joinArgv } from "../../lib/argv.ts";
 import { onlyServers, withHub } from "../with-hub.ts";
 import { count, json, safe } from "../terminal/print.ts";
 import { profileOption } from "../arguments/profile.ts";
@@ -58,9 +58,11 @@ async function logOutOf(
   for (const login of rest.filter(isWanted)) outcomes.push((await workspace.stored.endLogin(login)).revoked);
   if (outcomes.length > 0) return outcomes.every(Boolean);
   if (!isConfigured) workspace.require(config, name);
-  throw new PlugboardError("value-missing", `You are not logged in to "${name}".`, {
+  const account = profile === undefined ? [] : ["--profile", profile];
+  const as = profile === undefined ? "" : ` with the account "${profile}"`;
+  throw new PlugboardError("value-missing", `You are not logged in to "${name}"${as}.`, {
     server: name,
-    hint: `To log in, run \`plugboard login ${shellWord(name)}\`.`,
+    hint: `To log in, run \`${joinArgv(["plugboard", "login", name, ...account])}\`.`,
   });
 }
 

@@ -4,6 +4,7 @@ import { PlugboardError, contentParts, isMedia, mediaParts, partToText } from ".
 import { shellWord } from "../../lib/argv.ts";
 import { printable } from "../../lib/printable.ts";
 import { takeServer } from "../find.ts";
+import { oneOffServer } from "../one-off.ts";
 import { json, safe } from "../terminal/print.ts";
 import { assertAccounts } from "../arguments/profile.ts";
 import { saveFile, textFileName, shownPath } from "../terminal/saved-files.ts";
@@ -37,6 +38,10 @@ export function command(terminal: Terminal): Command {
     .action(async (first: string, second: string | undefined, options: ReadOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const config = await loadForUse(workspace, options);
+        if (second === undefined && /^[a-z][\w+.-]*:\/\//i.test(first) && !oneOffServer(options))
+          throw new PlugboardError("usage-invalid", "Name the server before the URI.", {
+            hint: `For example: plugboard read ${shellWord(config.servers.keys().next().value ?? "files")} ${shellWord(first)}`,
+          });
         const { entry, rest } = takeServer(config, options, [first, second]);
         const { name: server } = entry;
         const [uri] = rest;

@@ -80,7 +80,12 @@ function requireBundle(bundle: string, { bundles, sources }: LoadedConfig): void
     );
   const near = nearest(bundle, bundles.keys());
   throw new PlugboardError("server-unknown", `There is no bundle "${bundle}".`, {
-    hint: near === undefined ? "Add it under `bundles` in the configuration." : `Did you mean ${near}?`,
+    hint:
+      near !== undefined
+        ? `Did you mean ${near}?`
+        : bundles.size > 0
+          ? `Those in the configuration are ${[...bundles.keys()].join(", ")}.`
+          : "Add it under `bundles` in the configuration.",
   });
 }
 
