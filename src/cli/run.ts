@@ -2,6 +2,7 @@ import { CommanderError } from "commander";
 import type { Command } from "commander";
 import { PlugboardError, errorTable, isPlugboardError } from "../index.ts";
 import { joinArgv } from "../lib/argv.ts";
+import { asSentence } from "../lib/sentence.ts";
 import { nearest } from "../lib/suggest.ts";
 import { version } from "../lib/version.ts";
 
@@ -139,30 +140,29 @@ function commanderExit(error: CommanderError, verb = "", terminal: Terminal, asJ
     const unsupported = `"${value}" is not supported. Use ${use}.`;
     return reportError(new PlugboardError("usage-invalid", unsupported, { hint }), terminal, asJson);
   }
-  const sentence = message.endsWith(".") ? message : `${message}.`;
+  const sentence = asSentence(message);
   return reportError(new PlugboardError("usage-invalid", sentence, { hint }), terminal, asJson);
 }
 
 /** What other tools call our commands. */
-const otherWords: Readonly<Record<string, string | undefined>> = {
-  __proto__: null as never,
-  delete: "remove",
-  uninstall: "remove",
-  install: "add",
-  show: "get",
-  describe: "get",
-  run: "call",
-  exec: "call",
-  auth: "login",
-  server: "list",
-  servers: "list",
-  start: "serve",
-  ps: "status",
-};
+const otherWords = new Map([
+  ["delete", "remove"],
+  ["uninstall", "remove"],
+  ["install", "add"],
+  ["show", "get"],
+  ["describe", "get"],
+  ["run", "call"],
+  ["exec", "call"],
+  ["auth", "login"],
+  ["server", "list"],
+  ["servers", "list"],
+  ["start", "serve"],
+  ["ps", "status"],
+]);
 
 function unknownVerb(name: string): PlugboardError {
   const near =
-    otherWords[name] ??
+    otherWords.get(name) ??
     nearest(
       name,
       verbs.map((one) => one.name),

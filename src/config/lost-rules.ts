@@ -1,4 +1,5 @@
 import { PlugboardError } from "../errors.ts";
+import { asSentence } from "../lib/sentence.ts";
 import { printable } from "../lib/printable.ts";
 import { nearest } from "../lib/suggest.ts";
 import type { Diagnostic, LoadedConfig, Source } from "./model.ts";
@@ -42,7 +43,7 @@ export function assertNoLostRule(config: Read, fields?: readonly string[]): void
     `${lostRuleText(mistake)}.`,
     {
       data: { file, line, path },
-      hint: `Correct the file first. Until then ${why}.${suggestion ? ` Suggestion: ${suggestion.replace(/[?.]$/, "")}${suggestion.endsWith("?") ? "?" : "."}` : ""}`,
+      hint: `Correct the file first. Until then ${why}.${suggestion ? ` Suggestion: ${asSentence(suggestion)}` : ""}`,
     },
   );
 }

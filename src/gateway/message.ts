@@ -1,6 +1,14 @@
 import { ParsedParams } from "../index.ts";
 import { isDeeperThan } from "../lib/depth.ts";
-import { jsonItems, jsonMembers, memberOf, readMembers, skipSpace, valueEnd } from "../lib/json-members.ts";
+import {
+  isWritten,
+  jsonItems,
+  jsonMembers,
+  memberOf,
+  readMembers,
+  skipSpace,
+  valueEnd,
+} from "../lib/json-members.ts";
 import type { JsonMember } from "../lib/json-members.ts";
 import { isRecord } from "../lib/record.ts";
 import type { RpcFailure } from "./exchange.ts";
@@ -59,14 +67,14 @@ export function readMessage(bytes: Buffer): ClientMessage {
   const id = readId(bytes, idMember);
   const idText = id?.text ?? "null";
   const version = memberOf(members, "jsonrpc");
-  if (!isAt(bytes, version, versionText) && valueAt(version) !== "2.0")
+  if (!isWritten(bytes, version, versionText) && valueAt(version) !== "2.0")
     throw invalid('"jsonrpc" must be "2.0"', idText);
   // Looking for each by its key would take minutes in a message of a few MB.
   if (hasOthers) for (const member of members) if (!envelopeKeys.has(member.key)) valueAt(member);
   const said = memberOf(members, "method");
   const [result, error] = [memberOf(members, "result"), memberOf(members, "error")];
   if (!said) return readAnswer(valueAt(result), valueAt(error), id);
-  const method = isAt(bytes, said, callText) ? "tools/call" : valueAt(said);
+  const method = isWritten(bytes, said, callText) ? "tools/call" : valueAt(said);
   if (typeof method !== "string") throw invalid("`method` must be a string", idText);
   if (result || error) throw invalid("A request has no `result` or `error`", idText);
   const params = readParams(bytes, memberOf(members, "params"), paramMembers, idText);
@@ -77,13 +85,6 @@ export function readMessage(bytes: Buffer): ClientMessage {
 
 const versionText = Buffer.from('"2.0"');
 const callText = Buffer.from('"tools/call"');
-
-/** Whether a value is written just so: comparing costs less than making a string. */
-function isAt(bytes: Buffer, member: JsonMember | undefined, text: Buffer): boolean {
-  if (!member || member.end - member.start !== text.length) return false;
-  for (let at = 0; at < text.length; at++) if (bytes[member.start + at] !== text[at]) return false;
-  return true;
-}
 
 /** The `idText` of the request that a `notifications/cancelled` is about. */
 export function cancelledId({ params: { bytes, value } }: ClientNotification): string {

@@ -74,6 +74,13 @@ export function memberOf(members: readonly JsonMember[], key: string): JsonMembe
   return undefined;
 }
 
+/** Whether a value is written just so: comparing costs less than making a string. */
+export function isWritten(text: Buffer, member: JsonMember | undefined, as: Buffer): boolean {
+  if (!member || member.end - member.start !== as.length) return false;
+  for (let at = 0; at < as.length; at++) if (text[member.start + at] !== as[at]) return false;
+  return true;
+}
+
 /** Valid JSON without line breaks: they stand only between its tokens. */
 export function oneLine(json: string): string {
   return json.replaceAll(/[\r\n]+/g, " ");

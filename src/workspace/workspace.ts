@@ -30,6 +30,7 @@ import { PlugboardError } from "../errors.ts";
 import { unknownServer } from "../lib/unknown-server.ts";
 import { canonicalJson } from "../lib/canonical.ts";
 import { isRecord } from "../lib/record.ts";
+import { asSentence } from "../lib/sentence.ts";
 import type { Environment, Folders } from "../lib/folders.ts";
 import type { Held } from "../lib/held.ts";
 import { platformFolders } from "../lib/folders.ts";
@@ -401,10 +402,7 @@ export class Workspace {
     const { config: checked, findings } = checkServer(written, ["mcpServers", name]);
     if (!checked) {
       const list = findings.map(({ path, message, suggestion }) =>
-        `${formatPath(path)}: ${message}${suggestion ? `; ${suggestion}` : ""}`.replace(
-          /[.?]?$/,
-          (end) => end || ".",
-        ),
+        asSentence(`${formatPath(path)}: ${message}${suggestion ? `; ${suggestion}` : ""}`),
       );
       throw new PlugboardError(
         "config-invalid",

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { isAlone } from "../../lib/memory.ts";
-import { memberOf, oneLine, readMembers } from "../../lib/json-members.ts";
+import { isWritten, memberOf, oneLine, readMembers } from "../../lib/json-members.ts";
 import type { JsonMember } from "../../lib/json-members.ts";
 import { jsonValueEnd } from "../../lib/strict-json.ts";
 import { maxDepth } from "./depth.ts";
@@ -54,15 +54,7 @@ function idIn(bytes: Buffer, members: readonly JsonMember[]): string {
 function isPlainAnswer(members: readonly JsonMember[], bytes: Buffer): boolean {
   if (hasRepeatedKey(members)) return false;
   if (memberOf(members, "method") || memberOf(members, "error")) return false;
-  const version = memberOf(members, "jsonrpc");
-  return version !== undefined && isVersion(bytes, version);
-}
-
-/** Comparing bytes costs less than making a string. */
-function isVersion(bytes: Buffer, { start, end }: JsonMember): boolean {
-  if (end - start !== versionText.length) return false;
-  for (let at = 0; at < versionText.length; at++) if (bytes[start + at] !== versionText[at]) return false;
-  return true;
+  return isWritten(bytes, memberOf(members, "jsonrpc"), versionText);
 }
 
 const versionText = Buffer.from('"2.0"');
