@@ -24,6 +24,7 @@ export interface CallRecord {
   durationMs?: number;
 }
 
+type Facts = Pick<CallRecord, "call" | "server" | "tool" | "caller" | "account">;
 type ShownArguments = (args: Record<string, unknown>, key: ConnectionKey) => Record<string, unknown>;
 
 const kept = 1_000;
@@ -51,7 +52,7 @@ export class CallLog {
     call.place = this.#underWay.add(call);
     call.trace.isMeasured = this.#events.hasListeners;
     if (call.trace.isMeasured) {
-      const event: CallStart = { type: "call-start", ...call.facts, at: call.at };
+      const event: CallStart = call.about("call-start", call.at);
       if (this.#shown && isRecord(args)) event.arguments = this.#shown(args, key);
       this.#events.emit(event);
     }
@@ -66,7 +67,7 @@ export class CallLog {
       ...(total !== undefined && { total }),
       ...(message !== undefined && { message }),
     };
-    this.#events.emit({ type: "call-progress", ...call.facts, ...step, at: this.#now() });
+    this.#events.emit({ ...call.about("call-progress", this.#now()), ...step });
   }
 
   /** For calls: counts once. */
@@ -80,7 +81,7 @@ export class CallLog {
     (this.#recent[place] ??= new EndedCall()).remember(call, durationMs, outcome);
     if (!this.#events.hasListeners) return;
     const { requestBytes, resultBytes } = call.trace;
-    const event: CallEnd = { type: "call-end", ...call.facts, durationMs, outcome, at };
+    const event: CallEnd = { ...call.about("call-end", at), durationMs, outcome };
     if (requestBytes !== undefined) event.requestBytes = requestBytes;
     if (resultBytes !== undefined) event.resultBytes = resultBytes;
     if (output) event.output = { tokens: output.tokens, cut: output.cut };
@@ -94,7 +95,7 @@ export class CallLog {
     const oldestFirst = [...this.#recent.slice(from), ...this.#recent.slice(0, from)];
     const underWay = [...this.#underWay]
       .toSorted((one, other) => one.number - other.number)
-      .map((call) => ({ ...call.facts, at: call.at }));
+      .map((call) => ({ ...factsOf(call), at: call.at }));
     return [...underWay, ...oldestFirst.reverse().map((call) => call.record)];
   }
 
@@ -130,7 +131,7 @@ export class Call {
   readonly key: ConnectionKey;
   readonly at: number;
   readonly #log: CallLog;
-  #facts: Call["facts"] | undefined;
+  #id: string | undefined;
 
   constructor(
     number: number,
@@ -151,11 +152,16 @@ export class Call {
   }
 
   get id(): string {
-    return `c${this.number}`;
+    return (this.#id ??= `c${this.number}`);
   }
 
-  get facts(): Pick<CallRecord, "call" | "server" | "tool" | "caller" | "account"> {
-    return (this.#facts ??= factsOf(this));
+  /** What every event says about it, in the order in which it is read. Copying it from elsewhere would take longer. */
+  about<T extends string>(type: T, at: number): { type: T; at: number } & Facts {
+    const { id, server, tool, caller, account } = this;
+    const event: { type: T; at: number } & Facts = { type, call: id, server, tool, at };
+    if (caller !== undefined) event.caller = caller;
+    if (account !== undefined) event.account = account;
+    return event;
   }
 
   /** Gives it up, wherever it is; its server is told. */
@@ -208,8 +214,8 @@ class EndedCall {
   }
 }
 
-function factsOf({ number, server, tool, caller, account }: Call | EndedCall): Call["facts"] {
-  const facts: Call["facts"] = { call: `c${number}`, server, tool };
+function factsOf({ number, server, tool, caller, account }: Call | EndedCall): Facts {
+  const facts: Facts = { call: `c${number}`, server, tool };
   if (caller !== undefined) facts.caller = caller;
   if (account !== undefined) facts.account = account;
   return facts;

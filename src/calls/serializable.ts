@@ -60,8 +60,10 @@ function mistakeIn(args: unknown): { path: string; message: string } | undefined
 
 /** Most calls have nothing but texts and numbers. */
 function isFlat(args: object): boolean {
-  for (const value of Object.values(args))
+  for (const key in args) {
+    const value: unknown = Reflect.get(args, key);
     if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return false;
+  }
   return true;
 }
 

@@ -89,6 +89,14 @@ export interface Outlet {
   isConnected?(): boolean;
 }
 
+/** One that also gets the answers to the requests that it belongs to. */
+export interface AnsweredOutlet extends Outlet {
+  /** Undefined for a request that its client cancelled: it gets no answer. */
+  answer(idText: string, answer: Answer | undefined): void;
+  /** A request failed, so that it never gets an answer. */
+  end?(): void;
+}
+
 /** The servers as this client may see and use them. */
 export function viewOf({ endpoint, caller }: Client): View {
   return endpoint.view(caller);

@@ -7,6 +7,7 @@ import type { ChangedKind, Endpoint } from "./endpoint.ts";
 import { tracedPeer, viewOf } from "./exchange.ts";
 import type {
   Answer,
+  AnsweredOutlet,
   Client,
   ClientQuestion,
   ClientSession,
@@ -103,8 +104,8 @@ export class LegacySession implements Client, ClientSession {
     return this.#exchanges.size;
   }
 
-  /** Takes a message. The answer to a request; undefined for everything else, and for requests that were cancelled. */
-  receive(message: ClientMessage, outlet: Outlet): Promise<Answer | undefined> | undefined {
+  /** Takes a message. Resolves when a request is answered; undefined for everything else, which is done at once. */
+  receive(message: ClientMessage, outlet: AnsweredOutlet): Promise<void> | undefined {
     if (message.kind === "request") return this.#answer(message, outlet);
     if (message.kind === "answer") this.#take(message);
     else if (message.method === "notifications/cancelled") this.#cancel(message);
@@ -171,23 +172,26 @@ export class LegacySession implements Client, ClientSession {
     void this.#settings.logLevels.forget(this);
   }
 
-  #answer(message: ClientRequest, outlet: Outlet): Promise<Answer | undefined> {
+  #answer(message: ClientRequest, outlet: AnsweredOutlet): Promise<void> {
     const { idText } = message;
     const exchange = new OpenExchange(this, message, outlet);
-    if (!this.#exchanges.add(idText, exchange))
-      return Promise.resolve({ error: { code: -32_600, message: "A request with this id is under way." } });
+    if (!this.#exchanges.add(idText, exchange)) {
+      outlet.answer(idText, { error: { code: -32_600, message: "A request with this id is under way." } });
+      return Promise.resolve();
+    }
     const end = () => {
       exchange.end();
       this.#exchanges.delete(idText);
     };
     const fail = (error: unknown): never => {
       end();
+      outlet.end?.();
       throw error;
     };
     try {
       return this.#settings.dispatcher.answer(exchange).then((answer) => {
         end();
-        return exchange.isCancelled ? undefined : answer;
+        outlet.answer(idText, exchange.isCancelled ? undefined : answer);
       }, fail);
     } catch (error) {
       return fail(error);

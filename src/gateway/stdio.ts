@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { Endpoint } from "./endpoint.ts";
-import type { Answer, Dispatcher, Outlet } from "./exchange.ts";
+import type { Answer, AnsweredOutlet, Dispatcher } from "./exchange.ts";
 import { Failure, failed } from "./failure.ts";
 import type { LogLevels } from "./log-levels.ts";
 import { startDeadline } from "../lib/deadline.ts";
@@ -63,7 +63,7 @@ export function openPipe(settings: StdioSettings): Pipe {
   return { ended, stop };
 }
 
-class StdioConnection implements Outlet {
+class StdioConnection implements AnsweredOutlet {
   readonly #settings: StdioSettings;
   /** Modern requests under way; a legacy session has its own. */
   readonly #exchanges = new TransientMap<string, OpenExchange>();
@@ -82,6 +82,10 @@ class StdioConnection implements Outlet {
 
   send(text: string): void {
     this.#write([text]);
+  }
+
+  answer(idText: string, answer: Answer | undefined): void {
+    if (answer) this.#reply(idText, answer);
   }
 
   take(line: Buffer | "too long"): void {
@@ -156,10 +160,8 @@ class StdioConnection implements Outlet {
     else if (isModern && message.kind === "notification") return this.#hearModern(message);
     if (isModern || (message.kind === "request" && message.method === "server/discover"))
       return message.kind === "request" ? this.#answerModern(message) : undefined;
-    if (this.#session) {
-      const answer = await this.#session.receive(message, this);
-      if (message.kind === "request" && answer) this.#reply(message.idText, answer);
-    } else if (message.kind === "request") {
+    if (this.#session) await this.#session.receive(message, this);
+    else if (message.kind === "request") {
       const isPing = message.method === "ping";
       const error = { code: -32_600, message: "Send `initialize` first." };
       this.#reply(message.idText, isPing ? { result: {} } : { error });

@@ -20,7 +20,6 @@ import type { Session, SessionCheck, SessionRequest } from "./session.ts";
 import { describeState, failuresOf, isUp, transition } from "./state.ts";
 import type { ConnectionState, Signal, Verdict } from "./state.ts";
 import { Turns } from "./turns.ts";
-import type { Turn } from "./turns.ts";
 
 /** A wait this short for the next attempt is made; a longer one is an error that says when. */
 const patienceMs = 1_000;
@@ -35,7 +34,7 @@ export class Connection {
   readonly counts = { starts: 0, failures: 0, requests: 0 };
   /** How long the last start took. */
   startMs: number | undefined;
-  /** When somebody last wanted something of it, milliseconds since the epoch. */
+  /** When somebody last wanted something of it, milliseconds since the epoch; while requests are under way it is busy. */
   usedAt: number;
   /** What keeps it in use beside requests: subscriptions. */
   holds = 0;
@@ -123,14 +122,19 @@ export class Connection {
    */
   request(method: string, params: Record<string, unknown>, options: SessionRequest): Promise<JsonRpcAnswer> {
     if (!options.exclusive) return this.#request(method, params, options);
-    const work = (turn: Turn) => {
-      options.turn = turn;
-      return this.#request(method, params, options);
-    };
     // The deadline of a request begins when it is sent, not while it waits.
-    return this.#settings.asksUntold?.()
-      ? this.#turns.inTurn(work, untilGivenUp(options))
-      : this.#turns.run(work);
+    if (this.#settings.asksUntold?.()) return this.#requestInTurn(method, params, options);
+    options.turn = this.#turns.begin();
+    return this.#request(method, params, options);
+  }
+
+  async #requestInTurn(
+    method: string,
+    params: Record<string, unknown>,
+    options: SessionRequest,
+  ): Promise<JsonRpcAnswer> {
+    options.turn = await this.#turns.next(untilGivenUp(options));
+    return this.#request(method, params, options);
   }
 
   async #request(
@@ -138,38 +142,41 @@ export class Connection {
     params: Record<string, unknown>,
     options: SessionRequest,
   ): Promise<JsonRpcAnswer> {
-    if (!options.isUpkeep) this.usedAt = this.#settings.now();
-    const session = this.#checked(options) ?? (await this.#readyFor(options));
-    const login = this.#settings.login?.();
-    const version = login?.version;
-    this.counts.requests++;
-    let failure: unknown;
     try {
-      const answer = await session.request(method, params, options);
-      session.hasAnswered = true;
-      session.timeouts = 0;
+      const session = this.#checked(options) ?? (await this.#readyFor(options));
+      const login = this.#settings.login?.();
+      const version = login?.version;
+      this.counts.requests++;
+      let failure: unknown;
+      try {
+        const answer = await session.request(method, params, options);
+        session.hasAnswered = true;
+        session.timeouts = 0;
+        if (!("error" in answer)) return answer;
+        if (options.check && answer.error.code === headerMismatch)
+          return await this.#withOtherHeaders(method, params, options, options.check);
+        if (!(await this.#doubts.isOfOtherEra(session, answer.error))) return answer;
+      } catch (error) {
+        failure = error;
+        // That somebody's own credentials are refused says nothing about the connection, nor about its login.
+        if (holdCredentials(options.headers) && isRefusal(error)) throw ownRefused(error, this.name);
+        this.learn(session, error);
+        if (isPlugboardError(error, "call-timeout")) this.#doubts.countTimeout(session, options.timeoutMs);
+        if (options.signal?.aborted) throw error;
+        if (login && lacksRights(error) && (await this.#findsOther(login, version)))
+          return await (await this.#readyFor(options)).request(method, params, options);
+        if (options.check && refusalIn(error)?.code === headerMismatch)
+          return await this.#withOtherHeaders(method, params, options, options.check);
+        if (!wasNotExecuted(error) && !(await this.#doubts.isOfOtherEra(session, refusalIn(error))))
+          throw error;
+      }
+      const fresh = await this.#readyFor(options);
+      if (fresh === session) throw failure;
+      return await fresh.request(method, params, options);
+    } finally {
       if (!options.isUpkeep) this.usedAt = this.#settings.now();
-      if (!("error" in answer)) return answer;
-      if (options.check && answer.error.code === headerMismatch)
-        return await this.#withOtherHeaders(method, params, options, options.check);
-      if (!(await this.#doubts.isOfOtherEra(session, answer.error))) return answer;
-    } catch (error) {
-      failure = error;
-      // That somebody's own credentials are refused says nothing about the connection, nor about its login.
-      if (holdCredentials(options.headers) && isRefusal(error)) throw ownRefused(error, this.name);
-      this.learn(session, error);
-      if (isPlugboardError(error, "call-timeout")) this.#doubts.countTimeout(session, options.timeoutMs);
-      if (options.signal?.aborted) throw error;
-      if (login && lacksRights(error) && (await this.#findsOther(login, version)))
-        return (await this.#readyFor(options)).request(method, params, options);
-      if (options.check && refusalIn(error)?.code === headerMismatch)
-        return this.#withOtherHeaders(method, params, options, options.check);
-      if (!wasNotExecuted(error) && !(await this.#doubts.isOfOtherEra(session, refusalIn(error))))
-        throw error;
+      options.turn?.end();
     }
-    const fresh = await this.#readyFor(options);
-    if (fresh === session) throw failure;
-    return fresh.request(method, params, options);
   }
 
   /** Sends a notification; connects first where that is needed. */
@@ -218,6 +225,7 @@ export class Connection {
   async #readyFor(options: SessionRequest): Promise<Session> {
     const { trace, check } = options;
     if (trace?.cancelled) throw trace.cancelled;
+    if (!options.isUpkeep) this.usedAt = this.#settings.now();
     const signal = untilGivenUp(options);
     for (;;) {
       const session = await this.ready(signal);

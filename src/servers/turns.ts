@@ -10,6 +10,8 @@ export interface Turn {
   stepAside(): void;
   /** Resolves when it is its turn again, or when waiting for that is of no use. */
   back(): Promise<void>;
+  /** The request is over. */
+  end(): void;
 }
 
 /** Requests over one connection of which, where that matters, one at a time is under way, in the order they came. */
@@ -26,26 +28,17 @@ export class Turns {
     this.#longestMs = longestMs;
   }
 
-  /** Runs at once; those that wait for a turn wait for it, too. */
-  run<T>(work: (turn: Turn) => Promise<T>): Promise<T> {
+  /** Begins at once; those that wait for a turn wait for it, too. */
+  begin(): Turn {
     this.#underWay++;
-    return this.#hold(work);
+    return new HeldTurn(this);
   }
 
-  /** Runs when nothing else is under way and nobody else came before. */
-  async inTurn<T>(work: (turn: Turn) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    if (this.#underWay === 0) return this.run(work);
+  /** Begins when nothing else is under way and nobody else came before. */
+  async next(signal: AbortSignal | undefined): Promise<Turn> {
+    if (this.#underWay === 0) return this.begin();
     await this.#wait(this.#waiting, signal);
-    return this.#hold(work);
-  }
-
-  /** `work` does not throw; it rejects. */
-  #hold<T>(work: (turn: Turn) => Promise<T>): Promise<T> {
-    const turn = new HeldTurn(this);
-    const working = work(turn);
-    const end = () => turn.end();
-    working.then(end, end);
-    return working;
+    return new HeldTurn(this);
   }
 
   /** For turns: lets whoever is next go on. */

@@ -201,28 +201,27 @@ describe("M81 exchanges of one caller on a pipe", () => {
 describe("M81 turns", () => {
   it("are not waited for longer than they may take", async () => {
     const turns = new Turns("it", 1);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const first = turns.inTurn(() => promise, undefined);
-    const late = await failure(turns.inTurn(async () => "never", undefined));
+    const first = await turns.next(undefined);
+    const late = await failure(turns.next(undefined));
     expect(late).toMatchObject({ code: "call-timeout", executed: "no" });
-    resolve();
-    await first;
-    expect(await turns.inTurn(async () => "free again", undefined)).toBe("free again");
+    first.end();
+    expect(await turns.next(undefined)).toMatchObject({ isAside: false });
   });
 
   it("are fair, also when those before were given up", async () => {
     const turns = new Turns("it", 60_000);
     const order: number[] = [];
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const first = turns.run(() => promise);
+    const first = turns.begin();
     const stop = new AbortController();
-    const work = [1, 2, 3].map((turn) =>
-      turns.inTurn(async () => order.push(turn), turn === 2 ? stop.signal : undefined),
-    );
+    const work = [1, 2, 3].map(async (number) => {
+      const turn = await turns.next(number === 2 ? stop.signal : undefined);
+      order.push(number);
+      turn.end();
+    });
     stop.abort();
     await expect(work[1]).rejects.toMatchObject({ code: "call-cancelled" });
-    resolve();
-    await Promise.all([first, work[0], work[2]]);
+    first.end();
+    await Promise.all([work[0], work[2]]);
     expect(order).toEqual([1, 3]);
   });
 });

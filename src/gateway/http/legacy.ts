@@ -88,43 +88,27 @@ export class LegacyRequests {
     }
   }
 
-  /** Most POSTs have one message, and a chain of promises that is as short as can be. */
   #answer(
-    { request, reply, cors }: Incoming,
+    incoming: Incoming,
     session: HttpSession,
     messages: readonly ClientMessage[],
     isBatch: boolean,
   ): Promise<void> | void {
     let requests = 0;
     for (const { kind } of messages) if (kind === "request") requests++;
-    const outlet = new LegacyReply({ request, reply, cors, session, requests, isBatch });
-    const { heartbeat } = this.#settings;
-    const beat = heartbeat.add(outlet);
-    const end = () => {
-      heartbeat.remove(beat);
-      session.touch();
-    };
-    const fail = (error: unknown): never => {
-      end();
-      throw error;
-    };
+    const outlet = new LegacyReply(incoming, session, this.#settings.heartbeat, requests, isBatch);
     const [first] = messages;
     try {
-      if (first?.kind === "request" && messages.length === 1)
-        return session.client.receive(first, outlet)?.then((answer) => {
-          try {
-            outlet.answer(first.idText, answer);
-          } finally {
-            end();
-          }
-        }, fail);
-      const answering = messages.map((message) => receive(message, session, outlet));
-      if (requests > 0) return Promise.all(answering).then(end, fail);
+      // Most POSTs have one message, and promises cost.
+      if (first && messages.length === 1 && requests === 1) return session.client.receive(first, outlet);
+      const answering = messages.map((message) => session.client.receive(message, outlet));
+      if (requests > 0) return Promise.all(answering).then(() => undefined);
     } catch (error) {
-      fail(error);
+      outlet.end();
+      throw error;
     }
-    end();
-    reply.send(202, cors);
+    outlet.end();
+    incoming.reply.send(202, incoming.cors);
   }
 
   /** The session of a request; undefined if the request was refused. */
@@ -136,13 +120,6 @@ export class LegacyRequests {
     if (refusal) refuseIncoming(incoming, refusal);
     return refusal ? undefined : session;
   }
-}
-
-/** Settles when a request is answered; everything else is done at once. */
-function receive(message: ClientMessage, { client }: HttpSession, outlet: LegacyReply): Promise<void> {
-  const answering = client.receive(message, outlet);
-  if (message.kind !== "request" || !answering) return Promise.resolve();
-  return answering.then((answer) => outlet.answer(message.idText, answer));
 }
 
 /** 404 makes a client start again. */
