@@ -50,8 +50,7 @@ function knownCaller(caller: unknown): string | HttpRefusal {
 export function bearerToken(request: HttpRequest): string | undefined {
   const header = request.header("authorization") ?? "";
   // As nearly every client writes it.
-  if (header.startsWith("Bearer ") && !header.includes(" ", 7) && header.length > 7)
-    return header.slice(7);
+  if (header.startsWith("Bearer ") && !header.includes(" ", 7) && header.length > 7) return header.slice(7);
   return /^bearer +([^\s]+)$/i.exec(header)?.[1];
 }
 

@@ -101,7 +101,7 @@ export class LegacyRequests {
     try {
       // Most POSTs have one message, and promises cost.
       if (first && messages.length === 1 && requests === 1) return session.client.receive(first, outlet);
-      const answering = messages.map((message) => session.client.receive(message, outlet));
+      const answering = messages.flatMap((message) => session.client.receive(message, outlet) ?? []);
       if (requests > 0) return Promise.all(answering).then(() => undefined);
     } catch (error) {
       outlet.end();
