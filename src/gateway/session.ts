@@ -48,7 +48,7 @@ export class LegacySession implements Client, ClientSession {
   readonly subscriptions = new Map<string, () => void>();
   logLevel: LogLevel = "info";
   readonly #settings: SessionSettings;
-  readonly #exchanges = new TransientMap<string, OpenExchange>();
+  readonly #exchanges = new TransientMap<OpenExchange>();
   readonly #questions = new Map<string, AskedQuestion>();
   readonly #changed = new Set<ChangedKind>();
   readonly #stops: (() => void)[];

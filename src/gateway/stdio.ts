@@ -66,7 +66,7 @@ export function openPipe(settings: StdioSettings): Pipe {
 class StdioConnection implements AnsweredOutlet {
   readonly #settings: StdioSettings;
   /** Modern requests under way; a legacy session has its own. */
-  readonly #exchanges = new TransientMap<string, OpenExchange>();
+  readonly #exchanges = new TransientMap<OpenExchange>();
   readonly #running = new Set<Promise<void>>();
   #session: LegacySession | undefined;
   /** Ends the wait for running requests: the client is gone, or we were told to stop. */

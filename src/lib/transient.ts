@@ -34,54 +34,112 @@ export class Slots<T extends object> {
   }
 }
 
-/** The same with keys, in the order in which they came. Only the keys are in a map. */
-export class TransientMap<K extends string | number, V extends object> {
-  readonly #places = new Map<K, number>();
-  readonly #slots = new Slots<V>();
+interface Entry<V> {
+  key: string;
+  hash: number;
+  value: V;
+  /** Which one it was, counted from the first. */
+  number: number;
+}
+
+/**
+ * The same with keys, which are best told apart by their last characters. A table that stays: a `Map` would make a new
+ * one after every few dozen entries, and each of them would live on until the next full collection.
+ */
+export class TransientMap<V extends object> {
+  /** Each entry is at the place of its hash, or after it with nothing free in between. At most half of it is in use. */
+  #table: (Entry<V> | undefined)[] = emptyTable(64);
+  #size = 0;
+  #added = 0;
 
   get size(): number {
-    return this.#places.size;
+    return this.#size;
   }
 
-  has(key: K): boolean {
-    return this.#places.has(key);
+  has(key: string): boolean {
+    return this.#table[this.#find(key, hashOf(key))] !== undefined;
   }
 
-  get(key: K): V | undefined {
-    const place = this.#places.get(key);
-    return place === undefined ? undefined : this.#slots.at(place);
+  get(key: string): V | undefined {
+    return this.#table[this.#find(key, hashOf(key))]?.value;
   }
 
   /** False if there is one with this key, which stays. */
-  add(key: K, value: V): boolean {
-    if (this.#places.has(key)) return false;
-    this.#places.set(key, this.#slots.add(value));
+  add(key: string, value: V): boolean {
+    const hash = hashOf(key);
+    if (this.#table[this.#find(key, hash)] !== undefined) return false;
+    if (++this.#size * 2 > this.#table.length) this.#grow();
+    this.#table[this.#find(key, hash)] = { key, hash, value, number: ++this.#added };
     return true;
   }
 
   /** Removes and returns it. */
-  take(key: K): V | undefined {
-    const place = this.#places.get(key);
-    if (place === undefined) return undefined;
-    const value = this.#slots.at(place);
-    this.#slots.remove(place);
-    this.#places.delete(key);
-    return value;
+  take(key: string): V | undefined {
+    const table = this.#table;
+    const place = this.#find(key, hashOf(key));
+    const entry = table[place];
+    if (entry === undefined) return undefined;
+    this.#size--;
+    this.#close(place);
+    return entry.value;
   }
 
   /** True if it was there. */
-  delete(key: K): boolean {
+  delete(key: string): boolean {
     return this.take(key) !== undefined;
   }
 
-  keys(): MapIterator<K> {
-    return this.#places.keys();
+  /** In the order in which they came. What is removed meanwhile is left out, and so is what is added. */
+  *values(): Generator<V> {
+    const all = this.#table.filter((entry) => entry !== undefined);
+    for (const { key, value } of all.toSorted((one, other) => one.number - other.number))
+      if (this.get(key) === value) yield value;
   }
 
-  *values(): Generator<V> {
-    for (const place of this.#places.values()) {
-      const value = this.#slots.at(place);
-      if (value) yield value;
+  /** The place of a key, or the free one where it belongs. */
+  #find(key: string, hash: number): number {
+    const table = this.#table;
+    const mask = table.length - 1;
+    let at = hash & mask;
+    for (let entry = table[at]; entry !== undefined; entry = table[at]) {
+      if (entry.hash === hash && entry.key === key) return at;
+      at = (at + 1) & mask;
     }
+    return at;
   }
+
+  /** Frees a place, and moves those after it that belong there. */
+  #close(place: number): void {
+    const table = this.#table;
+    const mask = table.length - 1;
+    let free = place;
+    let at = (place + 1) & mask;
+    for (let entry = table[at]; entry !== undefined; entry = table[at]) {
+      if (((at - entry.hash) & mask) >= ((at - free) & mask)) {
+        table[free] = entry;
+        free = at;
+      }
+      at = (at + 1) & mask;
+    }
+    table[free] = undefined;
+  }
+
+  #grow(): void {
+    const before = this.#table;
+    this.#table = emptyTable(before.length * 2);
+    for (const entry of before) if (entry) this.#table[this.#find(entry.key, entry.hash)] = entry;
+  }
+}
+
+function emptyTable<V>(length: number): (Entry<V> | undefined)[] {
+  return Array.from({ length }, () => undefined);
+}
+
+const hashedCharacters = 12;
+
+function hashOf(key: string): number {
+  let hash = 0;
+  for (let at = Math.max(0, key.length - hashedCharacters); at < key.length; at++)
+    hash = (Math.imul(hash, 31) + key.charCodeAt(at)) | 0;
+  return hash ^ (hash >>> 15);
 }

@@ -1,7 +1,7 @@
 import type { TransientMap } from "../../lib/transient.ts";
 import type { Waiting } from "./requests.ts";
 
-type Under = Pick<TransientMap<string, Waiting>, "size" | "has" | "values">;
+type Under = Pick<TransientMap<Waiting>, "size" | "has" | "values">;
 
 const maxDelayMs = 2 ** 31 - 1;
 

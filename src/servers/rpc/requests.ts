@@ -96,7 +96,7 @@ export class Requests {
   readonly counts = { late: 0, duplicate: 0, malformed: 0 };
   readonly #settings: RequestSettings;
   readonly #errors: ReturnType<typeof requestErrors>;
-  readonly #waiting = new TransientMap<string, Waiting>();
+  readonly #waiting = new TransientMap<Waiting>();
   readonly #deadlines: Deadlines;
   /** Tells a late answer from a repeated one. */
   readonly #givenUp = new GivenUpRequests();
@@ -290,7 +290,7 @@ export class Requests {
   /** Rejects everything in flight, and every later request, with this error. */
   close(error: PlugboardError = this.#errors.closed()): void {
     this.#closed ??= error;
-    for (const id of this.#waiting.keys()) this.fail(id, error);
+    for (const { id } of this.#waiting.values()) this.fail(id, error);
     this.#deadlines.close();
     this.#givenUp.clear();
   }
