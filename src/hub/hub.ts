@@ -24,6 +24,7 @@ import type { ServerReport } from "../servers/server-report.ts";
 import type { InProcessServer } from "../servers/transports/memory.ts";
 import type { DefinitionFlag } from "../catalog/flags/definition.ts";
 import type { PinCheckOptions, PinReport } from "./pin-check.ts";
+import { keepTicksFast } from "../lib/ticks.ts";
 import { View } from "./view.ts";
 import { withheld } from "./withheld.ts";
 
@@ -36,6 +37,7 @@ export async function createHub(
   config: LoadedConfig | ConfigLiteral | FileLiteral,
   options: HubOptions = {},
 ): Promise<Hub> {
+  keepTicksFast();
   if ("projectRoot" in config && options.lostRules !== "ignore") assertNoLostRule(config);
   const home = "home" in config ? config.home : undefined;
   const workspace = await home?.open();
