@@ -47,12 +47,10 @@ export function methodOf({ method }: ServedRequest): string {
   return method.slice(0, longest);
 }
 
-/** What tells one request from another: for its span only. */
+/** What tells one request from another: for its span only, beside `metricAttributes`. */
 export function spanAttributes({ id, method, params, peer }: ServedRequest): Attributes {
-  const attributes: Attributes = {
-    "jsonrpc.request.id": String(id).slice(0, longest),
-    "mcp.method.name": method.slice(0, longest),
-  };
+  const attributes: Attributes = { "jsonrpc.request.id": String(id).slice(0, longest) };
+  if (!methods.has(method)) attributes["mcp.method.name"] = method.slice(0, longest);
   if (peer.sessionId !== undefined) attributes["mcp.session.id"] = peer.sessionId;
   if (method.startsWith("resources/") && typeof params["uri"] === "string")
     attributes["mcp.resource.uri"] = shownUri(params["uri"]);
