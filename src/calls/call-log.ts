@@ -155,13 +155,10 @@ export class Call {
     return (this.#id ??= `c${this.number}`);
   }
 
-  /** What every event says about it, in the order in which it is read. Copying it from elsewhere would take longer. */
+  /** What every event says about it. */
   about<T extends string>(type: T, at: number): { type: T; at: number } & Facts {
-    const { id, server, tool, caller, account } = this;
-    const event: { type: T; at: number } & Facts = { type, call: id, server, tool, at };
-    if (caller !== undefined) event.caller = caller;
-    if (account !== undefined) event.account = account;
-    return event;
+    const { id, server, tool } = this;
+    return addWhose({ type, call: id, server, tool, at }, this);
   }
 
   /** Gives it up, wherever it is; its server is told. */
@@ -214,8 +211,12 @@ class EndedCall {
   }
 }
 
-function factsOf({ number, server, tool, caller, account }: Call | EndedCall): Facts {
-  const facts: Facts = { call: `c${number}`, server, tool };
+function factsOf(call: Call | EndedCall): Facts {
+  const { number, server, tool } = call;
+  return addWhose({ call: `c${number}`, server, tool }, call);
+}
+
+function addWhose<F extends Facts>(facts: F, { caller, account }: Call | EndedCall): F {
   if (caller !== undefined) facts.caller = caller;
   if (account !== undefined) facts.account = account;
   return facts;
