@@ -14,6 +14,7 @@ import { openAiChatTools, openAiResponsesTools } from "../src/adapters/openai.ts
 import { createHub } from "../src/index.ts";
 import type { View } from "../src/index.ts";
 import { echoServer, toolsNamed } from "./echo-server.ts";
+import { median } from "./median.ts";
 
 const turns = 300;
 const callsATurn = 50;
@@ -125,8 +126,4 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await work();
   return performance.now() - started;
-}
-
-function median(all: readonly number[]): number {
-  return all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? NaN;
 }

@@ -6,6 +6,7 @@
 import { execFileSync, fork } from "node:child_process";
 import { join, resolve } from "node:path";
 import { createHub } from "../src/index.ts";
+import { median } from "./median.ts";
 
 type CreateHub = typeof createHub;
 type Call = () => Promise<unknown>;
@@ -106,8 +107,4 @@ async function openHttp(create: CreateHub): Promise<{ call: Call; close(): Promi
 
 function place(pid: number, core: number): void {
   execFileSync("taskset", ["-apc", String(core), String(pid)], { stdio: "ignore" });
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }

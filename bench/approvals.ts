@@ -10,6 +10,7 @@ import { createHub } from "../src/index.ts";
 import type { ConfigLiteral, Hub, Remembering } from "../src/index.ts";
 import { openSqliteStore } from "../src/store/sqlite/store.ts";
 import { echoServer, toolsNamed } from "./echo-server.ts";
+import { median } from "./median.ts";
 
 const turns = 300;
 const callsATurn = 50;
@@ -76,8 +77,4 @@ async function openHub(
   );
   for (let tool = 0; tool < answers; tool++) await hub.callTool(`mcp__it__tool_${tool}`, { text: "hello" });
   return hub;
-}
-
-function median(all: readonly number[]): number {
-  return all.toSorted((one, other) => one - other)[Math.floor(all.length / 2)] ?? NaN;
 }

@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { createHub } from "../src/index.ts";
 import type { Hub, View } from "../src/index.ts";
 import { echoServer, listOf, respond, toolsNamed } from "./echo-server.ts";
+import { median } from "./median.ts";
 
 const turns = 200;
 const warmUpTurns = 40;
@@ -137,10 +138,6 @@ async function takeTurns(
     }
   }
   return new Map([...samples].map(([name, all]) => [name, median(all)]));
-}
-
-function median(values: number[]): number {
-  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
 function report(what: string, value: number, atMost: number): void {

@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { joinArgv } from "../src/lib/argv.ts";
-import { median } from "./gateway/figures.ts";
+import { median } from "./median.ts";
 
 const runs = Math.max(1, Number(process.argv[2] ?? 20));
 const bar = 1.5;

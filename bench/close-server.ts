@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { ProcessTree } from "../src/servers/process/process-tree.ts";
 import { Rpc } from "../src/servers/rpc/rpc.ts";
 import { StdioTransport } from "../src/servers/transports/stdio/transport.ts";
+import { median } from "./median.ts";
 
 interface Cost {
   wallMs: number;
@@ -102,8 +103,4 @@ async function endIdle(shell: ChildProcess): Promise<void> {
   const gone = once(shell, "exit");
   if (shell.pid !== undefined) process.kill(-shell.pid, "SIGTERM");
   await gone;
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
 }

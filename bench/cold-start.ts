@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { median } from "./median.ts";
 
 interface Contender {
   name: string;
@@ -104,8 +105,4 @@ function judge(what: string, ours: Contender, theirs: Contender, bar: number): v
   const ratio = median(ours.tookMs) / median(theirs.tookMs);
   console.log(`${what}: ${ratio.toFixed(2)} (bar: at most ${bar}, ${ratio <= bar ? "met" : "MISSED"})`);
   if (ratio > bar) process.exitCode = 1;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN;
 }

@@ -5,6 +5,7 @@
  * Fails below the bars. Run: node bench/results.ts [turns]
  */
 import { createHub } from "../src/index.ts";
+import { median } from "./median.ts";
 
 const bars = { "10 KB": 0.9, "1 MB": 0.6 };
 const sizes = { "10 KB": 10_000, "1 MB": 1_000_000 };
@@ -57,10 +58,6 @@ async function rate(calls: number, call: () => Promise<unknown>): Promise<number
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
   return (calls * 1_000) / (performance.now() - startedAt);
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0;
 }
 
 /** A stdio server whose answers are written once and sent as they are. */

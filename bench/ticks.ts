@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { keepTicksFast } from "../src/lib/ticks.ts";
-import { median } from "./gateway/figures.ts";
+import { median } from "./median.ts";
 
 const [first = "5", isKept] = process.argv.slice(2);
 

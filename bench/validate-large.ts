@@ -4,6 +4,7 @@
  */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { createValidator } from "../src/catalog/schema/validate.ts";
+import { median } from "./median.ts";
 
 type Json = Record<string, unknown>;
 type Check = (value: unknown) => boolean;
@@ -62,10 +63,6 @@ function timeOf(check: Check, values: readonly unknown[]): number {
   for (let i = 0; i < callsPerTurn; i++) check(values[i % values.length]);
   const { user, system } = process.cpuUsage(start);
   return (user + system) / callsPerTurn;
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? NaN;
 }
 
 /** Warms up with values of many shapes, because our code is the same for all schemas. */

@@ -9,6 +9,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { median } from "./median.ts";
 
 const runs = Math.max(1, Number(process.argv[2] ?? 20));
 const main = join(import.meta.dirname, "..", "dist", "cli", "main.js");
@@ -55,8 +56,4 @@ function run({ home, args }: { home: string; args: string[] }): number {
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, env, encoding: "utf8" });
   if (status !== 0) throw new Error(`${args.join(" ")} failed: ${stderr}`);
   return performance.now() - startedAt;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

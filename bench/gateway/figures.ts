@@ -1,3 +1,5 @@
+import { median } from "../median.ts";
+
 /** What one contender did in one round of one scenario. */
 export interface Figures {
   perSecond: number;
@@ -58,13 +60,6 @@ export function judge(
     `${isMet ? "met   " : "MISSED"} ${what}: ${value.toFixed(2)} (${direction} ${Number(bar.toFixed(2))})`,
   );
   if (!isMet) process.exitCode = 1;
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
 }
 
 function row([name = "", ...cells]: string[]): void {

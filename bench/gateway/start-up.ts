@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startOurGateway } from "./contenders.ts";
-import { judge, median } from "./figures.ts";
+import { judge } from "./figures.ts";
 import { echoCommand } from "./processes.ts";
+import { median } from "../median.ts";
 
 const runs = 5;
 
