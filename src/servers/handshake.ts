@@ -4,6 +4,7 @@ import { clientInfo, modernEnvelope } from "./rpc/envelope.ts";
 import { legacyRevisions, modernRevision } from "./rpc/revisions.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 import { judgeProbe, provesModern } from "./era.ts";
+import { wasRefused } from "./http-evidence.ts";
 import type { Era, EraMemory, EraPlan, ProbeOutcome } from "./era.ts";
 import type { JsonRpcAnswer } from "./rpc/messages.ts";
 
@@ -130,6 +131,10 @@ async function conclude(options: HandshakeOptions, { outcome, greeting, error }:
   try {
     return await initialize(options, verdict.basis);
   } catch (second) {
+    // A modern server whose answer to the probe was lost on its way.
+    const isWorthARetry = outcome.kind === "unclear" && wasRefused(second) && !options.signal.aborted;
+    const again = isWorthARetry ? await discoverOnce(options, options.signal) : undefined;
+    if (again?.greeting) return again.greeting;
     throw error === undefined ? second : new AggregateError([second, error]);
   }
 }

@@ -37,6 +37,11 @@ export function refutesModern(error: unknown): boolean {
   return status !== undefined && status >= 400 && status < 500;
 }
 
+/** True if a server answered a request of the handshake, and refused it. */
+export function wasRefused(error: unknown): boolean {
+  return (isPlugboardError(error) && error.data?.rpcCode !== undefined) || refusalIn(error) !== undefined;
+}
+
 /** How a request was refused; undefined if it failed otherwise. */
 export function refusalIn(error: unknown): Refused | undefined {
   if (!isPlugboardError(error, "unexpected-response")) return undefined;

@@ -9,7 +9,7 @@ import { planEra } from "./era.ts";
 import type { Era, EraMemory, EraPlan } from "./era.ts";
 import { ExitedOnProbe, shakeHands } from "./handshake.ts";
 import type { Greeting } from "./handshake.ts";
-import { answerInRefusal, httpRefusal, refusalIn, shouldFallBackToSse } from "./http-evidence.ts";
+import { answerInRefusal, httpRefusal, shouldFallBackToSse, wasRefused } from "./http-evidence.ts";
 import { failedToInstall } from "./launcher-failure.ts";
 import { readNetwork } from "./network-files.ts";
 import type { Otherwise } from "./rpc/inbound.ts";
@@ -67,14 +67,10 @@ export async function openSession(options: OpenOptions): Promise<Session> {
     return await openAs(options, plan);
   } catch (error) {
     const wasAssumed = !plan.probe && protocol !== "legacy" && options.target.kind !== "sse";
-    if (!wasAssumed || options.signal.aborted || !refusesToInitialize(error)) throw error;
+    // The remembered era may be out of date.
+    if (!wasAssumed || options.signal.aborted || !wasRefused(error)) throw error;
     return openAs(options, planEra(protocol, undefined));
   }
-}
-
-/** True if the remembered era may be out of date: the server was legacy, but now refuses `initialize`. */
-function refusesToInitialize(error: unknown): boolean {
-  return (isPlugboardError(error) && error.data?.rpcCode !== undefined) || refusalIn(error) !== undefined;
 }
 
 const legacyPlan: EraPlan = { probe: false, initializeAfterMs: 0 };

@@ -129,6 +129,32 @@ describe.concurrent("M21 a legacy server with an unusual answer to the probe get
   });
 });
 
+describe.concurrent("M21 a modern server whose answer to the probe is lost is asked again", () => {
+  const lost: [string, Step][] = [
+    ["a connection that breaks", { drop: "reset" }],
+    ["HTTP 502", { http: { status: 502, body: "no" } }],
+  ];
+  it.for(lost)("%s", async ([, step], { expect }) => {
+    await using fake = await openFake({
+      versions: ["2026-07-28"],
+      on: [{ when: { method: "server/discover", nth: 1 }, do: [step] }],
+    });
+    expect(await meet({ it: { url: fake.url } })).toMatchObject({ era: "modern" });
+  });
+
+  it("once: if it breaks again, both reasons are told", async ({ expect }) => {
+    await using fake = await openFake({
+      versions: ["2026-07-28"],
+      on: [{ when: { method: "server/discover" }, do: [{ drop: "reset" }] }],
+    });
+    await using hub = await openHub({ it: { url: fake.url } });
+    const { message } = await failure(hub.connect("it"));
+    expect(message).toMatch(/rejected `initialize`.*Before that.*broke the connection/);
+    const probes = fake.received.filter(({ message: sent }) => sent?.["method"] === "server/discover");
+    expect(probes).toHaveLength(2);
+  });
+});
+
 describe.concurrent("M21 a silent server is distinguished from a slow one", () => {
   it("waits for a silent legacy program at most twice, ever", async ({ expect }) => {
     await using logged = await openLogged(probe());
