@@ -43,30 +43,36 @@ interface Entry<V> {
 }
 
 /**
- * The same with keys, which are best told apart by their last characters. A table that stays: a `Map` would make a new
- * one after every few dozen entries, and each of them would live on until the next full collection.
+ * The same with keys. A table that stays: a `Map` would make a new one after every few dozen entries, and each of them
+ * would live on until the next full collection.
  */
 export class TransientMap<V extends object> {
+  readonly #hashed: number;
   /** Each entry is at the place of its hash, or after it with nothing free in between. At most half of it is in use. */
   #table: (Entry<V> | undefined)[] = emptyTable(64);
   #size = 0;
   #added = 0;
+
+  /** By how many of their last characters keys are told apart: few are enough where nobody else chooses them. */
+  constructor(hashed = Infinity) {
+    this.#hashed = hashed;
+  }
 
   get size(): number {
     return this.#size;
   }
 
   has(key: string): boolean {
-    return this.#table[this.#find(key, hashOf(key))] !== undefined;
+    return this.#table[this.#find(key, this.#hash(key))] !== undefined;
   }
 
   get(key: string): V | undefined {
-    return this.#table[this.#find(key, hashOf(key))]?.value;
+    return this.#table[this.#find(key, this.#hash(key))]?.value;
   }
 
   /** False if there is one with this key, which stays. */
   add(key: string, value: V): boolean {
-    const hash = hashOf(key);
+    const hash = this.#hash(key);
     if (this.#table[this.#find(key, hash)] !== undefined) return false;
     if (++this.#size * 2 > this.#table.length) this.#grow();
     this.#table[this.#find(key, hash)] = { key, hash, value, number: ++this.#added };
@@ -76,7 +82,7 @@ export class TransientMap<V extends object> {
   /** Removes and returns it. */
   take(key: string): V | undefined {
     const table = this.#table;
-    const place = this.#find(key, hashOf(key));
+    const place = this.#find(key, this.#hash(key));
     const entry = table[place];
     if (entry === undefined) return undefined;
     this.#size--;
@@ -94,6 +100,15 @@ export class TransientMap<V extends object> {
     const all = this.#table.filter((entry) => entry !== undefined);
     for (const { key, value } of all.toSorted((one, other) => one.number - other.number))
       if (this.get(key) === value) yield value;
+  }
+
+  #hash(key: string): number {
+    let hash = seed;
+    for (let at = Math.max(0, key.length - this.#hashed); at < key.length; at++) {
+      hash = Math.imul(hash ^ key.charCodeAt(at), factor);
+      hash ^= hash >>> 15;
+    }
+    return hash;
   }
 
   /** The place of a key, or the free one where it belongs. */
@@ -135,11 +150,10 @@ function emptyTable<V>(length: number): (Entry<V> | undefined)[] {
   return Array.from({ length }, () => undefined);
 }
 
-const hashedCharacters = 12;
+/** Others choose keys, too, and must not know which ones meet. */
+const seed = randomNumber();
+const factor = randomNumber() | 1;
 
-function hashOf(key: string): number {
-  let hash = 0;
-  for (let at = Math.max(0, key.length - hashedCharacters); at < key.length; at++)
-    hash = (Math.imul(hash, 31) + key.charCodeAt(at)) | 0;
-  return hash ^ (hash >>> 15);
+function randomNumber(): number {
+  return Math.floor(Math.random() * 2 ** 32) | 0;
 }

@@ -2,6 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { growth } from "../processor-time.ts";
 import { Slots, TransientMap } from "../../src/lib/transient.ts";
 
 setFlagsFromString("--expose-gc");
@@ -53,6 +54,16 @@ it("M80 a map of what is under way says the same as a Map, whatever comes and go
       for (const [name, value] of plain) expect(map.get(name)).toEqual(value);
     }),
   );
+});
+
+it("M80 a map of what is under way takes time in proportion, however alike the keys are", async () => {
+  const churn = (count: number) => async () => {
+    const map = new TransientMap<object>();
+    const keys = Array.from({ length: count }, (_, at) => `${"x".repeat(100)}${at}-the-same-for-all`);
+    for (const key of keys) map.add(key, keys);
+    for (const key of keys) expect(map.take(key)).toBe(keys);
+  };
+  expect(await growth(churn(2_000), churn(16_000), { enough: 12 })).toBeLessThan(24);
 });
 
 it("M80 values that are removed while they are looked at are left out", () => {

@@ -19,7 +19,7 @@ export interface SessionsSettings extends Omit<HttpSessionSettings, "id" | "endp
 /** All legacy sessions, by the ids that their clients send. */
 export class Sessions implements Beating {
   readonly #settings: SessionsSettings;
-  readonly #sessions = new TransientMap<HttpSession>();
+  readonly #sessions = new TransientMap<HttpSession>(16);
   /** Its place in the heartbeat, while there are sessions. */
   #beat: number | undefined;
 
