@@ -8,8 +8,14 @@ let kept: object | undefined;
  * learns it again: then each tick takes six times as long, and a request has several. So one of them stays.
  */
 export function keepTicksFast(): void {
-  if (kept) return;
-  process.nextTick(() => {
-    kept = executionAsyncResource();
-  });
+  if (!kept) process.nextTick(keepThisTick);
+}
+
+function keepThisTick(): void {
+  const tick = executionAsyncResource() as Record<PropertyKey, unknown>;
+  // Other runtimes have other things there.
+  if (tick["callback"] !== keepThisTick) return;
+  kept = tick;
+  // It refers to whatever its maker was doing, which must not stay, too.
+  for (const key of Reflect.ownKeys(tick)) if (typeof tick[key] !== "number") tick[key] = undefined;
 }
