@@ -194,7 +194,7 @@ export class LegacySession implements Client, ClientSession {
         outlet.answer(idText, exchange.isCancelled ? undefined : answer);
       }, fail);
     } catch (error) {
-      return fail(error);
+      return Promise.reject(error as Error).catch(fail);
     }
   }
 

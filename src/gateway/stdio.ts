@@ -203,9 +203,13 @@ class StdioConnection implements AnsweredOutlet {
       return this.#reply(idText, failed(error));
     }
     this.#exchanges.add(idText, exchange);
-    const answer = await dispatcher.answer(exchange);
-    exchange.end();
-    this.#exchanges.delete(idText);
+    let answer: Answer;
+    try {
+      answer = await dispatcher.answer(exchange);
+    } finally {
+      exchange.end();
+      this.#exchanges.delete(idText);
+    }
     if (!exchange.isCancelled || message.method === "subscriptions/listen") this.#reply(idText, answer);
   }
 

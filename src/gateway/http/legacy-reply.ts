@@ -48,22 +48,25 @@ export class LegacyReply implements AnsweredOutlet, Beating {
   }
 
   send(text: string): void {
-    if (this.#open > 0) this.#becomeStream()?.send([text]);
+    if (!this.#isOver) this.#becomeStream()?.send([text]);
   }
 
   answer(idText: string, answer: Answer | undefined): void {
     this.#open--;
+    if (this.#isOver) return;
     try {
       if (answer) this.#add(idText, answer);
       if (this.#open > 0) return;
       if (this.#stream) this.#stream.complete();
       else this.#sendJson();
-    } finally {
-      if (this.#open === 0) this.end();
+    } catch (error) {
+      this.end();
+      throw error;
     }
+    this.end();
   }
 
-  /** Nothing more comes: all is answered, or something failed. */
+  /** Nothing more is sent: all is answered, or something failed. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -72,7 +75,7 @@ export class LegacyReply implements AnsweredOutlet, Beating {
   }
 
   beat(): void {
-    if (++this.#beats > 1 && this.#open > 0) this.#becomeStream();
+    if (++this.#beats > 1) this.#becomeStream();
   }
 
   #add(idText: string, answer: Answer): void {

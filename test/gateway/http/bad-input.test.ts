@@ -1,5 +1,8 @@
-import { describe, expect, it } from "vitest";
-import { initialize, legacy, modern, openFront, post } from "./open-front.ts";
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import { describe, expect, it, vi } from "vitest";
+import { initialize, legacy, modern, openFront, post, send, usual } from "./open-front.ts";
 import type { Sending } from "./open-front.ts";
 
 const withoutMeta = (params: object): Partial<Sending> => ({
@@ -223,6 +226,57 @@ it.each([
     expect(front.front.held).toMatchObject({ requests: 0 });
   },
 );
+
+it("M80 a batch of which one answer cannot be written is refused once, and its other requests do no harm", async () => {
+  const [first, other] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await using front = await openFront(
+    async ({ method }) => {
+      if (method === "first") await first.promise;
+      if (method === "other") await other.promise;
+      return { result: method === "not JSON" ? { n: 1n } : {} };
+    },
+    { limits: { keepAliveMs: 20 } },
+  );
+  const session = await initialize(front.port, "2025-03-26");
+  const stream = await send(front.port, {
+    method: "GET",
+    headers: { accept: "text/event-stream", "mcp-session-id": session },
+  });
+  // Behind another request on the same connection, so that the refusal has to wait for its turn.
+  const pipelined = [
+    legacy(session, { id: 1, method: "first" }),
+    legacy(session, [
+      { id: 2, method: "other" },
+      { id: 3, method: "not JSON" },
+    ]),
+  ].map((sending) => raw(front.port, sending));
+  const socket = connect(front.port, "127.0.0.1");
+  let came = "";
+  socket.on("data", (chunk) => (came += chunk.toString()));
+  socket.write(pipelined.join(""));
+  await beats(stream, 6);
+  first.resolve();
+  await vi.waitFor(() => expect(came.match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 500"]));
+  await beats(stream, 3);
+  other.resolve();
+  const { status } = await post(front.port, legacy(session, { id: 4, method: "tools/list" }));
+  expect(status).toBe(200);
+  expect(front.front.held).toMatchObject({ requests: 0 });
+  socket.destroy();
+  stream.destroy();
+});
+
+/** A request as the text that is sent. */
+function raw(port: number, { headers = {}, body = "" }: Sending): string {
+  const all = { ...usual, ...headers, host: `127.0.0.1:${port}`, "content-length": String(body.length) };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  return `POST /mcp HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${body.toString()}`;
+}
+
+/** Resolves when a stream has been kept alive so many times. */
+async function beats(stream: IncomingMessage, count: number): Promise<void> {
+  for (let left = count; left > 0; left--) await once(stream, "data");
+}
 
 function fail(): never {
   throw new Error("on purpose");

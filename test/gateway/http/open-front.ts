@@ -76,7 +76,7 @@ export interface Sending {
   agent?: Agent;
 }
 
-const usual = {
+export const usual = {
   authorization: `Bearer ${token}`,
   "content-type": "application/json",
   accept: "application/json, text/event-stream",
