@@ -361,7 +361,7 @@ describe("M61 a gateway that closes", () => {
     const returned = form.once("tools/call", { ...call, ...back }, { progressToken: "p" });
     await form.sees("progress", ({ method }) => method === "notifications/progress");
     await vi.waitFor(async () => expect(await gateway.hub.approvals.waiting()).toHaveLength(2));
-    const closed = gateway.stop({ drainMs: 60_000 });
+    const closed = gateway.stop({ drainMs: 60_000, clientsStay: true });
     expect(await held.answer).toMatchObject({ error: { message: expect.stringContaining("given up") } });
     expect(await form.result(returned)).toMatchObject({ resultType: "input_required" });
     await closed;

@@ -49,11 +49,12 @@ export async function openWaiting({
     const { url, port } = await gateway.listen();
     const clients: { disconnect(): void }[] = [];
     let isOpen = true;
-    const stop = async ({ drainMs = 0 } = {}) => {
+    /** Clients that stay read what they were sent last. */
+    const stop = async ({ drainMs = 0, clientsStay = false } = {}) => {
       if (!isOpen) return;
       isOpen = false;
       await gateway.close({ drainMs });
-      for (const client of clients) client.disconnect();
+      if (!clientsStay) for (const client of clients) client.disconnect();
       await hub.close();
       await store.close();
     };
