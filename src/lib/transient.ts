@@ -81,9 +81,8 @@ export class TransientMap<V extends object> {
 
   /** Removes and returns it. */
   take(key: string): V | undefined {
-    const table = this.#table;
     const place = this.#find(key, this.#hash(key));
-    const entry = table[place];
+    const entry = this.#table[place];
     if (entry === undefined) return undefined;
     this.#size--;
     this.#close(place);
