@@ -10,6 +10,7 @@ import type {
 } from "../index.ts";
 import { PlugboardError, isMetaName, paramHeaders, version } from "../index.ts";
 import { sha256 } from "../lib/canonical.ts";
+import { declaresMethod, methodStanding } from "../lib/protocol-method.ts";
 import { isRecord } from "../lib/record.ts";
 import { describeServers } from "./describe-servers.ts";
 import type { EndpointDescription } from "./describe-servers.ts";
@@ -129,9 +130,19 @@ export class Endpoint {
     return this.#membership.servers;
   }
 
-  /** The only server, if there is exactly one. Its own methods and notifications pass. */
+  /** The only server, if there is exactly one. */
   onlyServer(): string | undefined {
     return this.#membership.only;
+  }
+
+  /** The servers that a method which is not ours may belong to: the only one, or those that declare it. */
+  async serversOf(method: string, as: "request" | "notification"): Promise<string[]> {
+    const standing = methodStanding(method, as);
+    if (standing === "known") return [];
+    const only = this.onlyServer();
+    if (only !== undefined && standing === "foreign") return [only];
+    const said = await this.#hub.introductions();
+    return [...this.servers()].filter((name) => declaresMethod(said.get(name)?.capabilities ?? {}, method));
   }
 
   /** Every call asks for it several times, and the configuration is replaced as a whole. */
