@@ -284,6 +284,24 @@ export class Endpoint {
     return table;
   }
 
+  /** Begins to read the lists that may name this URI and that this caller's servers have not given yet; one read for each server. */
+  async readUris(uri: string, caller: string, signal: AbortSignal): Promise<Promise<void>[]> {
+    const { view } = this.#seen(caller);
+    // The page of an app may be named by a tool alone.
+    const kinds = [
+      "resources",
+      "resourceTemplates",
+      ...(uri.startsWith("ui://") ? ["tools" as const] : []),
+    ] as const;
+    const states = await Promise.all(kinds.map((kind) => view.listStates(kind)));
+    const unread = new Set(states.flat().flatMap(({ at, server }) => (at === undefined ? [server] : [])));
+    return [...unread].map(async (server) => {
+      const own = view.view({ servers: [server] });
+      await Promise.allSettled(kinds.map((kind) => own[kind]({ signal })));
+      this.#changes++;
+    });
+  }
+
   /** The server that last gave this caller a link, by URI. */
   links(caller: string): GivenLinks {
     return this.#seen(caller).links;
@@ -369,7 +387,7 @@ export class Endpoint {
     const unread = states.filter(({ at, server }) => at === undefined && this.names.mayBelong(name, server));
     if (unread.length === 0) return undefined;
     await seen.view.view({ servers: unread.map(({ server }) => server) }).tools({ signal });
-    seen.tools = undefined;
+    this.#changes++;
     return (await this.#toolTable(seen)).get(name);
   }
 

@@ -29,7 +29,7 @@ export const listen: Method = async (exchange) => {
   await Promise.all(
     asked.map(async (shown) => {
       try {
-        const { server, uri } = await ownerOf(shown, client);
+        const { server, uri } = await ownerOf(shown, client, exchange.signal);
         const tell = () => tagged("notifications/resources/updated", { uri: shown });
         const onUpdated = () => (isAcknowledged ? tell() : void early.push(shown));
         const stop = await view.subscribeResource(server, uri, onUpdated, { signal });
