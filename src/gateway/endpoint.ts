@@ -19,6 +19,7 @@ import { invalidParams } from "./failure.ts";
 import { FirstLists } from "./first-lists.ts";
 import { GivenLinks } from "./given-links.ts";
 import { withShownApp } from "./links.ts";
+import { ListenGaps } from "./listen-gaps.ts";
 import { ListPages } from "./list-pages.ts";
 import type { ListName } from "./list-pages.ts";
 import { Names } from "./names.ts";
@@ -39,6 +40,7 @@ interface Seen extends Offered {
   links: GivenLinks;
   /** The servers whose app pages this caller has read. */
   pages: Set<string>;
+  gaps: ListenGaps;
 }
 
 /** Tools by the names that clients use. */
@@ -96,6 +98,8 @@ export class Endpoint {
   #members: Membership | undefined;
   /** Grows with every change of what the endpoint shows. */
   #changes = 0;
+  /** How many changes there had been with the last one of a kind. */
+  readonly #changedAt = new Map<ChangedKind, number>();
 
   constructor(settings: EndpointSettings) {
     this.#settings = settings;
@@ -338,6 +342,16 @@ export class Endpoint {
     return () => void this.#listeners.delete(listener);
   }
 
+  /** A client begins to listen by a request. Returns what may have changed since an earlier one of its caller ended. */
+  listening(caller: string): ChangedKind[] {
+    const known = this.#seen(caller).gaps.begun() ?? Infinity;
+    return [...this.#changedAt].flatMap(([kind, at]) => (at > known ? [kind] : []));
+  }
+
+  endedListening(caller: string): void {
+    this.#callers.get(caller)?.gaps.ended(this.#changes);
+  }
+
   /** What the endpoint says about itself. It waits for no server. */
   async describe(): Promise<EndpointDescription> {
     const all = await this.#hub.introductions();
@@ -355,7 +369,10 @@ export class Endpoint {
 
   #change(kinds: readonly ChangedKind[]): void {
     this.#changes++;
-    for (const kind of kinds) for (const listener of this.#listeners) listener(kind);
+    for (const kind of kinds) {
+      this.#changedAt.set(kind, this.#changes);
+      for (const listener of this.#listeners) listener(kind);
+    }
   }
 
   #seen(caller: string): Seen {
@@ -374,6 +391,7 @@ export class Endpoint {
       uris: undefined,
       links: new GivenLinks(),
       pages: new Set(),
+      gaps: new ListenGaps(),
     };
     keepNewest(this.#callers, caller, seen, maxCallers);
     return seen;
