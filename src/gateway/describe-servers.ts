@@ -9,7 +9,7 @@ export interface EndpointDescription {
 
 const maxInstructions = 8_000;
 
-/** What passes although several servers are shown. The methods of others would be unknown there. */
+/** What works alike for all servers where several are shown. Others may mean more than methods that reach one server. */
 const sharedExtensions = [uiExtension, "io.modelcontextprotocol/tasks"];
 const sharedExperiments = ["codex/sandbox-state"];
 

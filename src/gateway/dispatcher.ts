@@ -63,7 +63,7 @@ export function createDispatcher(core: Core): Dispatcher {
       if (method === "notifications/initialized") return void (hasRoots(client) && tellRoots(client));
       if (method === "notifications/roots/list_changed") tellRoots(client);
       else if (method === sandboxMethod) void viewOf(client).setSandboxState(params.value);
-      else passNotification(client, method, params);
+      else void passNotification(client, method, params);
     },
   };
 }

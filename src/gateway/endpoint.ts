@@ -10,6 +10,7 @@ import type {
 } from "../index.ts";
 import { PlugboardError, isMetaName, paramHeaders, version } from "../index.ts";
 import { sha256 } from "../lib/canonical.ts";
+import { declaresMethod, methodStanding } from "../lib/protocol-method.ts";
 import { isRecord } from "../lib/record.ts";
 import { describeServers } from "./describe-servers.ts";
 import type { EndpointDescription } from "./describe-servers.ts";
@@ -18,6 +19,7 @@ import { invalidParams } from "./failure.ts";
 import { FirstLists } from "./first-lists.ts";
 import { GivenLinks } from "./given-links.ts";
 import { withShownApp } from "./links.ts";
+import { ListenGaps } from "./listen-gaps.ts";
 import { ListPages } from "./list-pages.ts";
 import type { ListName } from "./list-pages.ts";
 import { Names } from "./names.ts";
@@ -38,6 +40,7 @@ interface Seen extends Offered {
   links: GivenLinks;
   /** The servers whose app pages this caller has read. */
   pages: Set<string>;
+  gaps: ListenGaps;
 }
 
 /** Tools by the names that clients use. */
@@ -95,6 +98,8 @@ export class Endpoint {
   #members: Membership | undefined;
   /** Grows with every change of what the endpoint shows. */
   #changes = 0;
+  /** How many changes there had been with the last one of a kind. */
+  readonly #changedAt = new Map<ChangedKind, number>();
 
   constructor(settings: EndpointSettings) {
     this.#settings = settings;
@@ -129,9 +134,19 @@ export class Endpoint {
     return this.#membership.servers;
   }
 
-  /** The only server, if there is exactly one. Its own methods and notifications pass. */
+  /** The only server, if there is exactly one. */
   onlyServer(): string | undefined {
     return this.#membership.only;
+  }
+
+  /** The servers that a method which is not ours may belong to: the only one, or those that declare it. */
+  async serversOf(method: string, as: "request" | "notification"): Promise<string[]> {
+    const standing = methodStanding(method, as);
+    if (standing === "known") return [];
+    const only = this.onlyServer();
+    if (only !== undefined && standing === "foreign") return [only];
+    const said = await this.#hub.introductions();
+    return [...this.servers()].filter((name) => declaresMethod(said.get(name)?.capabilities ?? {}, method));
   }
 
   /** Every call asks for it several times, and the configuration is replaced as a whole. */
@@ -273,6 +288,24 @@ export class Endpoint {
     return table;
   }
 
+  /** Begins to read the lists that may name this URI and that this caller's servers have not given yet; one read for each server. */
+  async readUris(uri: string, caller: string, signal: AbortSignal): Promise<Promise<void>[]> {
+    const { view } = this.#seen(caller);
+    // The page of an app may be named by a tool alone.
+    const kinds = [
+      "resources",
+      "resourceTemplates",
+      ...(uri.startsWith("ui://") ? ["tools" as const] : []),
+    ] as const;
+    const states = await Promise.all(kinds.map((kind) => view.listStates(kind)));
+    const unread = new Set(states.flat().flatMap(({ at, server }) => (at === undefined ? [server] : [])));
+    return [...unread].map(async (server) => {
+      const own = view.view({ servers: [server] });
+      await Promise.allSettled(kinds.map((kind) => own[kind]({ signal })));
+      this.#changes++;
+    });
+  }
+
   /** The server that last gave this caller a link, by URI. */
   links(caller: string): GivenLinks {
     return this.#seen(caller).links;
@@ -309,6 +342,16 @@ export class Endpoint {
     return () => void this.#listeners.delete(listener);
   }
 
+  /** A client begins to listen by a request. Returns what may have changed since an earlier one of its caller ended. */
+  listening(caller: string): ChangedKind[] {
+    const known = this.#seen(caller).gaps.begun() ?? Infinity;
+    return [...this.#changedAt].flatMap(([kind, at]) => (at > known ? [kind] : []));
+  }
+
+  endedListening(caller: string): void {
+    this.#callers.get(caller)?.gaps.ended(this.#changes);
+  }
+
   /** What the endpoint says about itself. It waits for no server. */
   async describe(): Promise<EndpointDescription> {
     const all = await this.#hub.introductions();
@@ -326,7 +369,10 @@ export class Endpoint {
 
   #change(kinds: readonly ChangedKind[]): void {
     this.#changes++;
-    for (const kind of kinds) for (const listener of this.#listeners) listener(kind);
+    for (const kind of kinds) {
+      this.#changedAt.set(kind, this.#changes);
+      for (const listener of this.#listeners) listener(kind);
+    }
   }
 
   #seen(caller: string): Seen {
@@ -345,6 +391,7 @@ export class Endpoint {
       uris: undefined,
       links: new GivenLinks(),
       pages: new Set(),
+      gaps: new ListenGaps(),
     };
     keepNewest(this.#callers, caller, seen, maxCallers);
     return seen;
@@ -358,7 +405,7 @@ export class Endpoint {
     const unread = states.filter(({ at, server }) => at === undefined && this.names.mayBelong(name, server));
     if (unread.length === 0) return undefined;
     await seen.view.view({ servers: unread.map(({ server }) => server) }).tools({ signal });
-    seen.tools = undefined;
+    this.#changes++;
     return (await this.#toolTable(seen)).get(name);
   }
 

@@ -4,8 +4,6 @@ import type { GatewayNames } from "./options.ts";
 
 /** Names of at most 50 characters survive in every known client; two are left for its own prefix. */
 const defaultLength = 48;
-/** How much of a name is the same for all tools of a server, however long their names are. */
-const sharedLength = 4;
 
 /** What clients see as the names of tools and prompts. */
 export class Names {
@@ -28,9 +26,17 @@ export class Names {
   /** False if this name certainly is none of a server's. */
   mayBelong(name: string, server: string): boolean {
     if (this.isPlain) return true;
-    const own = toolId(server, "x", this.#naming);
-    // A name that had to be shortened keeps at least the beginning of its server's.
-    return name.slice(0, sharedLength) === own.slice(0, sharedLength).slice(0, name.length);
+    return this.#beginnings(server).some((beginning) => name.startsWith(beginning));
+  }
+
+  /** How the names of a server's tools begin: with its name, or where they are too long or not plain, with what is left of it. */
+  #beginnings(server: string): string[] {
+    const { maxLength } = this.#naming;
+    const plain = toolId(server, "x", this.#naming);
+    const hashed = toolId(server, "x".repeat(maxLength), this.#naming);
+    const beforeHash = hashed.slice(0, hashed.lastIndexOf("__"));
+    const cut = beforeHash.slice(0, beforeHash.lastIndexOf("__") + 2);
+    return plain.endsWith("__x") ? [plain.slice(0, -1), cut] : [cut];
   }
 
   ofTool({ server, name, renamedTo = name }: ToolEntry): string {

@@ -1,5 +1,6 @@
 import { logLevels } from "../index.ts";
 import type { LogLevel, Progress } from "../index.ts";
+import { mayPass } from "../lib/protocol-method.ts";
 import { isRecord } from "../lib/record.ts";
 import type { Client, Exchange } from "./exchange.ts";
 
@@ -20,11 +21,8 @@ export function passMessage(exchange: Exchange, method: string, params: Record<s
 export function isForClient(client: Client, method: string, params: Record<string, unknown>): boolean {
   if (method === "notifications/message") return isWanted(client.logLevel, params["level"]);
   if (method === "notifications/elicitation/complete") return client.era === "legacy";
-  return !ours.test(method) && client.endpoint.onlyServer() !== undefined;
+  return client.endpoint.onlyServer() !== undefined && mayPass(method, "notification", client.capabilities);
 }
-
-const ours =
-  /^notifications\/(progress|cancelled|initialized|message|subscriptions\/|tasks\/|resources\/updated$|(tools|resources|prompts|roots)\/list_changed$)/;
 
 function isWanted(least: LogLevel | undefined, level: unknown): boolean {
   if (least === undefined) return false;

@@ -1,4 +1,5 @@
 import { Refusal } from "../index.ts";
+import { mayPass } from "../lib/protocol-method.ts";
 import { isRecord } from "../lib/record.ts";
 import type { Client, ClientQuestion, Exchange } from "./exchange.ts";
 
@@ -45,6 +46,6 @@ export function isDeclared(client: Client, method: string, params: Record<string
     case "roots/list":
       return isRecord(roots);
     default:
-      return client.endpoint.onlyServer() !== undefined;
+      return client.endpoint.onlyServer() !== undefined && mayPass(method, "request", client.capabilities);
   }
 }

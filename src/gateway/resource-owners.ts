@@ -1,3 +1,5 @@
+import { untilAborted } from "../lib/abortable.ts";
+import { startDeadline } from "../lib/deadline.ts";
 import type { Client } from "./exchange.ts";
 import { Failure, invalidParams } from "./failure.ts";
 import { candidates, readShownUri } from "./uris.ts";
@@ -11,11 +13,42 @@ export interface Owned {
 /**
  * The server that a URI belongs to, by the lists and templates that this caller can see and the links that it was given.
  * Where several servers have it, the one that gave this caller the link last; an unowned one is sent to nobody, nor is
- * one that names a server which does not have it.
+ * one that names a server which does not have it. Servers whose lists are not known yet are asked for them first, so that
+ * a client need not list before it reads.
  */
-export async function ownerOf(shown: string, { endpoint, caller, era }: Client): Promise<Owned> {
-  const only = endpoint.onlyServer();
+export async function ownerOf(shown: string, client: Client, signal: AbortSignal): Promise<Owned> {
+  const only = client.endpoint.onlyServer();
   if (only !== undefined) return { server: only, uri: shown };
+  const owned = (await knownOwner(shown, client)) ?? (await askedOwner(shown, client, signal));
+  if (owned) return owned;
+  throw new Failure(
+    client.era === "modern" ? -32_602 : -32_002,
+    `No server offers the resource ${shown.slice(0, 500)}.`,
+    { uri: shown.slice(0, 500) },
+  );
+}
+
+/** How long the other servers' lists are waited for when one server has the URI: another may have it too. */
+const graceMs = 1_000;
+
+async function askedOwner(shown: string, client: Client, signal: AbortSignal): Promise<Owned | undefined> {
+  const { endpoint, caller } = client;
+  const reads = await endpoint.readUris(shown, caller, signal);
+  if (reads.length === 0) return undefined;
+  const isThere = async (read: Promise<void>) => {
+    await read;
+    // Two servers that have it are an answer, too.
+    const isKnown = await knownOwner(shown, client).then(Boolean, () => true);
+    if (!isKnown) throw new Error("Not in the lists that are there");
+  };
+  const first = Promise.any(reads.map(isThere));
+  await untilAborted(first, signal).catch(() => undefined);
+  using grace = startDeadline(graceMs);
+  await untilAborted(Promise.all(reads), AbortSignal.any([signal, grace.signal])).catch(() => undefined);
+  return knownOwner(shown, client);
+}
+
+async function knownOwner(shown: string, { endpoint, caller }: Client): Promise<Owned | undefined> {
   const table = await endpoint.uris(caller);
   const links = endpoint.links(caller);
   const marked = readShownUri(shown);
@@ -31,12 +64,7 @@ export async function ownerOf(shown: string, { endpoint, caller, era }: Client):
   if (given !== undefined && (found.length === 0 || found.includes(given))) return { server: given, uri };
   const [server, other] = found;
   if (server !== undefined && other === undefined) return { server, uri };
-  if (server === undefined)
-    throw new Failure(
-      era === "modern" ? -32_602 : -32_002,
-      `No server offers the resource ${shown.slice(0, 500)}.`,
-      { uri: shown.slice(0, 500) },
-    );
+  if (server === undefined) return undefined;
   const forms = found.map((one) => `${uri}#plugboard=${encodeURIComponent(one)}`);
   throw invalidParams(`Several servers offer this resource. Say which: ${forms.join(" or ")}.`, {
     uri,

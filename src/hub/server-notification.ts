@@ -1,4 +1,3 @@
-import { PlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
 import { describeKey } from "../servers/connection-key.ts";
 import type { ConnectionKey } from "../servers/connection-key.ts";
@@ -41,26 +40,11 @@ export function toNotification(
   };
 }
 
-/** Throws for notifications that Plugboard sends by itself, at the right time and to the right servers. */
-export function assertForeign(method: string, server: string): void {
-  const hint = ofPlugboard.get(method);
-  if (hint === undefined) return;
-  throw new PlugboardError("usage-invalid", `Plugboard sends ${method} by itself.`, { server, hint });
-}
-
 /** They name requests and subscriptions by ids that are ours. */
 const ofConnection = new Set([
   "notifications/cancelled",
   "notifications/progress",
   "notifications/subscriptions/acknowledged",
-]);
-
-const ofPlugboard = new Map([
-  ["notifications/initialized", "Use the server: it is connected and greeted when that is needed."],
-  ["notifications/cancelled", "Abort the `signal` of the request."],
-  ["notifications/progress", "Plugboard has no progress to report."],
-  ["notifications/roots/list_changed", "Use `rootsChanged`."],
-  ["codex/sandbox-state/update", "Use `setSandboxState`."],
 ]);
 
 function isChange(method: string): boolean {

@@ -130,6 +130,18 @@ export class ServerRequests {
     await onDemand.run({ use, signal }, work);
   }
 
+  /** What the server of a view declares; connects it if that is not known. */
+  async capabilities(
+    { use }: Scope,
+    server: string,
+    signal: AbortSignal | undefined,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const { servers, onDemand } = this.#settings;
+    const connected = () => servers.connections.get(servers.key(server, use), use).ready(signal);
+    const { greeting } = await onDemand.run({ use, signal }, connected);
+    return greeting.capabilities;
+  }
+
   /** Lets whoever uses a server answer what it asks, pushed by a legacy one or required by a modern one. */
   answer(
     {

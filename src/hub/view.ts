@@ -27,10 +27,11 @@ import type { ToolEntry } from "../catalog/tool-entry.ts";
 import { Approvals } from "./approvals.ts";
 import type { ApprovalEntry } from "./approvals.ts";
 import type { Engine } from "./engine.ts";
-import { assertForeign } from "./server-notification.ts";
+import { assertNotification, assertRequest, passesAsItIs } from "./raw-messages.ts";
 import type { ServerNotification } from "./server-notification.ts";
 import { concerns } from "./view-events.ts";
 import { PlugboardError } from "../errors.ts";
+import { methodStanding } from "../lib/protocol-method.ts";
 import { explainTool } from "./explain-tool.ts";
 import { summaryOf } from "./summary.ts";
 import type { ToolExplanation } from "./explain-tool.ts";
@@ -131,7 +132,7 @@ export class View {
 
   /**
    * Sends a notification to a server, over the connection that this view's requests use; starts the server if it is not
-   * connected. What Plugboard says by itself, such as `notifications/cancelled`, is refused.
+   * connected. The protocol's own methods are refused, whatever their spelling: what they say, Plugboard says by itself.
    */
   async notify(
     server: string,
@@ -140,8 +141,11 @@ export class View {
     { signal, profile }: UseOptions = {},
   ): Promise<void> {
     this.#assertVisible(server);
-    assertForeign(method, server);
-    await this.engine.requests.notify(this.#as(profile).#scope, server, method, params, signal);
+    const { requests } = this.engine;
+    const scope = this.#as(profile).#scope;
+    if (methodStanding(method, "notification") !== "foreign")
+      await assertNotification(method, server, () => requests.capabilities(scope, server, signal));
+    await requests.notify(scope, server, method, params, signal);
   }
 
   /** The tools that may be called, in a stable order. Waits for servers whose tools are not known yet. */
@@ -470,8 +474,9 @@ export class View {
   }
 
   /**
-   * Sends a raw request and returns the server's answer or error unchanged. Tool calls must use `forwardCall`, so that
-   * they cannot bypass the rules.
+   * Sends a raw request and returns the server's answer or error unchanged. Of the protocol's methods those pass that
+   * read; calls, tasks and subscriptions have functions that follow the rules. Others pass, unless their name is reserved
+   * for the protocol and the server does not declare them.
    */
   async request(
     method: string,
@@ -488,12 +493,6 @@ export class View {
     params: Record<string, unknown> | ParsedParams,
     { server, profile, fulfil, ...options }: RequestOptions,
   ): Promise<JsonRpcAnswer | RawAnswer> {
-    if (method === "tools/call") {
-      throw new PlugboardError("usage-invalid", "`request` cannot call tools.", {
-        server,
-        hint: "Use `callTool`, or `forwardCall` for the server's unmodified answer.",
-      });
-    }
     const { tools, bundle } = this.#scope.filter;
     if (method === "tools/list" && (tools ?? bundle) !== undefined) {
       const hint = "Use `tools()`, which shows what this view may see.";
@@ -503,6 +502,11 @@ export class View {
       });
     }
     this.#assertVisible(server);
+    if (!passesAsItIs(method)) {
+      const scope = this.#as(profile).#scope;
+      const declared = () => this.engine.requests.capabilities(scope, server, options.signal);
+      await assertRequest(method, server, declared);
+    }
     const parsed = params instanceof ParsedParams ? params : undefined;
     const value = parsed ? parsed.value : (params as Record<string, unknown>);
     const asked = { ...options, write: parsed?.writer() };

@@ -1,5 +1,6 @@
 import { untilAborted } from "../lib/abortable.ts";
 import { startDeadline } from "../lib/deadline.ts";
+import { methodStanding } from "../lib/protocol-method.ts";
 import { isRecord } from "../lib/record.ts";
 import { isSafeUrl } from "../lib/safe-url.ts";
 import type { ElicitationCompletions } from "./completions.ts";
@@ -102,6 +103,9 @@ async function passQuestion(
   { elicitationMode, mistakeIn }: Pick<AnswerSettings, "elicitationMode" | "mistakeIn">,
 ): Promise<Record<string, unknown>> {
   const { method, params, stepAside } = question;
+  // Another spelling of a question must not get around what is decided about it.
+  if (!questionMethods.has(method) && methodStanding(method, "request") === "known")
+    throw new Refusal(-32_601, "Method not found");
   const configured = configuredAnswer(question, elicitationMode(server));
   if (configured) return configured;
   using deadline = startDeadline(questionMs);
@@ -128,6 +132,7 @@ export function answerMistake(
 }
 
 const elicitation = "elicitation/create";
+const questionMethods: ReadonlySet<string> = new Set([elicitation, "sampling/createMessage", "roots/list"]);
 
 /** The answer to a question that nobody is asked, because the configuration says so. Throws for an unsafe page. */
 export function configuredAnswer(

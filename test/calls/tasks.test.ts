@@ -392,6 +392,9 @@ describe("M55 a call that is passed on", () => {
     const params = { arguments: { seconds: 0, label: "x" } };
     await at.hub.forwardCall("it.slow_compute", params, { onTask: (task) => tasks.push(task) });
     const task = await at.hub.task(tasks[0]?.id ?? "");
+    // Without types it is no way around the rules of calls either.
+    const call = task.request("tools/call" as "tasks/get", { name: "echo" });
+    expect(await failure(call)).toMatchObject({ code: "usage-invalid" });
     expect(await result(task.answer())).toMatchObject({ result: { content: text("computed x") } });
   });
 });

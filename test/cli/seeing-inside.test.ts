@@ -200,6 +200,11 @@ describe("M44 plugboard request", () => {
     const called = await box.cli(["request", "chatty", "tools/call", "name=echo"]);
     expect([called.code, called.out]).toEqual([2, ""]);
     expect(called.err).toContain("plugboard call chatty.<tool>");
+    for (const method of ["Tools/Call", "tools/call/", "tasks/cancel", "notifications/tools/call"]) {
+      const { code, out, err } = await box.cli(["request", "chatty", method, "name=echo"]);
+      expect([code, out]).toEqual([2, ""]);
+      expect(err).toContain(method);
+    }
     await box.cli(["lock", "chatty", "--yes"]);
     const listed = await box.cli(["request", "chatty", "tools/list"]);
     expect([listed.code, listed.err]).toEqual([2, expect.stringContaining("plugboard tools chatty")]);

@@ -78,7 +78,9 @@ export function taskHandle(record: TaskRecord, context: PresentContext): TaskHan
         call.end("error" in answer || answer.result["isError"] === true ? "tool-error" : "ok");
         return answer;
       }),
-    request: (method, params = {}, options = {}) => {
+    request: async (method, params = {}, options = {}) => {
+      // Code without types may ask for more than a task's own methods, which would get around the rules of calls.
+      if (!taskMethods.has(method)) throw notOfTask(method, server);
       const { signal, timeoutMs, maxTimeoutMs } = options;
       const request = taskRequest(record, options, context);
       return request(method, { ...params, taskId }, { signal, timeoutMs, maxTimeoutMs });
@@ -88,6 +90,15 @@ export function taskHandle(record: TaskRecord, context: PresentContext): TaskHan
       await forget();
     },
   };
+}
+
+const taskMethods: ReadonlySet<string> = new Set(["tasks/get", "tasks/update", "tasks/cancel"]);
+
+function notOfTask(method: unknown, server: string): PlugboardError {
+  return new PlugboardError("usage-invalid", `A task has no method ${JSON.stringify(method)}.`, {
+    server,
+    hint: `It has ${[...taskMethods].join(", ")}.`,
+  });
 }
 
 type Call = { tool: Parameters<typeof failCall>[1]; call: Parameters<typeof failCall>[2] };

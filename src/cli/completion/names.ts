@@ -67,7 +67,6 @@ const methods = [
   "prompts/list",
   "prompts/get",
   "completion/complete",
-  "logging/setLevel",
 ];
 
 /** The names, parameters and values that can follow. Uses remembered lists; starts no server. */

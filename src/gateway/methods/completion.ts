@@ -16,7 +16,7 @@ export const complete: Method = async (exchange, core) => {
   }
   if (ref["type"] !== "ref/resource" || typeof ref["uri"] !== "string")
     throw invalidParams("`ref` must be a prompt or a resource.");
-  const owner = await ownerOf(ref["uri"], client);
+  const owner = await ownerOf(ref["uri"], client, exchange.signal);
   return forward(exchange, core, {
     server: owner.server,
     params: params.with({ ref: { ...ref, uri: owner.uri } }),

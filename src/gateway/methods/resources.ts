@@ -7,7 +7,7 @@ import type { Exchange } from "../exchange.ts";
 
 export const readResource: Method = async (exchange, core) => {
   const { client, params } = exchange;
-  const { server, uri } = await ownerOf(uriOf(exchange), client);
+  const { server, uri } = await ownerOf(uriOf(exchange), client, exchange.signal);
   const answer = await forward(exchange, core, { server, params: params.with({ uri }) });
   if (!("error" in answer) && uri.startsWith("ui://")) client.endpoint.readPages(client.caller).add(server);
   return answer;
@@ -19,7 +19,7 @@ export const subscribe: Method = async (exchange) => {
   if (!session) throw methodNotFound(exchange.method);
   const shown = uriOf(exchange);
   if (session.subscriptions.has(shown)) return { result: {} };
-  const { server, uri } = await ownerOf(shown, client);
+  const { server, uri } = await ownerOf(shown, client, exchange.signal);
   const stop = await viewOf(client).subscribeResource(
     server,
     uri,
