@@ -82,7 +82,7 @@ export async function forwardCall(
     if (!isFinal(answer, call.trace.isModern === true)) {
       if (options.fulfil)
         answer = await withInputs(sent, { ...inputsOf(tool.server, asked, context), isPassed: true }, answer);
-      answer = await withOrigin(answer, call.trace, (target) => context.markOf(target));
+      else answer = await withOrigin(answer, call.trace, (target) => context.markOf(target));
     }
     if (task && mayBeTask(answer, call, task))
       answer = await withTask(answer, tool, call, asked, options, context);
