@@ -467,6 +467,7 @@ export type ErrorReason =
   // Connections
   | "session-lost"
   | "era-changed"
+  | "target-changed"
   // Approval
   | "turn-cancelled"
   // Logins

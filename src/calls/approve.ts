@@ -9,6 +9,7 @@ import { ask } from "./approvals/ask.ts";
 import { needOf } from "./approvals/need.ts";
 import type { Need } from "./approvals/need.ts";
 import { subjectOf } from "./approvals/record.ts";
+import type { TargetIdentity } from "../servers/target-identity.ts";
 import type { Call } from "./call-log.ts";
 import { definitionHash } from "./queue/question.ts";
 import type { CallContext, PrepareOptions } from "./send.ts";
@@ -19,7 +20,7 @@ export interface ApproveContext {
   otherwise: Mode;
   context: Pick<
     CallContext,
-    "catalog" | "questions" | "queue" | "scope" | "entryOf" | "approvals" | "ruleOrigin"
+    "catalog" | "questions" | "queue" | "scope" | "entryOf" | "approvals" | "ruleOrigin" | "identify"
   >;
   /** Aborted when the call is given up. Most calls ask nobody and need none. */
   signal(): AbortSignal;
@@ -32,12 +33,18 @@ export interface Approvable {
   tool: ToolEntry;
   args: Record<string, unknown>;
   call: Pick<Call, "id" | "key">;
+  /** What runs or is contacted, where that is known already. */
+  target?: TargetIdentity | undefined;
+  /** Headers of this call only. */
+  headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What allowed a call: somebody who was shown the tool, their earlier answer, or what its server just listed. */
 export interface Verdict {
   tool: ToolEntry;
   by: "answer" | "remembered" | "annotations";
+  /** What was to run or to be contacted. */
+  target?: TargetIdentity | undefined;
   /** The answer came later, and is good only for the tool exactly as its server defined it then. */
   isExact?: boolean;
 }
@@ -53,15 +60,27 @@ export function isAllowed(asked: Approvable, context: ApproveContext): boolean {
 }
 
 /** Finds out whether the call is allowed and asks if need be; throws if it is not, or if there is nobody to ask. */
-export async function approve(asked: Approvable, context: ApproveContext): Promise<Verdict> {
-  const need = judge(asked, context);
+export async function approve(given: Approvable, context: ApproveContext): Promise<Verdict> {
+  const need = judge(given, context);
   const { catalog, scope, approvals } = context.context;
+  let asked = given;
   if (typeof need === "object") {
     await approvals.read();
+    if (approvals.hasAny) asked = await identified(asked, context);
     if (!isRemembered(asked, need, context)) return ask(asked, need, context);
   }
   if (catalog.known(asked.tool.id, scope) !== asked.tool) return approveAsListed(asked, context);
-  return { tool: asked.tool, by: need === "harmless" ? "annotations" : "remembered" };
+  const { tool, target } = asked;
+  return { tool, target, by: need === "harmless" ? "annotations" : "remembered" };
+}
+
+/** The call with what would run or be contacted now: answers are good for that only. */
+export async function identified(
+  asked: Approvable,
+  { context, signal }: ApproveContext,
+): Promise<Approvable> {
+  if (asked.target) return asked;
+  return { ...asked, target: await context.identify(asked.call.key, signal()) };
 }
 
 async function approveAsListed(asked: Approvable, context: ApproveContext): Promise<Verdict> {
@@ -72,7 +91,10 @@ async function approveAsListed(asked: Approvable, context: ApproveContext): Prom
   const need = judge(listed, context);
   if (need === "approved" || need === "harmless") return { tool: now, by: "annotations" };
   await approvals.read();
-  return isRemembered(listed, need, context) ? { tool: now, by: "remembered" } : ask(listed, need, context);
+  if (!approvals.hasAny) return ask(listed, need, context);
+  const known = await identified(listed, context);
+  if (!isRemembered(known, need, context)) return ask(known, need, context);
+  return { tool: now, target: known.target, by: "remembered" };
 }
 
 const unlisted: Need = {
@@ -94,8 +116,11 @@ export async function checkApproval(asked: Approvable, context: ApproveContext):
     const { message } = denied(asked.tool, need.denied, context);
     return { outcome: "denied", because: message };
   }
-  await context.context.approvals.read();
-  if (isRemembered(asked, need, context)) return { outcome: "approved" };
+  const { approvals } = context.context;
+  await approvals.read();
+  // What cannot be found out now is asked about.
+  const known = approvals.hasAny ? await identified(asked, context).catch(() => asked) : asked;
+  if (isRemembered(known, need, context)) return { outcome: "approved" };
   return { outcome: "asked", because: need.because };
 }
 
@@ -108,6 +133,7 @@ export function stillAllows(
   if (!verdict) return false;
   const need = needOf(asked, context);
   if (typeof need === "object" && "denied" in need) return false;
+  if (verdict.target && !(asked.target && verdict.target.equals(asked.target))) return false;
   if (verdict.by === "answer")
     return verdict.isExact ? isSameTool(verdict.tool, asked.tool) : isShownAlike(verdict.tool, asked.tool);
   if (verdict.by === "annotations") return need === "harmless";

@@ -30,7 +30,8 @@ export function inputsOf(
   };
   return {
     server,
-    send: (params) => context.request(server, params, options),
+    // Answers, and the state that belongs to them, are for what asked and nothing else of that name.
+    send: (params) => context.request(server, params, { ...options, onlyAt: trace?.target }),
     isModern: () => trace?.isModern === true,
     answer: (method, params, over) =>
       context.answer(server, { method, params, signal: untilGivenUp(over && [over]) }, options),

@@ -117,9 +117,16 @@ async function awaitTask(
   { onTask }: CallOptions,
   context: PresentContext,
 ): Promise<JsonRpcAnswer> {
-  const record = await keepTask(task, tool, call.key, context);
+  const { target } = call.trace;
+  const record = await keepTask(task, tool, call.key, target, context);
   if (record) onTask?.(taskEntry(record));
-  const answer = await runTask(record ?? newTask(task, tool, call.key), record, task.state, options, context);
+  const answer = await runTask(
+    record ?? newTask(task, tool, call.key, target),
+    record,
+    task.state,
+    options,
+    context,
+  );
   // What was counted is the size of the task, not of the result.
   call.trace.resultBytes = undefined;
   return answer;

@@ -3,6 +3,7 @@ import { pinMismatch } from "../catalog/pin-problem.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { SessionCheck } from "../servers/session.ts";
 import { waitCancelled } from "../lib/abortable.ts";
+import type { TargetIdentity } from "../servers/target-identity.ts";
 import { approve, isAllowed, stillAllows } from "./approve.ts";
 import type { Approvable, ApproveContext, Verdict } from "./approve.ts";
 import type { Call } from "./call-log.ts";
@@ -18,6 +19,7 @@ export class Clearance implements SessionCheck {
   session: number | undefined;
   #tool: ToolEntry;
   #verdict: Verdict | undefined;
+  #target: TargetIdentity | undefined;
   #asked = 0;
   #waiting: { signal: AbortSignal; outer: Call["trace"]["cancel"] } | undefined;
   readonly #given: Record<string, unknown>;
@@ -44,6 +46,11 @@ export class Clearance implements SessionCheck {
     this.session = context.sessionOf(call.key);
   }
 
+  /** What the call may run or contact. */
+  get target(): TargetIdentity | undefined {
+    return this.#target;
+  }
+
   /** What is sent. */
   get args(): Record<string, unknown> {
     return this.#args;
@@ -55,24 +62,28 @@ export class Clearance implements SessionCheck {
    */
   approve(isOwn: boolean): Promise<void> | undefined {
     const rules = this.#rules(this.#tool);
-    if (isAllowed(this.#about(this.#tool), rules)) return undefined;
+    const target = this.#context.targetOf(this.#call.key);
+    if (isAllowed(this.#about(this.#tool, target), rules)) {
+      this.#target = target;
+      return undefined;
+    }
     if (!isOwn) this.#args = ownCopy(this.#args);
-    return this.#settle(approve(this.#about(this.#tool), rules));
+    return this.#settle(approve(this.#about(this.#tool, target), rules));
   }
 
   /** The call is about to be sent over another session than it was judged for. */
-  again(): Promise<void> {
-    return this.#settle(undefined);
+  again(target: TargetIdentity): Promise<void> {
+    return this.#settle(undefined, target);
   }
 
   /** The server refused the call, because its list says something else by now. */
   async reread(): Promise<void> {
     await this.#context.catalog.refresh(this.#call.key, ["tools"], this.#untilGivenUp());
-    return this.again();
+    return this.#settle(undefined);
   }
 
   /** People take their time, and servers change: what holds afterwards counts. */
-  async #settle(asked: Promise<Verdict> | undefined): Promise<void> {
+  async #settle(asked: Promise<Verdict> | undefined, sentTo?: TargetIdentity): Promise<void> {
     const signal = this.#untilGivenUp();
     try {
       for (let asking = asked; ;) {
@@ -81,11 +92,15 @@ export class Clearance implements SessionCheck {
         this.session = this.#context.sessionOf(this.#call.key);
         if (now !== this.#tool) this.#assertSameCall(now);
         this.#tool = now;
-        if (stillAllows(this.#verdict, this.#about(now), this.#rules(now))) return;
+        // Where nothing is connected, what was shown counts, and the connection is compared with it.
+        const target = sentTo ?? this.#context.targetOf(this.#call.key) ?? this.#verdict?.target;
+        const about = this.#about(now, target);
+        this.#target = target;
+        if (stillAllows(this.#verdict, about, this.#rules(now))) return;
         if (signal.aborted) throw waitCancelled(signal, now.server);
         if (++this.#asked > mostAsked) throw alwaysAnother(now);
-        if (isAllowed(this.#about(now), this.#rules(now))) return;
-        asking = approve(this.#about(now), this.#rules(now));
+        if (isAllowed(about, this.#rules(now))) return;
+        asking = approve(about, this.#rules(now));
       }
     } finally {
       this.#call.trace.cancel = this.#waiting?.outer;
@@ -112,8 +127,8 @@ export class Clearance implements SessionCheck {
     );
   }
 
-  #about(tool: ToolEntry): Approvable {
-    return { tool, args: this.#args, call: this.#call };
+  #about(tool: ToolEntry, target: TargetIdentity | undefined): Approvable {
+    return { tool, args: this.#args, call: this.#call, target, headers: this.#options.headers };
   }
 
   #rules({ server }: ToolEntry): ApproveContext {

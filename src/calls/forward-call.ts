@@ -9,6 +9,7 @@ import { inputsOf } from "./call-inputs.ts";
 import type { InputContext } from "./call-inputs.ts";
 import { findForCall } from "./clearance.ts";
 import { isFinal, withInputs } from "./input-required.ts";
+import { withOrigin } from "./origin.ts";
 import { ParsedParams } from "./parsed-params.ts";
 import { withResults } from "./result-arguments.ts";
 import { failCall, prepare } from "./send.ts";
@@ -75,9 +76,14 @@ export async function forwardCall(
     asked.raw = options.raw;
     asked.write = write;
     asked.task = task;
+    if (options.boundTo !== undefined)
+      asked.onlyAt = await context.boundTarget(options.boundTo, call.key, signalOf(options));
     let answer = await context.request(tool.server, sent, asked);
-    if (options.fulfil && !isFinal(answer, call.trace.isModern === true))
-      answer = await withInputs(sent, { ...inputsOf(tool.server, asked, context), isPassed: true }, answer);
+    if (!isFinal(answer, call.trace.isModern === true)) {
+      if (options.fulfil)
+        answer = await withInputs(sent, { ...inputsOf(tool.server, asked, context), isPassed: true }, answer);
+      else answer = await withOrigin(answer, call.trace, (target) => context.markOf(target));
+    }
     if (task && mayBeTask(answer, call, task))
       answer = await withTask(answer, tool, call, asked, options, context);
     call.end(isFailed(answer) ? "tool-error" : "ok");
@@ -121,11 +127,12 @@ async function withTask(
 ): Promise<JsonRpcAnswer | RawAnswer> {
   const task = taskIn(answer, call.trace.isModern === true, tool.server);
   if (!task) return answer;
-  const record = await keepTask(task, tool, call.key, context);
+  const { target } = call.trace;
+  const record = await keepTask(task, tool, call.key, target, context);
   if (record) onTask?.(taskEntry(record));
   // What could not be kept cannot be handed out.
   if (record && !awaitTask) return answer;
-  return runTask(record ?? newTask(task, tool, call.key), record, task.state, asked, context);
+  return runTask(record ?? newTask(task, tool, call.key, target), record, task.state, asked, context);
 }
 
 function argumentsOf({ arguments: args = {} }: Record<string, unknown>): Record<string, unknown> {

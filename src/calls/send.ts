@@ -19,6 +19,7 @@ import type { JsonRpcAnswer, Progress, RawAnswer } from "../servers/rpc/messages
 import type { RequestOptions } from "../servers/rpc/requests.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import type { SessionCheck, SessionRequest } from "../servers/session.ts";
+import type { TargetIdentity } from "../servers/target-identity.ts";
 import type { RememberedApprovals } from "./approvals/remembered.ts";
 import type { Call, CallLog } from "./call-log.ts";
 import { Clearance, assertAvailable } from "./clearance.ts";
@@ -58,6 +59,8 @@ export interface SendOptions extends Pick<
    * of the protocol and the connection (`Mcp-*`, `Content-*`, `Host` …) are refused.
    */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** The `from` of the answer that this goes on with: fails if anything else would get it. */
+  boundTo?: string | undefined;
   /** How the call waits if `approvals.queue` is on and nobody is there to approve it. */
   parking?: Parking | undefined;
   /** Called when the server makes a task of the call: it can be found again by its id, even after a restart. */
@@ -87,6 +90,8 @@ export interface ServerRequestOptions
   /** The connection, where it is known already. */
   key?: ConnectionKey | undefined;
   check?: SessionCheck | undefined;
+  /** Fails if it would go to anything else than this. */
+  onlyAt?: TargetIdentity | undefined;
   task?: SessionRequest["task"];
 }
 
@@ -112,6 +117,14 @@ export interface CallContext {
   undecided(server: string, signal: () => AbortSignal | undefined): Promise<unknown> | undefined;
   /** The number of a connection's running session. */
   sessionOf(key: ConnectionKey): number | undefined;
+  /** What runs or is contacted over it. */
+  targetOf(key: ConnectionKey): TargetIdentity | undefined;
+  /** The same, or what would run or be contacted if it connected now. */
+  identify(key: ConnectionKey, signal?: AbortSignal): Promise<TargetIdentity>;
+  /** What a mark stands for, if that is still what would run or be contacted; throws if not. */
+  boundTarget(mark: string, key: ConnectionKey, signal?: AbortSignal): Promise<TargetIdentity>;
+  /** The mark of what runs or is contacted. */
+  markOf(target: TargetIdentity): Promise<string>;
   request(
     server: string,
     params: Record<string, unknown>,
@@ -202,6 +215,7 @@ export function prepare(
       call,
       key: call.key,
       check: clearance,
+      onlyAt: undefined,
       cancellation: options.cancellation,
       // Those who pass calls on set these: copying all of it once more would cost every call.
       raw: undefined,

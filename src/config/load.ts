@@ -60,7 +60,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
     all,
     new Map(merged.map((entry) => [entry.name, entry])),
   );
-  refuseUntrustedWithoutAllowList(merged, all);
+  const waitsForList = refuseUntrustedWithoutAllowList(merged, all, [...sources, ...plugins]);
   const servers = new Map<string, ServerEntry>();
   const hashes = new Map<string, Promise<ContentHash>>();
   const knownToPolicy = nothingKnown();
@@ -70,10 +70,13 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
           findScripts(entry, { projectRoot, env, home: folders.home, hashes }),
         )
       : { isTrusted: true as const, scripts: {} };
+    // Without its bundle it would have no allow list, however much it is trusted by itself.
+    const waits = verdict.isTrusted && waitsForList.has(entry.name);
+    const trusts = waits ? { isTrusted: false as const, why: untrustedList } : verdict;
     const { diagnostics: own } = entry;
     const inheriting = withInheritedEnv(entry, settings);
     const warned = { ...inheriting, diagnostics: [...own, ...plainSecretWarnings(entry)] };
-    servers.set(entry.name, judgeServer(warned, { policy, env, trust: verdict, known: knownToPolicy }));
+    servers.set(entry.name, judgeServer(warned, { policy, env, trust: trusts, known: knownToPolicy }));
   }
   const { pins, lockFiles, diagnostics: aboutLocks } = await loadPins(servers.values(), projectRoot, folders);
   const ignored = folders.ignored.map((variable): Diagnostic => ({
@@ -107,6 +110,8 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
     lockFiles,
   };
 }
+
+const untrustedList = "its allow list is in a bundle of this project that is not trusted yet";
 
 /** A project's file is shared with everybody who has the project. */
 function plainSecretWarnings({ name, origin, written, fields }: ServerEntry): Diagnostic[] {

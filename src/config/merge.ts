@@ -59,18 +59,34 @@ function refuseSimilarName(entry: ServerEntry, other: string): void {
   refuse(entry, `the name differs from "${other}" only in upper/lower case`, "rename one of them");
 }
 
-/** An untrusted server may offer only the tools in an allow list, so one without any allow list is refused. */
+/**
+ * An untrusted server may offer only the tools in an allow list, so one without any allow list is refused. Returns the names
+ * of those whose list is in a bundle that the user has not trusted yet, like the server: they wait for trust. `written`
+ * are the sources with everything in them, `sources` those without what is not trusted.
+ */
 export function refuseUntrustedWithoutAllowList(
   entries: readonly ServerEntry[],
   sources: readonly ReadSource[],
-): void {
-  const bundles = sources.flatMap((source) => source.parsed.bundles.map(({ config }) => config));
-  const listed = new Set(bundles.flatMap((bundle) => (bundle?.tools?.allow ? bundle.servers : [])));
+  written: readonly ReadSource[] = sources,
+): ReadonlySet<string> {
+  const listed = serversWithAllowList(sources);
+  const later = written === sources ? listed : serversWithAllowList(written);
+  const waiting = new Set<string>();
   for (const entry of entries) {
-    if (!entry.config?.untrusted || entry.config.tools?.allow) continue;
-    if (!listed.has(entry.name))
-      refuse(entry, "an untrusted server needs an allow list", 'add "tools": { "allow": ["…"] }');
+    const { name, config, needsTrust } = entry;
+    if (!config?.untrusted || config.tools?.allow || listed.has(name)) continue;
+    if (needsTrust && later.has(name)) waiting.add(name);
+    else refuse(entry, "an untrusted server needs an allow list", 'add "tools": { "allow": ["…"] }');
   }
+  return waiting;
+}
+
+/** The servers for which a bundle has an allow list. Of bundles of one name the first counts. */
+function serversWithAllowList(sources: readonly ReadSource[]): Set<string> {
+  const bundles = new Map<string, BundleEntry["config"]>();
+  for (const { name, config } of sources.flatMap((source) => source.parsed.bundles))
+    if (!bundles.has(name)) bundles.set(name, config);
+  return new Set([...bundles.values()].flatMap((bundle) => (bundle?.tools?.allow ? bundle.servers : [])));
 }
 
 function refuse(entry: ServerEntry, message: string, suggestion: string): void {

@@ -47,6 +47,7 @@ async function forwardLegacy(exchange: Exchange, core: Core, forwarded: Forwarde
     signal: send ? undefined : exchange.signal,
     cancellation: exchange,
     fulfil: true,
+    boundTo: undefined,
   };
   try {
     const answer = await sending(exchange, forwarded)(cleanMeta(forwarded.params), options);
@@ -87,6 +88,7 @@ async function forwardModern(exchange: Exchange, core: Core, forwarded: Forwarde
         // The same members as for legacy clients: objects of one shape are copied faster.
         cancellation: undefined,
         fulfil: undefined,
+        boundTo: state?.from,
       };
       let answer = await send(own, asked);
       for (let round = 0; ; round++) {
@@ -97,7 +99,8 @@ async function forwardModern(exchange: Exchange, core: Core, forwarded: Forwarde
         if (!required) break;
         if (!("again" in required)) return required;
         if (round === mostRounds) throw new Failure(-32_603, "The server does not stop asking.");
-        answer = await send(own.with({ ...required.again }), asked);
+        const { from, ...again } = required.again;
+        answer = await send(own.with(again), { ...asked, boundTo: from });
       }
       const linked = withLinks(completed(answer, method), server, exchange);
       const final = linked instanceof Promise ? await linked : linked;

@@ -15,6 +15,8 @@ interface State {
   digest: string;
   expiresAt: number;
   server?: string;
+  /** What gave it: another server of this name must not get it. */
+  from?: string;
   /** The server's own state; absent if it gave none. */
   upstream?: unknown;
   /** Inputs that the configuration has answered, so that the client was not asked for them. */
@@ -35,7 +37,7 @@ const validMs = 3_600_000;
 export function sealState(
   exchange: Exchange,
   { seal }: Core,
-  content: Pick<State, "server" | "upstream" | "parked" | "answered" | "forms" | "approval">,
+  content: Pick<State, "server" | "from" | "upstream" | "parked" | "answered" | "forms" | "approval">,
   lastsMs = validMs,
 ): string {
   const state: State = { ...content, digest: digestOf(exchange), expiresAt: Date.now() + lastsMs };
@@ -47,7 +49,7 @@ export function openState(
   exchange: Exchange,
   server: string,
   { seal }: Core,
-): Pick<State, "upstream" | "parked" | "answered" | "approval"> | undefined {
+): Pick<State, "from" | "upstream" | "parked" | "answered" | "approval"> | undefined {
   const { requestState } = exchange.params.value;
   if (requestState === undefined) return undefined;
   const state = seal.open("state", exchange.client.caller, requestState) as State | undefined;
@@ -100,6 +102,7 @@ export function assertAnswersFit(asked: Inputs, responses: unknown): void {
 export interface Again {
   inputResponses: Inputs;
   requestState: unknown;
+  from: string | undefined;
 }
 
 /**
@@ -113,7 +116,7 @@ export function inputRequired(
   core: Core,
 ): Answer | { again: Again } | undefined {
   if ("bytes" in answer && answer.resultType !== "input_required") return undefined;
-  if ("error" in answer) return pagesToOpen(answer.error, exchange, server, core);
+  if ("error" in answer) return pagesToOpen(answer, exchange, server, core);
   const result =
     "bytes" in answer
       ? (JSON.parse(answer.bytes.toString("utf8")) as Record<string, unknown>)
@@ -121,10 +124,12 @@ export function inputRequired(
   if (result["resultType"] !== "input_required") return undefined;
   const { inputRequests, requestState: upstream } = result;
   const { asked, answered } = sortInputs(inputRequests, server, exchange.client);
-  if (answered && !asked) return { again: { inputResponses: answered, requestState: upstream } };
+  if (answered && !asked)
+    return { again: { inputResponses: answered, requestState: upstream, from: answer.from } };
   const forms = asked && formsIn(asked);
   const requestState = sealState(exchange, core, {
     server,
+    ...(answer.from !== undefined && { from: answer.from }),
     ...(upstream !== undefined && { upstream }),
     ...(answered && { answered }),
     ...(forms && { forms }),
@@ -170,12 +175,12 @@ export function assertInputsDeclared(inputRequests: Inputs, client: Client): voi
 
 /** A legacy server can say that somebody has to open pages first. A modern client is asked for that like for any input. */
 function pagesToOpen(
-  { code, data }: { code: number; data?: unknown },
+  { error, from }: Extract<JsonRpcAnswer, { error: unknown }>,
   exchange: Exchange,
   server: string,
   core: Core,
 ): Answer | undefined {
-  const params = pagesIn({ code, data });
+  const params = pagesIn(error);
   if (params.length === 0 || !params.every((one) => isDeclared(exchange.client, "elicitation/create", one)))
     return undefined;
   const requests = params.map((one, index) => [
@@ -186,7 +191,7 @@ function pagesToOpen(
     result: {
       resultType: "input_required",
       inputRequests: Object.fromEntries(requests) as Record<string, unknown>,
-      requestState: sealState(exchange, core, { server }),
+      requestState: sealState(exchange, core, { server, ...(from !== undefined && { from }) }),
     },
   };
 }

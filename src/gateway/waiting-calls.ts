@@ -64,6 +64,7 @@ export function handOut(
     {
       server,
       approval: id,
+      ...(state?.from !== undefined && { from: state.from }),
       ...(state?.upstream !== undefined && { upstream: state.upstream }),
       ...(Object.keys(answered).length > 0 && { answered }),
     },

@@ -149,6 +149,7 @@ export class Engine {
       answers,
       completions: this.completions,
       onDemand,
+      markOf: (target) => this.approvals.markOf(target),
       pinned: (...asked) => pinnedRequest(servers.config.pins, this.catalog, asked),
     }));
     const connection = (key: ConnectionKey, use?: Use) => servers.connections.get(key, use);
@@ -182,7 +183,12 @@ export class Engine {
       random,
       onProblem: (message) => this.#warn(message),
     }));
-    const approvals = (this.approvals = new RememberedApprovals({ store: decisions, now, emit }));
+    const approvals = (this.approvals = new RememberedApprovals({
+      store: decisions,
+      key: options.approvalsKey,
+      now,
+      emit,
+    }));
     const parts = { servers, catalog, requests, questions, queue, onDemand, log, approvals };
     const lastingHandles = options.lastingHandles ?? false;
     this.calls = new ToolCalls({ ...parts, store, lastingHandles, env, now });

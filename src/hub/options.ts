@@ -32,6 +32,11 @@ export interface HubOptions {
   store?: Store;
   /** Where answers are kept that allow a tool always. Default: `store`. The hub does not close it. */
   approvals?: () => Promise<Store>;
+  /**
+   * The key of the hashes that bind kept answers to a server's secrets: at least 16 bytes that are not in that store.
+   * Default: none, so answers about a server with secrets hold for this hub only.
+   */
+  approvalsKey?: (() => Promise<Uint8Array>) | undefined;
   /** Give out handles of results only if they work after the hub is closed too: not if `store` is in memory. */
   lastingHandles?: boolean;
   /** Where running servers are recorded, so that a later start can end the processes of a hub that was killed. */
@@ -109,6 +114,8 @@ export interface RequestOptions extends Pick<
   maxTimeoutMs?: number | undefined;
   /** Return a result as its bytes, without parsing it. */
   raw?: boolean | undefined;
+  /** The `from` of the answer that this goes on with: fails if anything else would get it. */
+  boundTo?: string | undefined;
   /** Let `onQuestion` give what the server requires first, and send the request again. See `ForwardOptions.fulfil`. */
   fulfil?: boolean | undefined;
   /** The caller's capabilities, if they differ from the view's. */

@@ -6,7 +6,11 @@ import type { AnswerServer } from "../interact/answers.ts";
 import type { ElicitationCompletions } from "../interact/completions.ts";
 import { waitCancelled } from "../lib/abortable.ts";
 import { startDeadline } from "../lib/deadline.ts";
-import type { Use } from "../servers/connection-key.ts";
+import { withOrigin } from "../calls/origin.ts";
+import { leadsElsewhere } from "../servers/connection-errors.ts";
+import type { ConnectionKey, Use } from "../servers/connection-key.ts";
+import type { RequestTrace } from "../servers/rpc/requests.ts";
+import type { TargetIdentity } from "../servers/target-identity.ts";
 import { mayAskDuring } from "../servers/rpc/inbound.ts";
 import type { Question } from "../servers/rpc/inbound.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
@@ -25,6 +29,7 @@ export interface ServerRequestsSettings {
   answers: AnswerServer;
   completions: ElicitationCompletions;
   onDemand: LoginOnDemand;
+  markOf(target: TargetIdentity): Promise<string>;
   /** Holds requests of pinned servers to what the lock says; undefined for those that it says nothing about. */
   pinned(
     scope: Scope,
@@ -106,6 +111,7 @@ export class ServerRequests {
       write: options.write,
       trace: options.trace,
       check: options.check,
+      onlyAt: options.onlyAt,
       task: options.task,
       waitsForTask: options.waitsForTask,
       turn: undefined,
@@ -115,6 +121,30 @@ export class ServerRequests {
       return servers.request(options.key ?? servers.key(server, use), use, method, params, asked);
     const work = () => servers.request(servers.key(server, use), use, method, params, asked);
     return onDemand.run({ use, signal: signal ?? options.cancellation?.signal }, work);
+  }
+
+  /** What a mark stands for, if that is still what would run or be contacted; throws if not. */
+  async boundTarget(mark: string, key: ConnectionKey, signal?: AbortSignal): Promise<TargetIdentity> {
+    const { servers, markOf } = this.#settings;
+    const target = await servers.identify(key, signal);
+    if ((await markOf(target)) !== mark) throw leadsElsewhere(key.server);
+    return target;
+  }
+
+  /** A request outside of calls, whose answer says what gave it if it is not the end; `boundTo` sends it nowhere else. */
+  async continued(
+    scope: Scope,
+    server: string,
+    method: string,
+    params: Record<string, unknown>,
+    { boundTo, ...options }: ServerRequestOptions & { boundTo?: string | undefined },
+  ): Promise<JsonRpcAnswer | RawAnswer> {
+    const { servers, markOf } = this.#settings;
+    const trace: RequestTrace = {};
+    const key = () => servers.key(server, scope.use);
+    const onlyAt = boundTo === undefined ? undefined : await this.boundTarget(boundTo, key(), options.signal);
+    const answer = await this.request(scope, server, method, params, { ...options, trace, onlyAt });
+    return withOrigin(answer, trace, markOf);
   }
 
   /** Sends a notification over the connection of a view. */

@@ -158,6 +158,10 @@ export class ToolCalls {
       keyOf: (server) => servers.key(server, scope.use),
       undecided: (server, signal) => servers.undecided(server, scope.use, signal),
       sessionOf: (key) => servers.connections.peek(key)?.sessionNumber,
+      targetOf: (key) => servers.connections.peek(key)?.session?.identity,
+      identify: (key, signal) => servers.identify(key, signal),
+      markOf: (target) => approvals.markOf(target),
+      boundTarget: (mark, key, signal) => requests.boundTarget(mark, key, signal),
       request: (server, params, options) => requests.request(scope, server, "tools/call", params, options),
       signedIn: (signal, work) => onDemand.run({ use: scope.use, signal }, work),
       ask: async (server, method, params, options) =>

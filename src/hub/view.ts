@@ -511,7 +511,7 @@ export class View {
     const value = parsed ? parsed.value : (params as Record<string, unknown>);
     const asked = { ...options, write: parsed?.writer() };
     const view = this.#as(profile);
-    if (!fulfil) return this.engine.requests.request(view.#scope, server, method, value, asked);
+    if (!fulfil) return this.engine.requests.continued(view.#scope, server, method, value, asked);
     return withInputs(value, { ...view.#inputs(server, method, asked), isPassed: true });
   }
 

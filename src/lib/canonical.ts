@@ -11,6 +11,12 @@ export function canonicalJson(value: unknown): string {
   return JSON.stringify(value) ?? "null";
 }
 
+/** A hash that says nothing about the text to those who do not have the key. */
+export function hmac(key: Uint8Array, text: string): string {
+  const { createHmac } = process.getBuiltinModule("node:crypto");
+  return createHmac("sha256", key).update(text).digest("hex");
+}
+
 export function sha256(text: string): string {
   // Loaded lazily: loading the module takes a tenth of the run time of a command that hashes nothing.
   const { createHash } = process.getBuiltinModule("node:crypto");

@@ -56,3 +56,10 @@ export function notYet({ error }: { error: PlugboardError }, waitMs: number): Pl
 export function gone(server: string): PlugboardError {
   return new PlugboardError("connection-lost", `The connection to "${server}" was closed.`, { server });
 }
+
+/** What was begun with one server is not continued with another one under its name. */
+export function leadsElsewhere(server: string): PlugboardError {
+  const message = `"${server}" now runs or contacts something else than when this was begun.`;
+  const data = { reason: "target-changed" } as const;
+  return new PlugboardError("usage-invalid", message, { server, executed: "no", data, hint: "Begin again." });
+}

@@ -27,6 +27,8 @@ export interface ConnectionSettings {
   /** True if the server has asked so: then exclusive requests take turns. */
   asksUntold?: (() => boolean) | undefined;
   onConnected?: (() => void) | undefined;
+  /** A number that no session of these servers had before. */
+  nextSession(): number;
   /** What the server said by itself may not have arrived: everything that it tells of counts as changed. */
   onMissed?: (() => void) | undefined;
   /** What the newest session shows the server. */

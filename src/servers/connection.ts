@@ -6,7 +6,15 @@ import { PendingWork } from "../lib/pending-work.ts";
 import { decide, defaultBackoff, nextAttempt } from "./backoff.ts";
 import type { Use } from "./connection-key.ts";
 import type { BackoffSettings } from "./backoff.ts";
-import { asPlugboardError, gone, notYet, summarise, unusable, wasNotExecuted } from "./connection-errors.ts";
+import {
+  asPlugboardError,
+  gone,
+  leadsElsewhere,
+  notYet,
+  summarise,
+  unusable,
+  wasNotExecuted,
+} from "./connection-errors.ts";
 import type { ConnectionSettings, KeptLogin, SessionHooks } from "./connection-settings.ts";
 import { SessionDoubts } from "./session-doubts.ts";
 import { refusalIn } from "./http-evidence.ts";
@@ -19,6 +27,7 @@ import { toEvent } from "./notification-events.ts";
 import type { Session, SessionCheck, SessionRequest } from "./session.ts";
 import { describeState, failuresOf, isUp, transition } from "./state.ts";
 import type { ConnectionState, Signal, Verdict } from "./state.ts";
+import type { TargetIdentity } from "./target-identity.ts";
 import { Turns } from "./turns.ts";
 
 /** A wait this short for the next attempt is made; a longer one is an error that says when. */
@@ -44,6 +53,7 @@ export class Connection {
   readonly #backoff: BackoffSettings;
   #state: ConnectionState;
   #session: Session | undefined;
+  #number = 0;
   #opening: { promise: Promise<Session>; abort: AbortController } | undefined;
   #retry: NodeJS.Timeout | undefined;
   #listening: AbortController | undefined;
@@ -79,9 +89,9 @@ export class Connection {
     return this.#session;
   }
 
-  /** Every session has exactly one start, so the number of starts identifies it. */
+  /** Identifies the session, also among those of other connections of this name. */
   get sessionNumber(): number | undefined {
-    return this.#session && this.counts.starts;
+    return this.#session && this.#number;
   }
 
   /** True while somebody waits for it, or is subscribed to something. */
@@ -223,23 +233,26 @@ export class Connection {
 
   /** Waits for a session that the request may be sent over; whoever gives the request up ends the waiting, too. */
   async #readyFor(options: SessionRequest): Promise<Session> {
-    const { trace, check } = options;
+    const { trace, check, onlyAt } = options;
     if (trace?.cancelled) throw trace.cancelled;
     if (!options.isUpkeep) this.usedAt = this.#settings.now();
     const signal = untilGivenUp(options);
     for (;;) {
       const session = await this.ready(signal);
-      if (!check || check.session === this.sessionNumber) return session;
-      await check.again();
+      if (onlyAt && !session.identity.equals(onlyAt)) throw leadsElsewhere(this.name);
+      if (!check || (check.session === this.sessionNumber && leadsTo(session, check.target))) return session;
+      await check.again(session.identity);
       const checked = this.#checked(options);
       if (checked) return checked;
     }
   }
 
   /** The session that is there already: most requests need not wait even for a promise. */
-  #checked({ signal, check }: SessionRequest): Session | undefined {
-    if (!isUp(this.#state) || signal?.aborted) return undefined;
-    return check && check.session !== this.sessionNumber ? undefined : this.#session;
+  #checked({ signal, check, onlyAt }: SessionRequest): Session | undefined {
+    const session = this.#session;
+    if (!session || !isUp(this.#state) || signal?.aborted || !leadsTo(session, onlyAt)) return undefined;
+    if (!check) return session;
+    return check.session === this.sessionNumber && leadsTo(session, check.target) ? session : undefined;
   }
 
   /** Ends the session, if any, and goes back to `ready`. */
@@ -312,6 +325,7 @@ export class Connection {
         }
         this.#opening = undefined;
         this.#session = opened;
+        this.#number = this.#settings.nextSession();
         this.startMs = now() - startedAt;
         this.usedAt = now();
         this.#signal({ type: "connected", at: now() });
@@ -490,6 +504,10 @@ export class Connection {
       at: now(),
     });
   }
+}
+
+function leadsTo({ identity }: Session, target: TargetIdentity | undefined): boolean {
+  return target === undefined || identity.equals(target);
 }
 
 /** Aborted when a request is given up by its signal or from outside; for the time until it is sent. */

@@ -19,6 +19,7 @@ import type { RunningProgram } from "./process/running-program.ts";
 import type { Redaction } from "./redaction.ts";
 import { Session } from "./session.ts";
 import { TracedConnection } from "./traced-connection.ts";
+import type { TargetIdentity } from "./target-identity.ts";
 import type { ServerAuth, Target } from "./target.ts";
 import { withTrace } from "./trace.ts";
 import type { OnTrace } from "./trace.ts";
@@ -27,6 +28,8 @@ import type { Transport } from "./transports/transport.ts";
 export interface OpenOptions {
   server: string;
   target: Target;
+  /** What it is used as now: headers that are read again after a 401 can make it another one. */
+  used: { identity: TargetIdentity };
   protocol: "auto" | Era | undefined;
   memory: EraMemory | undefined;
   capabilities: Capabilities;

@@ -29,6 +29,8 @@ import { entryFingerprint, introductionOf, serverFingerprint } from "./server-me
 import type { Remembered, ServerMemory } from "./server-memory.ts";
 import type { Session } from "./session.ts";
 import type { StartGate } from "./start-gate.ts";
+import { targetIdentity } from "./target-identity.ts";
+import type { TargetIdentity } from "./target-identity.ts";
 import { toTarget } from "./target.ts";
 import type { HttpTarget, ServerAuth, Target } from "./target.ts";
 import type { OnTrace } from "./trace.ts";
@@ -79,17 +81,19 @@ export function createOpener(
 ): (hooks: SessionHooks) => Promise<Session> {
   const sent = new Set<string>();
   return async (hooks) => {
-    const { target, sensitive, assertTrusted, warm } = await resolveInTime(entry, context, hooks.signal);
+    const resolved = await resolveInTime(entry, context, hooks.signal);
+    const { target, sensitive, assertTrusted, warm } = resolved;
+    const used = { identity: resolved.identity };
     const authProvider =
       "credentials" in target
-        ? withoutSecrets(entry, () => credentialsFor(entry, target, context))
+        ? withoutSecrets(entry, () => credentialsFor(entry, target, context, used))
         : undefined;
     const redaction = new Redaction(sensitive, () => authProvider?.secrets?.() ?? [], sent);
     const credentials = { authProvider, redaction };
     return context.gate.run(async () => {
       // A script may have changed while we waited.
       await assertTrusted();
-      return openWithDeadline(entry, target, { ...credentials, warm }, context, hooks);
+      return openWithDeadline(entry, target, { ...credentials, warm, used }, context, hooks);
     }, hooks.signal);
   };
 }
@@ -111,11 +115,14 @@ function credentialsFor(
   entry: ServerEntry,
   target: HttpTarget,
   context: OpenerContext,
+  used: OpenOptions["used"],
 ): ServerAuth | undefined {
   if (target.credentials.kind !== "none" || !canChange(entry.config ?? {}))
     return context.authProvider?.(entry.name, target);
   const read = async () => {
-    const again = (await resolveInTime(entry, context)).target;
+    const { target: again, identity } = await resolveInTime(entry, context);
+    // What is sent from now on may be somebody else's.
+    used.identity = identity;
     return "headers" in again ? again.headers : {};
   };
   return new ConfiguredHeaders(target.headers, read, Date.now);
@@ -129,6 +136,7 @@ type Values = Pick<
 
 interface Resolved {
   target: Target;
+  identity: TargetIdentity;
   sensitive: readonly string[];
   /** Fails if the entry, or a script that it runs, is no longer trusted. */
   assertTrusted(): Promise<void>;
@@ -162,8 +170,11 @@ async function resolveTarget(
   const policies = () => [context.policy(), ...(onDisk ? [onDisk] : [])];
   // What is forbidden as it is written fails before any command runs to produce a value.
   for (const policy of policies()) assertAllowed(policy, { entry, env, isInProcess: server !== undefined });
-  if (server)
-    return { target: { kind: "memory", name, server }, sensitive: [], assertTrusted: async () => undefined };
+  if (server) {
+    const target: Target = { kind: "memory", name, server };
+    const identity = targetIdentity(target, env, []);
+    return { target, identity, sensitive: [], assertTrusted: async () => undefined };
+  }
   const known = project === undefined ? entry : withProject(entry, project);
   const folder = project ?? workingFolder(entry);
   const judge = (expanded: ServerConfig) => {
@@ -186,9 +197,11 @@ async function resolveTarget(
   const assertTrusted = () => assertStillTrusted({ ...known, config }, context);
   if ("credentials" in target && target.credentials.kind === "helper")
     target.credentials.assertTrusted = assertTrusted;
+  const secret = [...sensitive, ...credentialsIn(target, env), ...unshownValues(config)];
   return {
     target,
-    sensitive: [...sensitive, ...credentialsIn(target, env), ...unshownValues(config)],
+    identity: targetIdentity(target, env, secret),
+    sensitive: secret,
     assertTrusted,
     warm: warmStart({ ...known, config }, context),
   };
@@ -218,7 +231,7 @@ function withProject(entry: ServerEntry, project: string): ServerEntry {
 async function openWithDeadline(
   entry: ServerEntry,
   target: Target,
-  { authProvider, redaction, warm }: Pick<OpenOptions, "authProvider" | "redaction" | "warm">,
+  { authProvider, redaction, warm, used }: Pick<OpenOptions, "authProvider" | "redaction" | "warm" | "used">,
   context: OpenerContext,
   hooks: SessionHooks,
 ): Promise<Session> {
@@ -235,6 +248,7 @@ async function openWithDeadline(
     const session = await openSession({
       server: name,
       target,
+      used,
       protocol: config?.protocol,
       memory: known.era,
       capabilities: context.capabilities(),

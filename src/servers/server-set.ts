@@ -3,7 +3,7 @@ import { PlugboardError } from "../errors.ts";
 import type { PlugboardEvent } from "../events.ts";
 import { canonicalJson } from "../lib/canonical.ts";
 import { diffConfig } from "../config/diff.ts";
-import { hasReferences, identityOf } from "../config/expand.ts";
+import { hasReferences, identityOf, referenceKinds } from "../config/expand.ts";
 import type { ConfigDiff } from "../config/diff.ts";
 import type { LoadedConfig, ServerEntry } from "../config/model.ts";
 import { isRecord } from "../lib/record.ts";
@@ -20,7 +20,7 @@ import type { OpenerContext } from "./opener.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 import type { Otherwise } from "./rpc/inbound.ts";
 import type { JsonRpcAnswer, RawAnswer } from "./rpc/messages.ts";
-import type { SessionRequest } from "./session.ts";
+import type { SessionCheck, SessionRequest } from "./session.ts";
 import { entryFingerprint, serverFingerprint } from "./server-memory.ts";
 import type { Introduction } from "./server-memory.ts";
 import { reportServer } from "./server-report.ts";
@@ -28,6 +28,7 @@ import type { ServerReport } from "./server-report.ts";
 import type { ConnectionState } from "./state.ts";
 import { takesSandboxState } from "./sandbox-state.ts";
 import { Switches } from "./switches.ts";
+import type { TargetIdentity } from "./target-identity.ts";
 import type { HttpTarget, ServerAuth, Target } from "./target.ts";
 
 export interface ServerSetSettings extends Omit<
@@ -89,6 +90,7 @@ export class ServerSet {
   /** What was loaded, with the servers that were switched off since. */
   #config: LoadedConfig;
   #isClosed = false;
+  #sessions = 0;
 
   constructor(config: LoadedConfig, settings: ServerSetSettings) {
     this.#loaded = config;
@@ -177,9 +179,11 @@ export class ServerSet {
   ): Promise<JsonRpcAnswer | RawAnswer> {
     if (this.#member(key.server).entry.config?.isolation !== "call")
       return this.connections.get(key, use).request(method, params, options);
-    // What a call was checked by was read over the connection of the key, not over the call's own.
-    const own = { ...options, check: undefined };
-    return this.connections.once(key, use, (connection) => connection.request(method, params, own));
+    const { check } = options;
+    return this.connections.once(key, use, (connection) => {
+      const own = { ...options, check: check && onlyTarget(check, connection) };
+      return connection.request(method, params, own);
+    });
   }
 
   /** Sends a notification over the connection of a key. Where every call has one of its own, nobody would hear it. */
@@ -208,6 +212,17 @@ export class ServerSet {
   /** Where a server is, with every value filled in; what is switched off or not allowed has no such place. */
   async target(key: ConnectionKey, signal?: AbortSignal): Promise<Target> {
     return (await this.#resolve(key, signal)).target;
+  }
+
+  /** What runs or is contacted over the connection of a key: now, or when it connects. */
+  async identify(key: ConnectionKey, signal?: AbortSignal): Promise<TargetIdentity> {
+    const { config = {} } = this.#member(key.server).entry;
+    const { session } = this.connections.peek(key) ?? {};
+    if (session) return session.identity;
+    // A command may print something else each time, so what it printed for the connection counts.
+    if (config.isolation !== "call" && referenceKinds(config).has("cmd"))
+      return (await this.connections.get(key).ready(signal)).identity;
+    return (await this.#resolve(key, signal)).identity;
   }
 
   /** Runs `work` with that place. Its errors do not repeat what is secret about the server. */
@@ -469,6 +484,7 @@ export class ServerSet {
         this.announcements.connected(connection);
         onConnected(key);
       },
+      nextSession: () => ++this.#sessions,
       onMissed: () => onMissed(key),
       open: createOpener(entry, {
         ...this.#openerContext(key, use),
@@ -483,4 +499,18 @@ export class ServerSet {
     });
     return connection;
   }
+}
+
+/** What a call was checked by was read over the connection of the key, not over the call's own; where it leads counts. */
+function onlyTarget(check: SessionCheck, connection: Connection): SessionCheck {
+  return {
+    get session() {
+      return connection.sessionNumber;
+    },
+    get target() {
+      return check.target;
+    },
+    again: (target) => check.again(target),
+    reread: () => check.reread(),
+  };
 }

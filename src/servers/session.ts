@@ -11,6 +11,7 @@ import type { JsonRpcAnswer, RawAnswer } from "./rpc/messages.ts";
 import type { RequestOptions } from "./rpc/requests.ts";
 import type { Rpc } from "./rpc/rpc.ts";
 import { takesSandboxMeta, withoutSandboxMeta } from "./sandbox-state.ts";
+import type { TargetIdentity } from "./target-identity.ts";
 import type { Transport, TransportFacts, TransportKind } from "./transports/transport.ts";
 
 /** What is known about a connection that is open. */
@@ -25,6 +26,7 @@ export interface SessionOptions {
   greeting: Greeting;
   capabilities: Capabilities;
   redaction: Redaction;
+  used: { readonly identity: TargetIdentity };
   onLost(error: PlugboardError): void;
 }
 
@@ -36,6 +38,8 @@ export type SessionRequest = RequestOptions & {
   /** Does not count as a use that keeps the server from being stopped. */
   isUpkeep?: boolean | undefined;
   check?: SessionCheck | undefined;
+  /** Fails if it would go to anything else than this. */
+  onlyAt?: TargetIdentity | undefined;
   /**
    * A modern server may answer with a task. With `required` a legacy one is asked for a task, if it has any: its tool
    * cannot be called otherwise.
@@ -47,8 +51,10 @@ export type SessionRequest = RequestOptions & {
 export interface SessionCheck {
   /** The number of the session that the request was checked for. */
   readonly session: number | undefined;
-  /** Throws if the request must not be sent over the session that is current now. */
-  again(): Promise<void>;
+  /** What the request was checked for; undefined if that does not matter. */
+  readonly target: TargetIdentity | undefined;
+  /** Throws if the request must not be sent over the session that is current now, which leads to `target`. */
+  again(target: TargetIdentity): Promise<void>;
   /** Reads anew what the request depends on, then does the same. */
   reread(): Promise<void>;
 }
@@ -74,6 +80,7 @@ export class Session {
   readonly #takesSandboxMeta: boolean;
   readonly #redaction: Redaction;
   readonly #onLost: (error: PlugboardError) => void;
+  readonly #used: SessionOptions["used"];
   #closing: Promise<void> | undefined;
   #envelope:
     | { capabilities: Capabilities; task: SessionRequest["task"]; envelope: Record<string, unknown> }
@@ -85,6 +92,7 @@ export class Session {
     this.capabilities = options.capabilities;
     this.#redaction = options.redaction;
     this.#onLost = options.onLost;
+    this.#used = options.used;
     this.greeting = options.greeting;
     this.#takesSandboxMeta = takesSandboxMeta(options.greeting.capabilities);
     this.rpc = options.rpc;
@@ -106,7 +114,10 @@ export class Session {
     const { logLevel } = options;
     const known = this.greeting.era === "modern" ? this.#envelopeFor(options) : undefined;
     const envelope = known && logLevel ? { ...known, [logLevelKey]: logLevel } : known;
-    if (options.trace) options.trace.isModern = envelope !== undefined;
+    if (options.trace) {
+      options.trace.isModern = envelope !== undefined;
+      options.trace.target = this.#used.identity;
+    }
     const asTask = options.task === "required" && !envelope && hasLegacyTasks(this.greeting);
     const meant = this.#takesSandboxMeta ? params : withoutSandboxMeta(params);
     const sent = asTask ? { ...meant, task: { ttl: taskMs } } : meant;
@@ -129,6 +140,11 @@ export class Session {
       this.#envelope = { capabilities, task, envelope: modernEnvelope(declared) };
     }
     return this.#envelope.envelope;
+  }
+
+  /** What runs or is contacted. */
+  get identity(): TargetIdentity {
+    return this.#used.identity;
   }
 
   /** A text without this server's secrets. */

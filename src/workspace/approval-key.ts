@@ -36,6 +36,13 @@ export async function approvalKey({ env, file, lock, token }: ApprovalKeyOptions
   return { ...made, file };
 }
 
+/** The key of the hashes in remembered answers. It is not in the state file, so nothing can be tried out on that. */
+export async function answerKey({ file, lock }: Pick<ApprovalKeyOptions, "file" | "lock">): Promise<Buffer> {
+  const corruptHint = `Delete ${file}: a new one is made, and remembered answers are asked for again.`;
+  const { key } = await keptKey({ file, lock, what: "The key of answers", prefix: "pbr", corruptHint });
+  return Buffer.from(key.slice("pbr_".length), "base64url");
+}
+
 /** The key of what clients carry for us, as bytes. With the same one, that is still good after a restart. */
 export async function sealKey({ file, lock }: Pick<ApprovalKeyOptions, "file" | "lock">): Promise<Buffer> {
   const corruptHint = `Delete ${file}: a new one is made by \`plugboard serve\`.`;

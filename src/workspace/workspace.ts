@@ -35,7 +35,7 @@ import type { Environment, Folders } from "../lib/folders.ts";
 import type { Held } from "../lib/held.ts";
 import { platformFolders } from "../lib/folders.ts";
 import type { Store } from "../store/store.ts";
-import { approvalKey, sealKey } from "./approval-key.ts";
+import { answerKey, approvalKey, sealKey } from "./approval-key.ts";
 import type { ApprovalKey } from "./approval-key.ts";
 import { gatewayToken } from "./gateway-token.ts";
 import type { GatewayToken, GatewayTokenOptions } from "./gateway-token.ts";
@@ -352,6 +352,7 @@ export class Workspace {
         | "credentials"
         | "store"
         | "approvals"
+        | "approvalsKey"
         | "stateFolder"
         | "chain"
         | "folders"
@@ -366,7 +367,9 @@ export class Workspace {
     // Like trust: a project that names a store must not bring answers of its own.
     const approvals = () => this.#state.durable();
     const stateFolder = folders.state;
-    return { env, secrets, trust, credentials, stateFolder, store, approvals, chain, folders };
+    const approvalsKey = () => answerKey(this.#gatewayFile("answer-key"));
+    const places = { stateFolder, store, approvals, approvalsKey };
+    return { env, secrets, trust, credentials, ...places, chain, folders };
   }
 
   /** Closes what was opened of the state on disk. */

@@ -31,7 +31,8 @@ async function open(
   of?: { server: Awaited<ReturnType<typeof openLogged>> },
 ) {
   const server = of?.server ?? (await openLogged());
-  const hub = await openHub({ it: server.entry }, options, { ...settings, ...own });
+  const approvalsKey = async () => Buffer.alloc(32, 9);
+  const hub = await openHub({ it: server.entry }, { approvalsKey, ...options }, { ...settings, ...own });
   const sent = () => server.heard().filter(({ method }) => method === "tools/call");
   return {
     hub,

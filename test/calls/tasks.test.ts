@@ -422,7 +422,14 @@ describe("M55 plugboard call", () => {
 
 describe("M55 tasks that are kept", () => {
   const state = (taskId: string) => ({ taskId, status: "working" as const, ttlMs: null });
-  const about = { server: "it", tool: "mcp__it__t", name: "t", protocol: "extension" as const, shared: true };
+  const about = {
+    server: "it",
+    tool: "mcp__it__t",
+    name: "t",
+    protocol: "extension" as const,
+    shared: true,
+    from: "",
+  };
 
   it("expire with their server's promise, and after a week at the latest", async () => {
     let now = 1_000_000;

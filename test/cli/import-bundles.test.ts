@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { Workspace } from "../../src/index.ts";
+import type { ServerEntry } from "../../src/index.ts";
 import { createSandbox } from "../sandbox.ts";
 
 const file = {
@@ -40,10 +42,48 @@ describe("M10 importing a file with servers and bundles", () => {
     const dry = await box.cli(["import", "--dry-run"]);
     expect(dry.out).toContain("Would add 2 servers and 2 bundles.");
     await box.cli(["import", "--yes"]);
-    expect((await box.cli(["list"])).out).not.toMatch(/web +ready/);
-    expect((await box.cli(["trust", "--yes"])).code).toBe(0);
+    expect((await box.cli(["list"])).out).toMatch(/web +untrusted/);
+    const waiting = await box.cli(["trust", "--list", "--json"]);
+    expect(waiting.json).toMatchObject({ servers: [{ name: "web" }, { name: "my-repo" }], settings: [{}] });
     expect((await box.cli(["trust", "--yes"])).code).toBe(0);
     expect((await box.cli(["list"])).out).toMatch(/web +ready/);
+    expect((await box.cli(["trust", "--list"])).out).toMatch(/^Nothing here needs your trust\./);
+  });
+
+  it("asks for a server and the bundle with its allow list when only the server is named", async () => {
+    const box = createSandbox({ "home/project/codex-toolloop.mcp.json": file });
+    await box.cli(["import", "--yes"]);
+    const run = await box.cli(["trust", "web", "--yes"]);
+    expect(run).toMatchObject({ code: 0 });
+    expect(run.out).toMatch(/Trusted web, the settings of /);
+    expect((await box.cli(["list"])).out).toMatch(/web +ready/);
+  });
+
+  it("keeps a trusted server disabled while the bundle with its allow list is not trusted", async () => {
+    const box = createSandbox({ "home/project/codex-toolloop.mcp.json": file });
+    await box.cli(["import", "--yes"]);
+    const workspace = await Workspace.open(box.options);
+    const entry = async () => (await workspace.load()).servers.get("web");
+    await workspace.trust((await entry()) as ServerEntry);
+    expect((await entry())?.status).toMatchObject({
+      kind: "disabled",
+      reason: "untrusted",
+      message: "its allow list is in a bundle of this project that is not trusted yet",
+    });
+    await workspace.close();
+  });
+
+  it("refuses an untrusted server whose only allow list is in a bundle that another one replaces", async () => {
+    const box = createSandbox({
+      "home/.config/plugboard/config.json": {
+        mcpServers: { web: { command: "web-mcp", untrusted: true } },
+        bundles: { reading: { servers: ["web"], tools: { allow: ["fetch"] } } },
+      },
+      "home/project/plugboard.json": { bundles: { reading: { servers: ["web"] } } },
+    });
+    expect((await box.cli(["list"])).out).toMatch(/web +ready/);
+    await box.cli(["trust", "--yes"]);
+    expect((await box.cli(["list"])).out).not.toMatch(/web +ready/);
   });
 
   it("never replaces a bundle of yours", async () => {

@@ -13,6 +13,7 @@ import { openClient } from "./clients/open-client.ts";
 export const token = "a-token-for-clients-only";
 export const approvalKey = "a-key-for-people-only";
 const sealKey = Buffer.alloc(32, 7);
+const approvalsKey = async () => Buffer.alloc(32, 9);
 export const tasks = { extensions: { "io.modelcontextprotocol/tasks": {} } };
 export const forms = { elicitation: {} };
 export const call = { name: "it__add", arguments: { a: 1, b: 2 } };
@@ -43,7 +44,11 @@ export async function openWaiting({
   /** `changes` are to the server's entry. */
   const start = async (changes: object = {}) => {
     const store = await openSqliteStore({ path }, () => {});
-    const hub = await openHub({ it: { ...server.entry, ...changes } }, { store, ...hubOptions }, settings);
+    const hub = await openHub(
+      { it: { ...server.entry, ...changes } },
+      { store, approvalsKey, ...hubOptions },
+      settings,
+    );
     await hub.tools();
     const gateway = createGateway(hub, { token, approvalKey, sealKey, ...own });
     const { url, port } = await gateway.listen();

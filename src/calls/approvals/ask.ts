@@ -5,6 +5,7 @@ import type { Outcome } from "../../interact/questions.ts";
 import type { ToolEntry } from "../../catalog/tool-entry.ts";
 import type { ApprovalQueue } from "../queue/queue.ts";
 import { asSent } from "../serializable.ts";
+import { identified } from "../approve.ts";
 import type { Approvable, ApproveContext, Verdict } from "../approve.ts";
 import type { Need } from "./need.ts";
 import { subjectOf } from "./record.ts";
@@ -12,19 +13,21 @@ import type { ApprovalSubject } from "./record.ts";
 import { forgottenWords, subjectCovers } from "./words.ts";
 
 /** Asks whether a call may be made, and remembers the answer for as long as it says. */
-export async function ask(asked: Approvable, need: Need, context: ApproveContext): Promise<Verdict> {
+export async function ask(given: Approvable, need: Need, context: ApproveContext): Promise<Verdict> {
+  const asked = await identified(given, context);
   const { tool, call } = asked;
   const { questions, queue, scope, approvals } = context.context;
   const { interact, caller } = scope.use;
   const { account } = call.key;
   const { exact, parking, onProgress, approve } = context.waiting;
   const present = approve ?? interact?.approve?.bind(interact);
+  const subject = subjectOf(asked, need.when, context.context);
   const later = present
     ? undefined
     : queue.later({
         tool,
         args: asked.args,
-        entry: approvals.printOf(context.context.entryOf(tool.server)),
+        entry: await approvals.printOf(subject),
         exact,
         parking,
         onProgress,
@@ -34,7 +37,6 @@ export async function ask(asked: Approvable, need: Need, context: ApproveContext
       });
   const answering = present ?? later?.ask;
   if (!answering) throw refused(tool, `${need.because}, and nobody is there to ask`);
-  const subject = subjectOf(asked, need.when, context.context);
   const question = questionOf(asked, need, subject, context, later?.id);
   if (later) await later.park(question);
   const answer = await questions
@@ -58,7 +60,7 @@ export async function ask(asked: Approvable, need: Need, context: ApproveContext
       throw error;
     });
   assertAllowed(tool, answer);
-  return { tool, by: "answer", isExact: later !== undefined };
+  return { tool, by: "answer", target: asked.target, isExact: later !== undefined };
 }
 
 /**
@@ -103,7 +105,7 @@ function questionOf(
     remember: {
       ...(upTo !== "never" && { session: `${covers}, until this program ends` }),
       ...(upTo === "always" &&
-        approvals.isLasting && {
+        approvals.isLasting(subject) && {
           always: `${covers}, until you revoke it or the server or the tool changes`,
         }),
     },

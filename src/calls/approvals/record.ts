@@ -1,9 +1,11 @@
 import type { Conditions } from "../../config/approval/schema.ts";
 import type { ServerEntry } from "../../config/model.ts";
 import type { ToolEntry } from "../../catalog/tool-entry.ts";
-import { canonicalJson, sha256 } from "../../lib/canonical.ts";
+import { unshownValues } from "../../config/show/unshown.ts";
+import { canonicalJson, hmac, sha256 } from "../../lib/canonical.ts";
 import { isRecord } from "../../lib/record.ts";
 import type { ConnectionKey } from "../../servers/connection-key.ts";
+import type { TargetIdentity } from "../../servers/target-identity.ts";
 import type { Approvable } from "../approve.ts";
 import type { CallContext } from "../send.ts";
 
@@ -23,8 +25,9 @@ export interface ApprovalRecord {
   project?: string;
   /** The conditions of the rules that asked. It covers arguments that meet them; without any, all arguments. */
   when?: Conditions[];
-  /** What the server's entry and the tool's definition were. Others are asked about again. */
+  /** What the server's entry, what runs or is contacted, and the tool's definition were. Others are asked about again. */
   entry: string;
+  target: string;
   definition: string;
   /** Milliseconds since the epoch. */
   at: number;
@@ -33,18 +36,23 @@ export interface ApprovalRecord {
 /** What an approval is about. */
 export interface ApprovalSubject {
   tool: ToolEntry;
-  entry: Pick<ServerEntry, "written" | "baseDir" | "name">;
+  entry: Pick<ServerEntry, "written" | "baseDir" | "name" | "config">;
   key: ConnectionKey;
   caller: string | undefined;
   when: readonly Conditions[];
+  /** What runs or is contacted; undefined if that is not known yet. */
+  target: TargetIdentity | undefined;
+  /** Headers of this call only. */
+  headers: Readonly<Record<string, string>> | undefined;
 }
 
 export function subjectOf(
-  { tool, call }: Pick<Approvable, "tool" | "call">,
+  { tool, call, target, headers }: Pick<Approvable, "tool" | "call" | "target" | "headers">,
   when: readonly Conditions[],
   { entryOf, scope }: Pick<CallContext, "entryOf" | "scope">,
 ): ApprovalSubject {
-  return { tool, entry: entryOf(tool.server), key: call.key, caller: scope.use.caller, when };
+  const { caller } = scope.use;
+  return { tool, entry: entryOf(tool.server), key: call.key, caller, when, target, headers };
 }
 
 /**
@@ -57,10 +65,28 @@ export function placeOf({ tool, entry, key, caller, when }: ApprovalSubject): st
   return when.length === 0 ? place : `${place}\n${canonicalJson(when)}`;
 }
 
-/** What a server's entry and a tool's definition are, as short texts. Each is worked out once. */
+/**
+ * What a server's entry, what runs or is contacted, and a tool's definition are, as short texts. Each is worked out once.
+ * The key keeps those who read the texts from trying out secrets: without one, only what has no secrets is the same in
+ * another process.
+ */
 export class Prints {
+  readonly #key: Uint8Array | undefined;
+  readonly #ownKey: Uint8Array;
   readonly #entries = new WeakMap<object, string>();
+  readonly #targets = new WeakMap<TargetIdentity, string>();
   readonly #tools = new WeakMap<object, string>();
+
+  constructor(key: Uint8Array | undefined) {
+    this.#key = key;
+    this.#ownKey = key ?? process.getBuiltinModule("node:crypto").randomBytes(32);
+  }
+
+  /** True if the texts about a server are the same in another process. */
+  isLasting({ entry, target, headers }: Pick<ApprovalSubject, "entry" | "target" | "headers">): boolean {
+    if (this.#key) return true;
+    return !target?.hasSecrets && !hasSecrets(entry) && decisiveHeaders(headers) === undefined;
+  }
 
   entry(entry: ApprovalSubject["entry"]): string {
     const known = this.#entries.get(entry);
@@ -69,9 +95,24 @@ export class Prints {
     const decisive = isRecord(written)
       ? Object.fromEntries(Object.entries(written).filter(([field]) => !harmless.has(field)))
       : written;
-    const print = sha256(canonicalJson({ written: decisive, baseDir, name }));
+    const print = hmac(this.#keyFor(hasSecrets(entry)), canonicalJson({ written: decisive, baseDir, name }));
     this.#entries.set(entry, print);
     return print;
+  }
+
+  target({ target, headers }: Pick<ApprovalSubject, "target" | "headers">): string | undefined {
+    if (!target) return undefined;
+    const own = decisiveHeaders(headers);
+    if (own) return target.hash(this.#ownKey, canonicalJson(own));
+    const known = this.#targets.get(target);
+    if (known !== undefined) return known;
+    const print = target.hash(this.#keyFor(target.hasSecrets));
+    this.#targets.set(target, print);
+    return print;
+  }
+
+  #keyFor(isSecret: boolean): Uint8Array {
+    return this.#key ?? (isSecret ? this.#ownKey : noKey);
   }
 
   /** As the server sent it, and what the configuration says about its effects. */
@@ -82,6 +123,21 @@ export class Prints {
     this.#tools.set(tool, print);
     return print;
   }
+}
+
+const noKey = new Uint8Array();
+
+function hasSecrets({ config, written }: ApprovalSubject["entry"]): boolean {
+  // What could not be read may be anything.
+  return config ? unshownValues(config).length > 0 : isRecord(written) && Object.keys(written).length > 0;
+}
+
+/** Headers that say as whom a call is made, or where; without those that only say which trace it belongs to. */
+function decisiveHeaders(headers: ApprovalSubject["headers"]): Record<string, string> | undefined {
+  if (!headers) return undefined;
+  const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const own = named.filter(([name]) => !["traceparent", "tracestate", "baggage"].includes(name));
+  return own.length === 0 ? undefined : Object.fromEntries(own);
 }
 
 /** Fields that do not change what runs, as whom, or where it leads. */
@@ -105,7 +161,10 @@ const harmless: ReadonlySet<string> = new Set([
   "description",
 ]);
 
-export function newRecord(subject: ApprovalSubject, prints: Prints, at: number): ApprovalRecord {
+/** Undefined if it is not known what runs or is contacted. */
+export function newRecord(subject: ApprovalSubject, prints: Prints, at: number): ApprovalRecord | undefined {
+  const target = prints.target(subject);
+  if (target === undefined) return undefined;
   const { tool, key, caller, when } = subject;
   const { account, project } = key;
   const place = placeOf(subject);
@@ -122,6 +181,7 @@ export function newRecord(subject: ApprovalSubject, prints: Prints, at: number):
     ...(project !== undefined && { project }),
     ...(when.length > 0 && { when: [...when] }),
     entry: prints.entry(subject.entry),
+    target,
     definition: prints.definition(tool),
     at,
   };
@@ -130,7 +190,7 @@ export function newRecord(subject: ApprovalSubject, prints: Prints, at: number):
 /** Undefined for an invalid record, for instance from another version of the program. */
 export function parseRecord(value: unknown): ApprovalRecord | undefined {
   if (!isRecord(value)) return undefined;
-  const texts = ["id", "place", "server", "folder", "tool", "toolId", "entry", "definition"];
+  const texts = ["id", "place", "server", "folder", "tool", "toolId", "entry", "target", "definition"];
   const optional = ["caller", "account", "project"];
   const { when } = value;
   const isSound =

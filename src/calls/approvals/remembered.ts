@@ -1,7 +1,7 @@
 import type { MostRemembered } from "../../config/approval/schema.ts";
 import type { ApprovalRemembered, Emit } from "../../events.ts";
-import type { ToolEntry } from "../../catalog/tool-entry.ts";
 import type { Approval, Remembering } from "../../interact/interact.ts";
+import type { TargetIdentity } from "../../servers/target-identity.ts";
 import type { Store } from "../../store/store.ts";
 import { Prints, newRecord, parseRecord, placeOf } from "./record.ts";
 import type { ApprovalRecord, ApprovalSubject } from "./record.ts";
@@ -9,6 +9,8 @@ import type { ApprovalRecord, ApprovalSubject } from "./record.ts";
 export interface RememberedSettings {
   /** Where lasting answers are kept. */
   store(): Promise<Store>;
+  /** The key of the hashes in them; absent if none is kept beyond this process. */
+  key?: (() => Promise<Uint8Array>) | undefined;
   now(): number;
   emit: Emit;
 }
@@ -32,17 +34,19 @@ export interface Kept {
 export interface Recalled {
   record: ApprovalRecord;
   remembered: Remembering;
-  changed?: "server" | "tool" | undefined;
+  changed?: "server" | "target" | "tool" | undefined;
 }
 
 /** Answers that allow later calls: for this hub, and lasting ones in the store, which all processes share. */
 export class RememberedApprovals {
   readonly #settings: RememberedSettings;
-  readonly #prints = new Prints();
+  /** Known after `read`. */
+  #prints: Prints | undefined;
   readonly #session = new Map<string, ApprovalRecord>();
   #always = new Map<string, ApprovalRecord>();
   #readAt: number | undefined;
   #reading: Promise<void> | undefined;
+  #loading: Promise<Prints> | undefined;
   /** Counts our own changes, so that none is lost to what was read before it. */
   #changes = 0;
   #isLasting = true;
@@ -56,14 +60,14 @@ export class RememberedApprovals {
 
   /** True if what the store has is known; otherwise wait for `read` first. */
   get isFresh(): boolean {
-    if (this.#readAt === undefined) return false;
+    if (this.#readAt === undefined || !this.#prints) return false;
     const ageMs = this.#settings.now() - this.#readAt;
     return !this.#isLasting || (ageMs >= 0 && ageMs < freshMs);
   }
 
-  /** False if the store loses everything when this process ends. Known after `read`. */
-  get isLasting(): boolean {
-    return this.#isLasting;
+  /** False if an answer to a question holds no longer than this process. Known after `read`. */
+  isLasting(subject: ApprovalSubject): boolean {
+    return this.#isLasting && this.#prints?.isLasting(subject) === true;
   }
 
   /** Why the store could not be read. */
@@ -78,9 +82,14 @@ export class RememberedApprovals {
     await this.#reading;
   }
 
+  /** False if nothing is remembered at all. */
+  get hasAny(): boolean {
+    return this.#session.size > 0 || this.#always.size > 0;
+  }
+
   /** What is remembered about a question, of the kinds that may be used for it. */
   recall(subject: ApprovalSubject, upTo: MostRemembered): Recalled | undefined {
-    if (upTo === "never" || (this.#session.size === 0 && this.#always.size === 0)) return undefined;
+    if (upTo === "never" || !this.hasAny) return undefined;
     const place = placeOf(subject);
     const session = this.#judge(this.#session.get(place), subject, "session");
     if (upTo === "session" || (session && !session.changed)) return session;
@@ -94,8 +103,10 @@ export class RememberedApprovals {
     { upTo, limit = "it may not be remembered" }: { upTo: MostRemembered; limit?: string },
   ): Promise<Kept> {
     if (upTo === "never") return { notKept: limit };
-    const record = newRecord(subject, this.#prints, this.#settings.now());
-    const notKept = wanted === "session" ? undefined : upTo === "always" ? await this.#store(record) : limit;
+    const record = newRecord(subject, await this.#loaded(), this.#settings.now());
+    if (!record) return { notKept: "it is not known what would run or be contacted" };
+    const notKept =
+      wanted === "session" ? undefined : upTo === "always" ? await this.#store(record, subject) : limit;
     const isStored = wanted === "always" && notKept === undefined;
     const kept: Kept = isStored ? { remembered: "always" } : this.#keepHere(record);
     const { emit, now } = this.#settings;
@@ -126,6 +137,7 @@ export class RememberedApprovals {
   /** All that is remembered, the oldest first. Fails if the store cannot be read. */
   async list(): Promise<Omit<Recalled, "changed">[]> {
     const always = await readAll(await this.#settings.store());
+    await this.#loaded();
     const all = [
       ...always.map((record) => ({ record, remembered: "always" as const })),
       ...[...this.#session.values()].map((record) => ({ record, remembered: "session" as const })),
@@ -153,15 +165,39 @@ export class RememberedApprovals {
   /** What has changed since a record was made, as far as it is known. */
   changed(
     record: ApprovalRecord,
-    { entry, tool }: { entry: ApprovalSubject["entry"]; tool?: ToolEntry | undefined },
+    {
+      entry,
+      tool,
+      target,
+      headers,
+    }: Pick<ApprovalSubject, "entry"> & {
+      [K in "tool" | "target" | "headers"]?: ApprovalSubject[K] | undefined;
+    },
   ): Recalled["changed"] {
-    if (record.entry !== this.#prints.entry(entry)) return "server";
-    return tool && record.definition !== this.#prints.definition(tool) ? "tool" : undefined;
+    const prints = this.#prints;
+    if (!prints || record.entry !== prints.entry(entry)) return "server";
+    if (target && record.target !== prints.target({ target, headers })) return "target";
+    return tool && record.definition !== prints.definition(tool) ? "tool" : undefined;
   }
 
-  /** What a server's entry says about what runs, as whom, and where it leads. */
-  printOf(entry: ApprovalSubject["entry"]): string {
-    return this.#prints.entry(entry);
+  /** What a server's entry says, and what runs or is contacted, as one text. */
+  async printOf(subject: Pick<ApprovalSubject, "entry" | "target" | "headers">): Promise<string> {
+    const prints = await this.#loaded();
+    return `${prints.entry(subject.entry)}/${prints.target(subject) ?? ""}`;
+  }
+
+  /** What runs or is contacted, as a text that says nothing about it. */
+  async markOf(target: TargetIdentity): Promise<string> {
+    return (await this.#loaded()).target({ target, headers: undefined }) ?? "";
+  }
+
+  /** Without its key, no answer with secrets in it counts beyond this process. */
+  async #loaded(): Promise<Prints> {
+    this.#loading ??= (async () => {
+      const { key } = this.#settings;
+      return new Prints(await key?.().catch(() => undefined));
+    })();
+    return (this.#prints = await this.#loading);
   }
 
   #judge(
@@ -170,7 +206,12 @@ export class RememberedApprovals {
     remembered: Remembering,
   ): Recalled | undefined {
     if (!record || record.caller !== subject.caller || record.tool !== subject.tool.name) return undefined;
-    return { record, remembered, changed: this.changed(record, subject) };
+    // An answer that was given for something else than what will run must not count.
+    return {
+      record,
+      remembered,
+      changed: this.changed(record, subject) ?? (subject.target ? undefined : "target"),
+    };
   }
 
   #keepHere(record: ApprovalRecord): Kept {
@@ -183,10 +224,12 @@ export class RememberedApprovals {
   }
 
   /** Returns why it could not be stored. */
-  async #store(record: ApprovalRecord): Promise<string | undefined> {
+  async #store(record: ApprovalRecord, subject: ApprovalSubject): Promise<string | undefined> {
     try {
       const store = await this.#settings.store();
       if (!store.durable) return "nothing can be stored beyond the end of this program";
+      if (!(await this.#loaded()).isLasting(subject))
+        return "there is no key that binds it to its server's secrets";
       this.#changes++;
       await store.set(keyOf(record), record);
       this.#always.set(record.place, record);
@@ -203,6 +246,7 @@ export class RememberedApprovals {
   }
 
   async #read(): Promise<void> {
+    await this.#loaded();
     try {
       const store = await this.#settings.store();
       this.#isLasting = store.durable;

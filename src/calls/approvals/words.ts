@@ -55,6 +55,11 @@ export function forgottenWords(
 }
 
 export function changedWords(changed: NonNullable<Recalled["changed"]>): string {
-  const what = changed === "tool" ? "the definition of the tool" : "the configuration of the server";
-  return `${what} has changed since`;
+  return `${changedThings[changed]} has changed since`;
 }
+
+const changedThings = {
+  server: "the configuration of the server",
+  target: "what the server runs or contacts",
+  tool: "the definition of the tool",
+};

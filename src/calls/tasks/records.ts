@@ -16,6 +16,8 @@ export interface TaskRecord {
   protocol: TaskProtocol;
   /** The server's id of it. */
   taskId: string;
+  /** A mark of what runs or is contacted: another server of this name does not have the task. */
+  from: string;
   /** As which account it was made. */
   account?: string;
   /** Made over a connection that callers share: a program knows only the tasks of its own connection. */
@@ -30,10 +32,17 @@ export interface TaskRecord {
 }
 
 /** A task that a call became. JSON-safe, without arguments and results. */
-export type TaskEntry = Omit<TaskRecord, "answered" | "name" | "taskId" | "shared">;
+export type TaskEntry = Omit<TaskRecord, "answered" | "name" | "taskId" | "shared" | "from">;
 
 export function taskEntry(record: TaskRecord): TaskEntry {
-  const { answered: _answered, name: _name, taskId: _taskId, shared: _shared, ...entry } = record;
+  const {
+    answered: _answered,
+    name: _name,
+    taskId: _taskId,
+    shared: _shared,
+    from: _from,
+    ...entry
+  } = record;
   return entry;
 }
 
@@ -52,7 +61,7 @@ export class TaskRecords {
   async add(
     caller: string | undefined,
     { taskId, status, ttlMs }: TaskState,
-    about: Pick<TaskRecord, "server" | "tool" | "name" | "protocol" | "account" | "shared">,
+    about: Pick<TaskRecord, "server" | "tool" | "name" | "protocol" | "account" | "shared" | "from">,
   ): Promise<TaskRecord> {
     const createdAt = this.#now();
     const keptMs = Math.min(Math.max(ttlMs ?? limits.ttlMs, limits.leastTtlMs), limits.ttlMs);
@@ -99,7 +108,7 @@ export class TaskRecords {
   #parse(value: unknown): TaskRecord | undefined {
     if (!isRecord(value) || !Array.isArray(value["answered"])) return undefined;
     const isSound =
-      ["id", "server", "tool", "name"].every((field) => typeof value[field] === "string") &&
+      ["id", "server", "tool", "name", "from"].every((field) => typeof value[field] === "string") &&
       (value["protocol"] === "extension" || value["protocol"] === "2025-11-25") &&
       readTask(value, "extension") !== undefined &&
       typeof value["shared"] === "boolean" &&

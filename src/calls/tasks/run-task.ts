@@ -4,6 +4,7 @@ import type { ConnectionKey } from "../../servers/connection-key.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../../servers/rpc/messages.ts";
 import type { ToolEntry } from "../../catalog/tool-entry.ts";
 import type { ServerConfig } from "../../config/server-schema.ts";
+import type { TargetIdentity } from "../../servers/target-identity.ts";
 import type { InputContext } from "../call-inputs.ts";
 import type { CallContext, SendOptions, ServerRequestOptions } from "../send.ts";
 import { followTask } from "./follow.ts";
@@ -13,7 +14,10 @@ import { createdTask, isOver } from "./task.ts";
 import type { TaskState, TaskProtocol } from "./task.ts";
 
 /** What following a task needs of a view. */
-export type TaskContext = Pick<CallContext, "scope" | "configOf" | "tasks" | "taskKey" | "ask" | "hold"> &
+export type TaskContext = Pick<
+  CallContext,
+  "scope" | "configOf" | "tasks" | "taskKey" | "ask" | "hold" | "markOf" | "boundTarget"
+> &
   Pick<InputContext, "answer">;
 
 export interface NewTask {
@@ -55,12 +59,23 @@ export async function keepTask(
   { state, protocol }: NewTask,
   { server, id, name }: ToolEntry,
   key: ConnectionKey,
-  { scope, tasks }: TaskContext,
+  target: TargetIdentity | undefined,
+  { scope, tasks, markOf }: TaskContext,
 ): Promise<TaskRecord | undefined> {
   const { account, caller } = key;
   const shared = caller === undefined;
-  const about = { server, tool: id, name, protocol, shared, ...(account !== undefined && { account }) };
+  if (!target) return undefined;
   try {
+    const from = await markOf(target);
+    const about = {
+      server,
+      tool: id,
+      name,
+      protocol,
+      shared,
+      from,
+      ...(account !== undefined && { account }),
+    };
     return await tasks.add(scope.use.caller, state, about);
   } catch (error) {
     if (isPlugboardError(error, "store-unavailable")) return undefined;
@@ -73,12 +88,18 @@ export function newTask(
   { state, protocol }: NewTask,
   { server, name }: ToolEntry,
   key: ConnectionKey,
+  target: TargetIdentity | undefined,
 ): TaskPlace {
-  return { server, name, protocol, taskId: state.taskId, shared: key.caller === undefined };
+  return { server, name, protocol, taskId: state.taskId, shared: key.caller === undefined, onlyAt: target };
 }
 
 /** Where a task is. */
-type TaskPlace = Pick<TaskRecord, "server" | "name" | "protocol" | "taskId" | "shared">;
+type TaskPlace = Pick<TaskRecord, "server" | "name" | "protocol" | "taskId" | "shared"> & TaskOrigin;
+
+/** What has the task: as it is written down, or as it is known. */
+type TaskOrigin =
+  | { from: string; onlyAt?: undefined }
+  | { from?: undefined; onlyAt: TargetIdentity | undefined };
 
 /** What is the same for a task that has just been made and for one of an earlier process. */
 export type RunOptions = Pick<
@@ -140,13 +161,14 @@ export async function runTask(
 
 /** Sends requests about a task over the connection of its view. */
 export function taskRequest(
-  { server, shared }: Pick<TaskRecord, "server" | "shared">,
+  { server, shared, from, onlyAt }: Pick<TaskPlace, "server" | "shared" | "from" | "onlyAt">,
   { onQuestion, capabilities, call }: Pick<RunOptions, "onQuestion" | "capabilities" | "call">,
-  context: Pick<TaskContext, "ask" | "taskKey">,
+  context: Pick<TaskContext, "ask" | "taskKey" | "boundTarget">,
 ): FollowedTask["request"] {
-  return (method, params, options) => {
+  return async (method, params, options) => {
     const key = context.taskKey({ server, shared });
-    const own = { onQuestion, capabilities, call, key, task: "accepted" as const };
+    const target = from === undefined ? onlyAt : await context.boundTarget(from, key, options.signal);
+    const own = { onQuestion, capabilities, call, key, task: "accepted" as const, onlyAt: target };
     return context.ask(server, method, params, { ...own, ...options });
   };
 }

@@ -71,8 +71,9 @@ export function command(terminal: Terminal): Command {
         const isDone = chosen !== undefined && !isEmpty(wanted);
         const failed = isDone
           ? [
-              ...(await addServers(wanted.servers, workspace, terminal)),
+              // Servers may have their allow lists in them.
               ...(await addBundles(wanted.bundles, workspace)),
+              ...(await addServers(wanted.servers, workspace, terminal)),
             ]
           : [];
         if (failed.length > 0 || isUnread(files, clients)) terminal.exitCode = 3;

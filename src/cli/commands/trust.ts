@@ -16,6 +16,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { previewTarget, previewText } from "../views/preview.ts";
 import { againView, settingsPreview, trustedTable, warned } from "../views/trust.ts";
 import { shellWord } from "../../lib/argv.ts";
+import { isRecord } from "../../lib/record.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
 
@@ -51,7 +52,8 @@ export function command(terminal: Terminal): Command {
         const entries = servers.filter(isWaiting);
         const reviews = await workspace.decisions.review(entries);
         const waiting = entries.map((entry, index) => ({ entry, review: reviews[index] ?? { files: [] } }));
-        const settings = names.length > 0 ? [] : await waitingSettings(config, workspace);
+        const all = await waitingSettings(config, workspace);
+        const settings = names.length > 0 ? all.filter((one) => listsTools(one, entries)) : all;
         if (options.list) return list(names, { waiting, settings }, config, workspace, options, terminal);
         if (waiting.length === 0 && settings.length === 0) {
           return terminal.out(
@@ -99,6 +101,19 @@ async function waitingSettings(
   return Promise.all(
     waiting.map(async (one) => ({ ...one, review: await decisions.reviewSettings(one.settings, one.file) })),
   );
+}
+
+/** Whether settings have a bundle with the allow list of one of these servers, which is unusable without it. */
+function listsTools({ settings }: WaitingSettings, entries: readonly ServerEntry[]): boolean {
+  const needing = entries.filter(({ config }) => config?.untrusted && !config.tools?.allow);
+  const { bundles } = settings;
+  return Object.values(isRecord(bundles) ? bundles : {}).some((bundle) => {
+    const { servers, tools } = isRecord(bundle) ? bundle : {};
+    const allow = isRecord(tools) ? tools["allow"] : undefined;
+    return (
+      allow !== undefined && Array.isArray(servers) && needing.some(({ name }) => servers.includes(name))
+    );
+  });
 }
 
 function entryView({ entry, review }: Waiting, terminal: Terminal): string {

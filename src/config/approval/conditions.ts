@@ -1,5 +1,6 @@
 import { matchesAny } from "../../lib/glob.ts";
 import { isRecord } from "../../lib/record.ts";
+import { readableGlobs, readingsOf } from "./readings.ts";
 
 /** Whether conditions hold. `maybe` where a value cannot be compared for certain: then the stricter mode applies. */
 export type Certainty = "yes" | "maybe" | "no";
@@ -24,7 +25,8 @@ export function holds(
 }
 
 /** If only some values of a list match, that is a maybe: a harmless value must not carry another one along. */
-function holdsAt(args: unknown, steps: readonly string[], globs: readonly string[]): Certainty {
+function holdsAt(args: unknown, steps: readonly string[], written: readonly string[]): Certainty {
+  const globs = { written, readable: readableGlobs(written) };
   const found = { yes: 0, maybe: 0, no: 0 };
   let left = mostCompared;
   visitAt(
@@ -76,48 +78,23 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "object" && value !== null ? undefined : JSON.stringify(value);
 }
 
-/** A path with `..` has to match as it is written and as it is meant, or `docs/../../etc` would pass for `docs/*`. */
-function compare(text: string, globs: readonly string[]): Certainty {
-  const isWritten = matchesAny(globs, text);
-  const meant = withoutDots(withoutInvisible(text));
-  const isMeant = meant === text ? isWritten : matchesAny(globs, meant);
-  if (isWritten && isMeant) return "yes";
-  return isWritten || isMeant ? "maybe" : "no";
-}
-
-/** Those who read a URL leave out line breaks and tabs everywhere, and spaces around it: `.\t.` is `..` for them. */
-function withoutInvisible(text: string): string {
-  return (/\p{Cc}/u.test(text) ? text.replaceAll(/\p{Cc}/gu, "") : text).trim();
-}
-
-/** A path or URL without `.` and `..`, also where they are escaped; any other text as it is. */
-function withoutDots(text: string): string {
-  if (!/(?:^|[/\\]|%2f|%5c)(?:\.|%2e)/i.test(text)) return text;
-  const plain = text.replaceAll(/%2e/gi, ".").replaceAll(/%2f|%5c/gi, "/");
-  const steps = plain.split(/[/\\]/).map(dotsIn);
-  if (!steps.some(({ dots }) => dots !== undefined)) return text;
-  const kept: string[] = [];
-  for (const { dots, rest } of steps) {
-    if (dots === "..") goUp(kept);
-    if (dots === undefined || rest !== "") kept.push(rest);
+/** A path or URL has to match in every way in which it can be read, or `docs/../../etc` would pass for `docs/*`. */
+function compare(text: string, { written, readable }: Globs): Certainty {
+  const isWritten = matchesAny(written, text);
+  let matched = isWritten ? 1 : 0;
+  const readings = readingsOf(text);
+  for (const reading of readings) {
+    const isMatch = reading === text ? isWritten : matchesAny(written, reading);
+    if (isMatch || (readable && matchesAny(readable, reading))) matched++;
   }
-  return kept.join("/");
+  if (matched === readings.size + 1) return "yes";
+  return matched > 0 ? "maybe" : "no";
 }
 
-/** Dots mean the same before a query, a fragment or a parameter of a URL. */
-function dotsIn(step: string): { dots?: string; rest: string } {
-  const dots = /^\.{1,2}(?=[?#;]|$)/.exec(step)?.[0];
-  return dots === undefined
-    ? { rest: step }
-    : { dots, rest: step.slice(dots.length).replace(/^;[^?#]*/, "") };
-}
-
-/** Leaves the last folder. `docs//..` leaves `docs`, and nothing is above the root. */
-function goUp(steps: string[]): void {
-  while (steps.length > 1 && steps.at(-1) === "") steps.pop();
-  const last = steps.at(-1);
-  if (last === undefined || last === "..") steps.push("..");
-  else if (last !== "" || steps.length > 1) steps.pop();
+interface Globs {
+  written: readonly string[];
+  /** In the spelling of readings, if that is another one. */
+  readable: readonly string[] | undefined;
 }
 
 function stepsOf(pointer: string): string[] {

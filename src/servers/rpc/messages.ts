@@ -11,12 +11,19 @@ export interface Progress {
 }
 
 /** The server's answer, unchanged. */
-export type JsonRpcAnswer =
-  | { result: Record<string, unknown> }
-  | { error: { code: number; message: string; data?: unknown } };
+export type JsonRpcAnswer = Origin &
+  ({ result: Record<string, unknown> } | { error: { code: number; message: string; data?: unknown } });
+
+interface Origin {
+  /**
+   * Set where an answer is not the end: a mark of what gave it, which `boundTo` takes, so that what belongs to it goes to
+   * nothing else.
+   */
+  from?: string | undefined;
+}
 
 /** A result as the bytes that the server sent, for callers that forward it without parsing. */
-export interface RawAnswer {
+export interface RawAnswer extends Origin {
   /** The JSON text of the result. */
   bytes: Buffer;
   /** Undefined if the result has none. */

@@ -1,3 +1,4 @@
+import type { TargetIdentity } from "../target-identity.ts";
 import type { PlugboardError } from "../../errors.ts";
 import { isDeeperThan } from "../../lib/depth.ts";
 import { isRecord } from "../../lib/record.ts";
@@ -49,6 +50,8 @@ export interface RequestTrace {
   cancel?: ((reason: unknown) => void) | undefined;
   /** True if it was last sent to a modern server. */
   isModern?: boolean;
+  /** What it was last sent to. */
+  target?: TargetIdentity;
   /** Whether anybody wants to know the sizes. */
   isMeasured?: boolean;
   requestBytes?: number;
