@@ -3,6 +3,7 @@ import type * as z from "zod/mini";
 import { isRecord } from "../lib/record.ts";
 import { nearest } from "../lib/suggest.ts";
 import type { Path } from "./documents/document.ts";
+import { notYet } from "./not-yet.ts";
 import { sizeFault, tooDeep, valueAt } from "./documents/document.ts";
 
 /** A mistake at a path in the document; the file and line are added later. */
@@ -97,6 +98,8 @@ function explain(issue: z.core.$ZodIssue, schema: z.ZodMiniType, root: unknown, 
 }
 
 export function unknownKey(key: string, path: Path, known: readonly string[]): Finding {
+  const planned = notYet[path.join(".")];
+  if (planned) return { severity: "error", path, ...planned };
   const near = nearest(key, known);
   return {
     severity: "error",
