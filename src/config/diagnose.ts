@@ -104,11 +104,16 @@ export function unknownKey(key: string, path: Path, known: readonly string[]): F
   return {
     severity: "error",
     path,
-    message: `unknown field \`${key}\``,
+    message: `unknown field \`${brief(key)}\``,
     suggestion: near
       ? `did you mean \`${near}\`?`
       : "remove it, or start its name with `x-` to keep it as a note",
   };
+}
+
+/** What is quoted of a text that may be as long as the file. */
+export function brief(text: string, most = 100): string {
+  return text.length > most ? `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "")}…` : text;
 }
 
 /** The field names that a schema accepts at a path, for suggestions. */

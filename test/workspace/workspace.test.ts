@@ -48,7 +48,10 @@ describe("M29 a hub that remembers through its workspace", () => {
     await using workspace = await Workspace.open(box.options);
     const config = await workspace.load();
     const opening = createHub(config, await workspace.hubOptions(config));
-    await expect(opening).rejects.toMatchObject({ code: "config-invalid", message: expect.stringContaining("Redis") as string });
+    await expect(opening).rejects.toMatchObject({
+      code: "config-invalid",
+      message: expect.stringContaining("Redis") as string,
+    });
   });
 
   it("works if nothing can be written, with one warning", async () => {
