@@ -38,7 +38,7 @@ configuration file), \`\${cmd:program args}\` (no shell, 10 s). \`$\${\` is a li
 set aside, with a message that names the value.
 
 **Mistakes.** A mistake inside of one entry concerns only that server or bundle. But rules must not get lost: if a file of your own
-(user, local, named, in the environment) cannot be parsed, or its \`approval\`, \`elicitation\` or \`mcpServers\` has a mistake, then whatever
+(user, local, named, in the environment) cannot be parsed, or its \`approval\`, \`elicitation\`, \`mcpServers\` or \`store\` has a mistake, then whatever
 starts or uses servers refuses to work until it is corrected (\`config-unreadable\`, \`config-invalid\`). \`list\`, \`get\`, \`explain\`, \`doctor\` and
 \`config\` show the mistake and go on with the rest, and so does a hub with \`lostRules: "ignore"\`. A project's mistake concerns only the
 project, and a running \`serve\` keeps what it had.

@@ -48,8 +48,12 @@ function readEntry(types: string, declarations: Declarations): Pick<Entry, "comm
   const source = readModule(types.replace(built, folder).replace(/\.d\.ts$/, ".ts"));
   const file = join(declarations.folder, types.replace("./dist/", ""));
   const groups: Group[] = [];
+  // Between the statements: what stands inside of a function is about that function.
+  const headings = source.comments.filter(
+    ({ type, start }) => type === "Line" && (start === 0 || source.text[start - 1] === "\n"),
+  );
   for (const { start, name, from, local, isType = false } of source.exported) {
-    const comment = source.comments.findLast(({ type, end }) => type === "Line" && end < start);
+    const comment = headings.findLast(({ end }) => end < start);
     const title = comment?.value.trim().replace(/\.$/, "");
     const group = groups.find((one) => one.title === (title ?? ""));
     const names = group?.names ?? [];

@@ -5,6 +5,7 @@ import { nearest } from "../lib/suggest.ts";
 import { unknownServer } from "../lib/unknown-server.ts";
 import { oneOffServer } from "./one-off.ts";
 import type { OneOffOptions } from "./one-off.ts";
+import { someOf } from "./views/some-of.ts";
 
 /**
  * Finds a tool. If it is missing because its server cannot be used, the error says that instead. A query that names a
@@ -114,7 +115,7 @@ function withHint(error: PlugboardError, query: string, hub: Hub, next: readonly
     near !== undefined
       ? `Did you mean the server ${near}?`
       : failed.length > 0
-        ? `${failed.map(({ name }) => name).join(", ")} did not respond. Run \`plugboard status\` to see why.`
+        ? `${someOf(failed.map(({ name }) => name))} did not respond. Run \`plugboard status\` to see why.`
         : undefined;
   if (hint === undefined) return error;
   return new PlugboardError("tool-unknown", error.message, { tool: query, hint, cause: error });

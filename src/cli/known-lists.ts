@@ -6,6 +6,7 @@ import { count, painter, safe } from "./terminal/print.ts";
 import { withSameConfig } from "./terminal/same-config.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { yieldingSpinner } from "./terminal/waiting.ts";
+import { someOf } from "./views/some-of.ts";
 
 type Kind = NonNullable<Parameters<View["listStates"]>[0]>;
 
@@ -123,7 +124,7 @@ export function reportLists(
       ? [`List saved ${ageWords(Date.now() - oldest)}. Use --refresh to ask the servers again.`]
       : []),
     ...(isWhole && off.length > 0
-      ? [`Not used: ${off.map(({ name }) => safe(name)).join(", ")}. Run \`plugboard status\` to see why.`]
+      ? [`Not used: ${someOf(off.map(({ name }) => safe(name)))}. Run \`plugboard status\` to see why.`]
       : []),
   ];
   const paint = painter(terminal, "err");

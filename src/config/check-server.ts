@@ -1,13 +1,13 @@
 import { isRecord, own } from "../lib/record.ts";
 import { nearest } from "../lib/suggest.ts";
 import { overruledRules } from "./approval/mistakes.ts";
-import { check } from "./diagnose.ts";
+import { brief, check } from "./diagnose.ts";
 import type { Finding } from "./diagnose.ts";
 import type { Path } from "./documents/document.ts";
 import { serverSchema } from "./server-schema.ts";
 import type { ServerConfig } from "./server-schema.ts";
 import { shownArgs, shownWord } from "./show/references.ts";
-import { isNestedTooDeeply, maxNesting, referencesIn } from "./template.ts";
+import { hasOpenReference, isNestedTooDeeply, maxNesting, referencesIn } from "./template.ts";
 
 /** Checks one server entry as written: first each field against the schema, then how the fields fit together. */
 export function checkServer(written: unknown, path: Path): { config?: ServerConfig; findings: Finding[] } {
@@ -21,6 +21,7 @@ export function checkServer(written: unknown, path: Path): { config?: ServerConf
     ...checkTransport(entry, path, findings),
     ...checkFieldValues(entry, path),
     ...(data ? checkNesting(entry, path) : []),
+    ...(data ? referenceFields.flatMap((key) => checkClosed(entry[key], [...path, key])) : []),
     ...overruledRules(data?.approval, [...path, "approval"]),
   ];
   return all.some((finding) => finding.severity === "error") || !data
@@ -126,6 +127,9 @@ function checkTransport(entry: Record<string, unknown>, path: Path, findings: re
   return [];
 }
 
+/** Longer ones are not written out in a suggestion. */
+const longestCommand = 500;
+
 const remoteOnly = [
   "headers",
   "headersFromEnv",
@@ -153,12 +157,14 @@ function checkFieldValues(entry: Record<string, unknown>, path: Path): Finding[]
     entry["args"] === undefined &&
     !/[/\\]/.test(command)
   ) {
-    const [program = "", ...rest] = command.trim().split(/\s+/);
+    const [program = "", ...rest] = command.trim().slice(0, longestCommand).split(/\s+/);
     report(
       "error",
       ["command"],
       "`command` takes only the program; its arguments go in `args`",
-      `write "command": "${shownWord(program)}", "args": ${JSON.stringify(shownArgs(rest))}`,
+      command.length > longestCommand
+        ? "move everything behind the program to `args`"
+        : `write "command": "${shownWord(program)}", "args": ${JSON.stringify(shownArgs(rest))}`,
     );
   }
   if (typeof command === "string" && /^[a-z][a-z0-9+.-]*:\/\//i.test(command))
@@ -198,6 +204,27 @@ function checkNesting(value: unknown, path: Path): Finding[] {
   return Object.entries(value).flatMap(([key, member]) => checkNesting(member, [...path, key]));
 }
 
+/** The fields in which `${…}` is a reference. */
+const referenceFields = ["command", "args", "env", "url", "headers", "cwd", "oauth", "network"];
+
+/** What follows a `${` that is never closed is passed on as it is written, which is hardly what was meant. */
+function checkClosed(value: unknown, path: Path): Finding[] {
+  if (typeof value === "string")
+    return hasOpenReference(value)
+      ? [
+          {
+            severity: "warning",
+            path,
+            message: "a `${` is never closed, so it is passed on as it is written",
+            suggestion: "close it with `}`, or write `$${` for a literal `${`",
+          },
+        ]
+      : [];
+  if (Array.isArray(value)) return value.flatMap((item, at) => checkClosed(item, [...path, at]));
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => checkClosed(member, [...path, key]));
+}
+
 type Report = (severity: Finding["severity"], at: string[], message: string, suggestion?: string) => void;
 
 function checkUrl(url: string, report: Report): void {
@@ -212,7 +239,7 @@ function checkUrl(url: string, report: Report): void {
       hasScheme ? "check its host and port" : "start it with https://",
     );
   } else if (parsed.protocol !== "https:" && parsed.protocol !== "http:") {
-    report("error", ["url"], `\`${parsed.protocol}\` is not supported`, "use an http: or https: URL");
+    report("error", ["url"], `\`${brief(parsed.protocol)}\` is not supported`, "use an http: or https: URL");
   } else if (parsed.username || parsed.password) {
     report(
       "error",

@@ -3,6 +3,7 @@ import type * as z from "zod/mini";
 import { isRecord } from "../lib/record.ts";
 import { nearest } from "../lib/suggest.ts";
 import type { Path } from "./documents/document.ts";
+import { notYet } from "./not-yet.ts";
 import { sizeFault, tooDeep, valueAt } from "./documents/document.ts";
 
 /** A mistake at a path in the document; the file and line are added later. */
@@ -97,15 +98,22 @@ function explain(issue: z.core.$ZodIssue, schema: z.ZodMiniType, root: unknown, 
 }
 
 export function unknownKey(key: string, path: Path, known: readonly string[]): Finding {
+  const planned = notYet[path.join(".")];
+  if (planned) return { severity: "error", path, ...planned };
   const near = nearest(key, known);
   return {
     severity: "error",
     path,
-    message: `unknown field \`${key}\``,
+    message: `unknown field \`${brief(key)}\``,
     suggestion: near
       ? `did you mean \`${near}\`?`
       : "remove it, or start its name with `x-` to keep it as a note",
   };
+}
+
+/** What is quoted of a text that may be as long as the file. */
+export function brief(text: string, most = 100): string {
+  return text.length > most ? `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "")}…` : text;
 }
 
 /** The field names that a schema accepts at a path, for suggestions. */

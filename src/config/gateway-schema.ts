@@ -60,7 +60,7 @@ const limits = z.strictObject({
   ),
 });
 
-/** The `gateway` settings. `keys` and `audit` are kept as they are for later versions. */
+/** The `gateway` settings. */
 export const gateway = z.strictObject({
   host: field(
     z.string().check(z.minLength(1)),
@@ -112,9 +112,7 @@ export const gateway = z.strictObject({
     ["https://inspector.example"],
     "word",
   ),
-  keys: field(z.record(z.string(), z.unknown()), "API keys by caller.", {}),
   limits: field(limits, "How much the gateway accepts and keeps. Beyond it, requests are refused.", {
     bodyBytes: 4_194_304,
   }),
-  audit: field(z.union([z.boolean(), z.record(z.string(), z.unknown())]), "The audit trail.", true),
 });

@@ -4,8 +4,8 @@ import { printable } from "../lib/printable.ts";
 import { nearest } from "../lib/suggest.ts";
 import type { Diagnostic, LoadedConfig, Source } from "./model.ts";
 
-/** Top-level fields that restrict what servers may do, or that hold all servers of a file. */
-export const ruleFields = ["approval", "elicitation", "mcpServers", "servers"] as const;
+/** Top-level fields that restrict what servers may do, hold all servers of a file, or say where answers are kept. */
+export const ruleFields = ["approval", "elicitation", "mcpServers", "servers", "store"] as const;
 
 type Read = Pick<LoadedConfig, "diagnostics" | "sources">;
 

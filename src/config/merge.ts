@@ -136,11 +136,14 @@ export function checkBundles(sources: readonly ReadSource[], servers: Servers) {
 
 type Servers = ReadonlyMap<string, ServerEntry>;
 
+/** Each is compared with the names of all servers, and both lists may be long. */
+const mostSuggestions = 50;
+
 function unknownServers({ name, config, origin, rules }: BundleEntry, servers: Servers): Diagnostic[] {
   return (config?.servers ?? []).flatMap((server, index): Diagnostic[] => {
     if (servers.has(server)) return [];
     const inside = server === config?.serverId ? "serverId" : `servers[${index}]`;
-    const near = nearest(server, servers.keys());
+    const near = index < mostSuggestions ? nearest(server, servers.keys()) : undefined;
     return [
       {
         severity: "error",

@@ -1,7 +1,7 @@
 import { isRecord } from "../lib/record.ts";
 import { checkServer, isNote } from "./check-server.ts";
 import { overruledRules } from "./approval/mistakes.ts";
-import { check, countedFindings, ownMistake, unknownKey } from "./diagnose.ts";
+import { brief, check, countedFindings, ownMistake, unknownKey } from "./diagnose.ts";
 import type { Finding } from "./diagnose.ts";
 import { findSpan, formatPath, parseDocument, positionsIn } from "./documents/document.ts";
 import type { ConfigDocument, Path, SyntaxName } from "./documents/document.ts";
@@ -105,6 +105,8 @@ function containersOf(root: Record<string, unknown>): [string, unknown][] {
 
 type Place = ReturnType<typeof createPlace>;
 
+const longestPath = 500;
+
 /** Maps paths in the document to file, line and column. */
 function createPlace(document: ConfigDocument, text: string, { scope = "override", file }: ParseOptions) {
   const positionAt = positionsIn(text);
@@ -121,12 +123,17 @@ function createPlace(document: ConfigDocument, text: string, { scope = "override
     return path[0] === "bundles" && path.length >= 2 ? { bundle: String(path[1]) } : {};
   };
   const diagnostic = ({ path, ...finding }: Finding): Diagnostic => {
-    return { ...finding, path: formatPath(path), ...about(path), ...positionOf(origin(path)) };
+    return {
+      ...finding,
+      path: brief(formatPath(path), longestPath),
+      ...about(path),
+      ...positionOf(origin(path)),
+    };
   };
   const problem = (message: string, offset: number, path: Path = []): Diagnostic => ({
     severity: "error",
     message,
-    path: formatPath(path),
+    path: brief(formatPath(path), longestPath),
     ...about(path),
     ...(file === undefined ? {} : { file }),
     ...positionAt(offset),

@@ -3,6 +3,7 @@ import { approval } from "./approval/schema.ts";
 import { approvals } from "./approvals-schema.ts";
 import { chat } from "./chat-schema.ts";
 import { gateway } from "./gateway-schema.ts";
+import { isRemoteStore, remoteStore } from "./not-yet.ts";
 import { elicitationMode, field, keepWarm, output, retry, serverSchema } from "./server-schema.ts";
 
 export const bundleSchema = z.strictObject({
@@ -36,7 +37,12 @@ export const bundleSchema = z.strictObject({
     "Narrows down the tools. A tool must pass both the server's rules and the bundle's.",
     { allow: ["read_*"] },
   ),
-  description: field(z.string(), "What the bundle is for.", "Reading the notes", "text"),
+  description: field(
+    z.string(),
+    "What the bundle is for. Shown with the configuration.",
+    "Reading the notes",
+    "text",
+  ),
 });
 
 /** A bundle: a named choice of servers and tools. */
@@ -99,8 +105,11 @@ export const settingsSchema = z.strictObject({
   ),
   retry: field(retry, "The default for servers that do not set it.", { attempts: 2 }),
   store: field(
-    z.string().check(z.minLength(1)),
-    "Where to store state: `memory`, the path of a SQLite file, or a `redis://` URL.",
+    z.string().check(
+      z.minLength(1),
+      z.refine((setting) => !isRemoteStore(setting), remoteStore),
+    ),
+    "Where to store state: `memory`, or the path of a SQLite file.",
     "memory",
     "word",
   ),

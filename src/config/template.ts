@@ -48,6 +48,14 @@ export function isNestedTooDeeply(text: string): boolean {
     .some(({ nesting }) => nesting > maxNesting);
 }
 
+/** True for a text with a `${` that no brace closes, which therefore is not read as a reference. */
+export function hasOpenReference(text: string): boolean {
+  const ends = referenceEnds(text);
+  for (let dollar = text.indexOf("${"); dollar !== -1; dollar = text.indexOf("${", dollar + 2))
+    if (!ends.has(dollar) && text[dollar - 1] !== "$") return true;
+  return false;
+}
+
 interface ReferenceEnd {
   /** The offset of the closing brace. */
   end: number;

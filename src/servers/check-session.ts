@@ -1,7 +1,7 @@
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import { provesModern } from "./era.ts";
 import { refusalIn, refutesModern } from "./http-evidence.ts";
-import { readDiscovery } from "./handshake.ts";
+import { readDiscovery } from "./greeting.ts";
 import type { Session } from "./session.ts";
 
 /** How patient a check is at least and at most; between them, as patient as the requests that were in vain. */

@@ -21,17 +21,15 @@ export interface EraPlan {
   probe: boolean;
   /** When to send `initialize`: at once (0), after the probe has gone unanswered for this long, or never. */
   initializeAfterMs: number | undefined;
+  /** Over a pipe: how long to wait instead while the program has printed nothing. */
+  whileSilentMs?: number;
 }
 
 const probeMs = 2_000;
 const patientProbeMs = 8_000;
 const silencesUntilFinal = 2;
 
-/**
- * Plans the handshake. Over stdio both requests may be in the pipe at once. A server reads them in order, so a slow one
- * still answers `server/discover` first; only a server that ignores it is judged legacy by its answer to `initialize`.
- * That is why the deadline can be short even for launchers that first download the server.
- */
+/** Plans the handshake. `patientPlan` stretches it to how long the server may take to start. */
 export function planEra(pin: "auto" | Era | undefined, memory: EraMemory | undefined): EraPlan {
   if (pin === "modern") return { probe: true, initializeAfterMs: undefined };
   if (pin === "legacy") return { probe: false, initializeAfterMs: 0 };
@@ -39,6 +37,19 @@ export function planEra(pin: "auto" | Era | undefined, memory: EraMemory | undef
   if (memory.era === "modern") return { probe: true, initializeAfterMs: patientProbeMs };
   const isFirm = memory.basis !== "silence" || memory.silences >= silencesUntilFinal;
   return isFirm ? { probe: false, initializeAfterMs: 0 } : { probe: true, initializeAfterMs: patientProbeMs };
+}
+
+/**
+ * Over a pipe both requests may be on their way at once, and a program that serves both eras answers both, after which
+ * it is legacy. So it gets `initialize` behind an unanswered probe only if it has printed something, and has been quiet
+ * since, or after half of its start deadline. A program that was silent on the probe before has had that time already.
+ */
+export function patientPlan(plan: EraPlan, memory: EraMemory | undefined, limitMs: number): EraPlan {
+  const { initializeAfterMs } = plan;
+  if (!initializeAfterMs) return plan;
+  const afterMs = Math.min(initializeAfterMs, limitMs / 2);
+  const wasSilent = memory?.basis === "silence";
+  return { ...plan, initializeAfterMs: afterMs, whileSilentMs: wasSilent ? afterMs : limitMs / 2 };
 }
 
 export type ProbeOutcome =

@@ -1,36 +1,18 @@
 import { PlugboardError, isPlugboardError } from "../errors.ts";
-import { isRecord } from "../lib/record.ts";
-import { clientInfo, modernEnvelope } from "./rpc/envelope.ts";
-import { legacyRevisions, modernRevision } from "./rpc/revisions.ts";
-import type { Capabilities } from "./rpc/envelope.ts";
 import { judgeProbe, provesModern } from "./era.ts";
+import type { ProbeOutcome } from "./era.ts";
+import { discover, discoverOnce, initialize, unsupported } from "./greeting.ts";
+import type { Greeting, HandshakeOptions, Probe } from "./greeting.ts";
 import { wasRefused } from "./http-evidence.ts";
-import type { Era, EraMemory, EraPlan, ProbeOutcome } from "./era.ts";
-import type { JsonRpcAnswer } from "./rpc/messages.ts";
-
-/** What a server said about itself. */
-export interface Greeting {
-  era: Era;
-  basis: EraMemory["basis"];
-  version: string;
-  capabilities: Record<string, unknown>;
-  serverInfo?: Record<string, unknown>;
-  instructions?: string;
-}
-
-export interface HandshakeOptions {
-  server: string;
-  plan: EraPlan;
-  capabilities: Capabilities;
-  /** Aborts the handshake; the caller sees its reason. */
-  signal: AbortSignal;
-  request(method: string, params: Record<string, unknown>, signal: AbortSignal): Promise<JsonRpcAnswer>;
-  /** Over HTTP: turns a failed request into evidence about the era, or throws if it is not (401, refused, TLS …). */
-  refusal?(error: unknown): ProbeOutcome;
-}
 
 /** The server exited on the probe, as servers built with the Rust SDK do. Start it again without the probe. */
 export class ExitedOnProbe extends Error {}
+
+/**
+ * The server speaks the modern protocol, but it also got `initialize`, after which a program serves only the legacy one.
+ * Start it again with `server/discover` alone.
+ */
+export class AnsweredBoth extends Error {}
 
 /**
  * Detects the server's era by the rules in `era.ts` and completes the handshake. The caller sends
@@ -44,27 +26,32 @@ export async function shakeHands(options: HandshakeOptions): Promise<Greeting> {
   try {
     const probe = discover(options, signal);
     if (plan.initializeAfterMs === undefined) return await pinnedModern(options, await probe);
-    const first = await Promise.race([probe, pause(plan.initializeAfterMs, signal)]);
+    const first = await Promise.race([probe, untilDue(options, plan.initializeAfterMs, signal)]);
     return first ? await conclude(options, first) : await race(options, probe, signal);
   } finally {
     ended.abort();
   }
 }
 
-/** Both requests are pending. The probe was sent first, so its answer takes precedence, even if it is late. */
+type Offer = { greeting: Greeting } | { error: unknown };
+
+/**
+ * Both requests are pending. Over HTTP they are independent of each other, so the first answer decides. A program that
+ * answers `initialize` is legacy from then on, whatever it said to the probe.
+ */
 async function race(
   options: HandshakeOptions,
   probe: Promise<Probe>,
   signal: AbortSignal,
 ): Promise<Greeting> {
-  const offered = initialize({ ...options, signal }, "silence").then(
+  const offered: Promise<Offer> = initialize({ ...options, signal }, "silence").then(
     (greeting) => ({ greeting }),
     (error: unknown) => ({ error }),
   );
-  const first = await Promise.race([probe, offered]);
-  if ("greeting" in first) return first.greeting;
-  if ("outcome" in first)
-    return first.outcome.kind === "exited" ? conclude(options, first) : settle(await offered, first.outcome);
+  const probed = probe.then((answer) => ({ probed: answer }));
+  const first = await Promise.race([probed, offered]);
+  if ("probed" in first) return afterProbe(options, first.probed, offered, signal);
+  if ("greeting" in first) return afterOffer(options, first.greeting, probe, signal);
   const isModern = isPlugboardError(first.error) && provesModern(first.error.data?.rpcCode);
   if (isModern) return conclude(options, await probe);
   // The server may still answer the probe, but after a refusal it is not worth waiting without limit.
@@ -75,52 +62,53 @@ async function race(
   return late.greeting;
 }
 
-function settle(offered: { greeting: Greeting } | { error: unknown }, outcome: ProbeOutcome): Greeting {
+/** The probe was answered, and `initialize` is pending. */
+async function afterProbe(
+  options: HandshakeOptions,
+  probe: Probe,
+  offered: Promise<Offer>,
+  signal: AbortSignal,
+): Promise<Greeting> {
+  const { greeting, outcome } = probe;
+  if (outcome.kind === "exited") return conclude(options, probe);
+  if (!greeting) return settle(await offered, outcome);
+  if (options.refusal) return greeting;
+  const offer = await Promise.race([offered, pause(otherAnswerMs, signal)]);
+  // Without an answer, a slow program may still become legacy.
+  if (!wasRejected(offer) && options.mayRestart?.()) throw new AnsweredBoth();
+  return offer && "greeting" in offer ? asLegacy(offer.greeting) : greeting;
+}
+
+/** `initialize` was answered, and the probe, which was sent first, is pending. */
+async function afterOffer(
+  options: HandshakeOptions,
+  offered: Greeting,
+  probe: Promise<Probe>,
+  signal: AbortSignal,
+): Promise<Greeting> {
+  if (options.refusal) return offered;
+  const late = await Promise.race([probe, pause(otherAnswerMs, signal)]);
+  if (late?.outcome.kind === "exited") return conclude(options, late);
+  if (!late?.greeting) return late ? settle({ greeting: offered }, late.outcome) : offered;
+  if (options.mayRestart?.()) throw new AnsweredBoth();
+  return asLegacy(offered);
+}
+
+/** How long the answer to the other request may take once one is there: the program has read both. */
+const otherAnswerMs = 1_000;
+
+function asLegacy(offered: Greeting): Greeting {
+  return { ...offered, basis: "answer", remembered: "modern" };
+}
+
+/** True if the server is still there and said no. */
+function wasRejected(offer: Offer | undefined): boolean {
+  return offer !== undefined && "error" in offer && !isPlugboardError(offer.error, "server-exited");
+}
+
+function settle(offered: Offer, outcome: ProbeOutcome): Greeting {
   if (!("greeting" in offered)) throw offered.error;
   return outcome.kind === "refused" ? { ...offered.greeting, basis: "answer" } : offered.greeting;
-}
-
-/** Says nothing about eras: the server had a problem of its own. */
-const internalError = -32_603;
-
-interface Probe {
-  outcome: ProbeOutcome;
-  greeting?: Greeting;
-  /** Reported if `initialize` fails too. */
-  error?: unknown;
-}
-
-/** Repeats the probe once if the server rejects the revision but lists that same revision as supported. */
-async function discover(options: HandshakeOptions, signal: AbortSignal): Promise<Probe> {
-  const first = await discoverOnce(options, signal);
-  const { outcome } = first;
-  const isShared =
-    outcome.kind === "refused" && provesModern(outcome.code) && outcome.supported?.includes(modernRevision);
-  return isShared ? discoverOnce(options, signal) : first;
-}
-
-async function discoverOnce(
-  { capabilities, request, refusal }: HandshakeOptions,
-  signal: AbortSignal,
-): Promise<Probe> {
-  let answer: JsonRpcAnswer;
-  try {
-    answer = await request("server/discover", { _meta: modernEnvelope(capabilities) }, signal);
-  } catch (error) {
-    if (isPlugboardError(error, "server-exited")) return { outcome: { kind: "exited" }, error };
-    if (signal.aborted) throw error;
-    if (!refusal) throw error;
-    return { outcome: refusal(error), error };
-  }
-  if ("error" in answer) {
-    const { code, data } = answer.error;
-    if (code === internalError) return { outcome: { kind: "unclear" } };
-    const supported =
-      isRecord(data) && Array.isArray(data["supported"]) ? (data["supported"] as string[]) : undefined;
-    return { outcome: { kind: "refused", code, ...(supported && { supported }) } };
-  }
-  const greeting = readDiscovery(answer.result);
-  return greeting ? { outcome: { kind: "modern" }, greeting } : { outcome: { kind: "refused" } };
 }
 
 async function conclude(options: HandshakeOptions, { outcome, greeting, error }: Probe): Promise<Greeting> {
@@ -154,64 +142,25 @@ async function pinnedModern(
   );
 }
 
-async function initialize(
-  { server, capabilities, request, signal }: HandshakeOptions,
-  basis: EraMemory["basis"],
-): Promise<Greeting> {
-  const params = { protocolVersion: legacyRevisions[0], capabilities, clientInfo };
-  const answer = await request("initialize", params, signal);
-  if ("error" in answer) {
-    const { code, message } = answer.error;
-    const isVersion = provesModern(code);
-    throw new PlugboardError(
-      isVersion ? "version-unsupported" : "protocol-error",
-      `"${server}" rejected \`initialize\`: ${message} (${code}).`,
-      { server, data: { rpcCode: code } },
+/** Resolves when `initialize` is due. A program that has not printed anything may still be starting. */
+async function untilDue(
+  { plan, spokeAt }: HandshakeOptions,
+  afterMs: number,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const startedAt = performance.now();
+  const { whileSilentMs = afterMs } = plan;
+  for (;;) {
+    const now = performance.now();
+    const lastAt = spokeAt?.();
+    const dueAt = Math.min(
+      startedAt + whileSilentMs,
+      lastAt === undefined ? Infinity : Math.max(lastAt, startedAt) + afterMs,
     );
+    if (now >= dueAt) return undefined;
+    // Words that come meanwhile make it due in as long a time, so it is not too late to look at them then.
+    await pause(Math.min(dueAt - now, afterMs), signal);
   }
-  const { protocolVersion, capabilities: offered, serverInfo, instructions } = answer.result;
-  if (typeof protocolVersion !== "string" || !isRecord(offered) || !isRecord(serverInfo)) {
-    throw new PlugboardError("protocol-error", `"${server}" sent an incomplete \`initialize\` result.`, {
-      server,
-    });
-  }
-  if (!(legacyRevisions as readonly string[]).includes(protocolVersion))
-    throw unsupported(server, [protocolVersion]);
-  return {
-    era: "legacy",
-    basis,
-    version: protocolVersion,
-    capabilities: offered,
-    serverInfo,
-    ...(typeof instructions === "string" && { instructions }),
-  };
-}
-
-export function readDiscovery(result: Record<string, unknown>): Greeting | undefined {
-  const { supportedVersions, capabilities, instructions, _meta: meta } = result;
-  if (
-    !Array.isArray(supportedVersions) ||
-    !supportedVersions.includes(modernRevision) ||
-    !isRecord(capabilities)
-  )
-    return undefined;
-  const info = isRecord(meta) ? meta["io.modelcontextprotocol/serverInfo"] : undefined;
-  return {
-    era: "modern",
-    basis: "answer",
-    version: modernRevision,
-    capabilities,
-    ...(isRecord(info) && { serverInfo: info }),
-    ...(typeof instructions === "string" && { instructions }),
-  };
-}
-
-function unsupported(server: string, revisions: readonly string[]): PlugboardError {
-  const message = `"${server}" supports only ${revisions.slice(0, 5).join(", ")}, which Plugboard does not.`;
-  return new PlugboardError("version-unsupported", message, {
-    server,
-    data: { supported: revisions.slice(0, 5) },
-  });
 }
 
 /** Never settles after an abort: the requests it races with reject then, with the reason that matters. */

@@ -5,10 +5,10 @@ import { untilAborted } from "../lib/abortable.ts";
 import { lastWords } from "../lib/last-words.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
-import { planEra } from "./era.ts";
+import { patientPlan, planEra } from "./era.ts";
 import type { Era, EraMemory, EraPlan } from "./era.ts";
-import { ExitedOnProbe, shakeHands } from "./handshake.ts";
-import type { Greeting } from "./handshake.ts";
+import { AnsweredBoth, ExitedOnProbe, shakeHands } from "./handshake.ts";
+import type { Greeting } from "./greeting.ts";
 import { answerInRefusal, httpRefusal, shouldFallBackToSse, wasRefused } from "./http-evidence.ts";
 import { failedToInstall } from "./launcher-failure.ts";
 import { readNetwork } from "./network-files.ts";
@@ -77,16 +77,23 @@ export async function openSession(options: OpenOptions): Promise<Session> {
 }
 
 const legacyPlan: EraPlan = { probe: false, initializeAfterMs: 0 };
+const modernPlan: EraPlan = { probe: true, initializeAfterMs: undefined };
 
 async function openAs(options: OpenOptions, plan: EraPlan): Promise<Session> {
   const { kind } = options.target;
   if (kind === "sse") return attempt(options, "sse", legacyPlan);
   if (kind === "http") return openHttp(options, scaleProbeWait(plan, httpSilenceFactor, options.limitMs));
+  const { limitMs, memory } = options;
+  const scaled = kind === "stdio" ? patientPlan(plan, memory, limitMs) : scaleProbeWait(plan, 1, limitMs);
   try {
-    return await attempt(options, kind, scaleProbeWait(plan, 1, options.limitMs));
+    return await attempt(options, kind, scaled);
   } catch (error) {
     if (error instanceof ExitedOnProbe) return attempt(options, kind, legacyPlan, "exit");
-    throw error;
+    if (!(error instanceof AnsweredBoth)) throw error;
+    return attempt(options, kind, modernPlan).catch((second: unknown) => {
+      if (options.signal.aborted) throw second;
+      return attempt(options, kind, legacyPlan, "answer");
+    });
   }
 }
 
@@ -119,7 +126,13 @@ async function attempt(
 ): Promise<Session> {
   const { server, signal, capabilities, otherwise, onUntold, onMissed, onDoubted } = options;
   const { onTrace } = options;
-  const created = await createTransport(options, kind);
+  const startedAt = performance.now();
+  let spokeAt: number | undefined;
+  const onStderr = (line: string) => {
+    spokeAt = performance.now();
+    options.onStderr(line);
+  };
+  const created = await createTransport({ ...options, onStderr }, kind);
   const transport = onTrace ? withTrace(created, server, options.redaction, onTrace) : created;
   const failed = new AbortController();
   let session: Session | undefined;
@@ -130,7 +143,10 @@ async function attempt(
     if (session) session.end(error);
     else failed.abort(error);
   };
-  const onSkipped = (line: string) => options.onSkipped(redaction.text(line));
+  const onSkipped = (line: string) => {
+    spokeAt = performance.now();
+    options.onSkipped(redaction.text(line));
+  };
   const events = { onUntold, onMissed, onDoubted, onClosed, onSkipped };
   const rpc = new Rpc({ server, transport, otherwise, redaction, traced: traced?.sent, ...events });
   try {
@@ -149,6 +165,10 @@ async function attempt(
           return kind === "http" ? answer.catch(answerInRefusal) : answer;
         },
         ...(kind === "http" && { refusal: httpRefusal }),
+        ...(kind === "stdio" && {
+          spokeAt: () => spokeAt,
+          mayRestart: () => performance.now() - startedAt < options.limitMs / 2,
+        }),
       }));
     transport.setVersion?.(greeting.version);
     if (greeting.era === "legacy" && !known)
@@ -167,7 +187,8 @@ async function attempt(
     await transport.close().catch(() => undefined);
     // A launcher that could not download the server will not do better without the probe.
     const isWorthARetry = !signal.aborted && !failedToInstall(cause, options.target);
-    if (error instanceof ExitedOnProbe && isWorthARetry) throw error;
+    const isToStartAgain = error instanceof ExitedOnProbe || error instanceof AnsweredBoth;
+    if (isToStartAgain && isWorthARetry) throw error;
     throw bothReasons(cause);
   }
 }

@@ -300,7 +300,7 @@ async function learn(
   session: Session,
   memory: ServerMemory,
 ): Promise<void> {
-  const { era, basis } = session.greeting;
+  const { basis, era: used, remembered: era = used } = session.greeting;
   // Keep a confirmed era as it is, and count a timeout only if the probe really waited again.
   const isConfirmed = known.era?.era === era && known.era.basis !== "silence";
   const next: Remembered = {

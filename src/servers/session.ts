@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { PlugboardError } from "../errors.ts";
 import type { LogLevel } from "../events.ts";
 import { defined, isRecord } from "../lib/record.ts";
-import type { Greeting } from "./handshake.ts";
+import type { Greeting } from "./greeting.ts";
 import type { KeptSession } from "./process/running-program.ts";
 import type { Redaction } from "./redaction.ts";
 import { modernEnvelope, withTasks } from "./rpc/envelope.ts";

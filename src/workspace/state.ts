@@ -71,10 +71,6 @@ export class WorkspaceState {
   /** The store named by the `store` setting. Trust and locks always stay in the user's own state. */
   async storeFor(setting: string | undefined, base: string): Promise<Store> {
     if (setting === undefined) return this.store();
-    if (/^rediss?:/.test(setting)) {
-      const hint = "Set `store` to a file or to `memory`.";
-      throw new PlugboardError("config-invalid", "A store on Redis is not supported yet.", { hint });
-    }
     this.#other ??= this.#open(setting, base);
     return this.#other;
   }

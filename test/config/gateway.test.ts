@@ -11,8 +11,6 @@ describe("M80 the gateway's settings", () => {
       headers: { issues: { "X-Issues-Token": "Authorization", "X-Team": "X-Team" } },
       allowedHosts: ["plugboard.internal:7420"],
       allowedOrigins: ["https://inspector.example"],
-      keys: { ada: { hash: "…" } },
-      audit: { file: "audit.jsonl" },
     };
     const { settings, diagnostics } = await parseConfig({ gateway });
     expect(diagnostics).toEqual([]);

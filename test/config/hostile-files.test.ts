@@ -56,6 +56,28 @@ describe("M11 references in a hostile text", () => {
     ]);
   });
 
+  it("say once for each value that its references are never closed", async () => {
+    const open = "${".repeat(60_000);
+    const args = [open, "$${literal", "${CLOSED:-x}", "{plain"];
+    const file = { mcpServers: { open: { command: "x", args, env: { A: "${TOKEN" } }, good } };
+    const { diagnostics } = await usable(".mcp.json", file);
+    const message = "a `${` is never closed, so it is passed on as it is written";
+    expect(diagnostics).toMatchObject([
+      { severity: "warning", path: "mcpServers.open.args[0]", message, line: 6 },
+      { severity: "warning", path: "mcpServers.open.env.A", message },
+    ]);
+  });
+
+  it.each([
+    ["an unknown field", { command: "x", ["k".repeat(400_000)]: 1 }],
+    ["a command with arguments in it", { command: "word ".repeat(80_000) }],
+    ["an unknown scheme", { url: `${"a".repeat(400_000)}:x` }],
+  ])("are not repeated at full length in a mistake: %s", async (_, it) => {
+    const { diagnostics } = await usable(".mcp.json", { mcpServers: { it } });
+    expect(diagnostics).toHaveLength(1);
+    expect(JSON.stringify(diagnostics).length).toBeLessThan(2_000);
+  });
+
   it("read defaults in each other up to the limit", async () => {
     const text = `${"${A:-".repeat(16)}end${"}".repeat(16)}`;
     const { servers } = await usable(".mcp.json", { mcpServers: { good: { command: text } } });

@@ -316,7 +316,7 @@ describe("M11 trust", () => {
     const box = createSandbox({
       "project/plugboard.json": {
         plugins: ["./evil"],
-        store: "redis://evil.example",
+        store: "./evil.sqlite",
         bundles: { b: { servers: ["x"] } },
       },
       "project/evil/.mcp.json": { mcpServers: { evil: { command: "evil" } } },
@@ -327,7 +327,7 @@ describe("M11 trust", () => {
     const [waiting] = before.sources.filter(({ untrustedSettings }) => untrustedSettings);
     await workspace.decisions.trustSettings(waiting!.untrustedSettings!, waiting!.file!);
     const after = await workspace.load();
-    expect(after.settings.store).toBe("redis://evil.example");
+    expect(after.settings.store).toBe("./evil.sqlite");
     expect(after.servers.get("evil")?.status).toMatchObject({ reason: "untrusted" });
   });
 

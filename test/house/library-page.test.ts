@@ -15,6 +15,15 @@ describe("docs/library.md", () => {
     expect(described.size).toBeGreaterThan(Object.keys(library).length * 2);
   });
 
+  it("groups names under the headings of an entry, never under comments inside of functions", () => {
+    const headings = [...reference.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading);
+    const groups = ["index.ts", "gateway/index.ts", "telemetry/index.ts"].flatMap((file) => {
+      const source = readFileSync(join("src", file), "utf8");
+      return [...source.matchAll(/^\/\/ (.*?)\.?$/gm)].map(([, title]) => title);
+    });
+    expect(headings).toEqual(groups);
+  });
+
   it("says about every name what it is for", () => {
     const silent = /^#### (.*)\n\n(?:- |```|(?:An object|A class) with|`(?:const|type|\w+(?:<.*>)?\())/gm;
     expect([...reference.matchAll(silent)].map(([, name]) => name)).toEqual([]);

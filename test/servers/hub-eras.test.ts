@@ -156,8 +156,10 @@ describe.concurrent("M21 a modern server whose answer to the probe is lost is as
 });
 
 describe.concurrent("M21 a silent server is distinguished from a slow one", () => {
-  it("waits for a silent legacy program at most twice, ever", async ({ expect }) => {
-    await using logged = await openLogged(probe());
+  it("waits for a legacy program that is up and silent on the probe at most twice, ever", async ({
+    expect,
+  }) => {
+    await using logged = await openLogged({ ...probe(), start: [{ raw: "ready\n", to: "stderr" }] });
     const store = createMemoryStore();
     const probes = () => logged.heard().filter(({ method }) => method === "server/discover").length;
     const startMs: number[] = [];

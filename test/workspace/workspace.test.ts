@@ -47,7 +47,11 @@ describe("M29 a hub that remembers through its workspace", () => {
     const box = createSandbox({ "home/.config/plugboard/config.json": { store: "redis://127.0.0.1:1" } });
     await using workspace = await Workspace.open(box.options);
     const config = await workspace.load();
-    await expect(workspace.hubOptions(config)).rejects.toMatchObject({ code: "config-invalid" });
+    const opening = createHub(config, await workspace.hubOptions(config));
+    await expect(opening).rejects.toMatchObject({
+      code: "config-invalid",
+      message: expect.stringContaining("Redis") as string,
+    });
   });
 
   it("works if nothing can be written, with one warning", async () => {

@@ -1,5 +1,5 @@
 import { formats } from "../../index.ts";
-import type { Hub, LoadedConfig, PromptCommand, ToolEntry, Workspace } from "../../index.ts";
+import type { Hub, LoadedConfig, PromptCommand, ServerEntry, ToolEntry, Workspace } from "../../index.ts";
 import { toolWord } from "../arguments/call-line.ts";
 import { namedArguments } from "../chat/completion.ts";
 import { serverIn } from "../find.ts";
@@ -92,7 +92,7 @@ export async function nameCandidates(
     const follows = expected.get(verb);
     if (follows && words.length < follows.most) {
       const lists = await Promise.all(follows.kinds.map((kind) => known.names(kind)));
-      return lists.flat().filter((name) => !words.includes(name));
+      return known.untrustedLast(lists.flat()).filter((name) => !words.includes(name));
     }
     if (verb === "call") return known.toolArguments();
     if (verb === "prompt") return known.promptArguments();
@@ -116,7 +116,7 @@ class Known {
   async names(kind: Kind): Promise<string[]> {
     switch (kind) {
       case "servers":
-        return [...this.#config.servers.keys()];
+        return this.#servers().map(({ name }) => name);
       case "tools":
         return (await this.#tools()).flatMap((tool) => [toolWord(tool), tool.id]);
       case "prompts":
@@ -134,6 +134,12 @@ class Known {
       case "mergeable":
         return formats.filter(({ merging }) => merging).map(({ id }) => id);
     }
+  }
+
+  /** Of names of several kinds, those of servers that are not trusted come last, behind the tools of the others. */
+  untrustedLast(names: readonly string[]): string[] {
+    const { servers } = this.#config;
+    return byRank(names, (name) => (rankOf(servers.get(name)) === untrusted ? 1 : 0));
   }
 
   async toolArguments(): Promise<string[]> {
@@ -170,7 +176,7 @@ class Known {
     const config = this.#config;
     const server = config.servers.has(first) ? first : serverIn(first, { config });
     const isMeant = (name: string | undefined) => server === undefined || name === server;
-    const configured = [...config.servers.values()].filter(({ name }) => isMeant(name));
+    const configured = this.#servers().filter(({ name }) => isMeant(name));
     const chosen = Object.entries(config.settings.profiles ?? {}).filter(([name]) => isMeant(name));
     const { logins } = await this.#workspace.stored.list();
     return [
@@ -182,18 +188,38 @@ class Known {
     ];
   }
 
-  #tools(): Promise<ToolEntry[]> {
-    return this.#look((hub) => hub.tools({ wait: false }));
+  #servers(): ServerEntry[] {
+    return byRank([...this.#config.servers.values()], rankOf);
   }
 
-  #prompts(): Promise<PromptCommand[]> {
-    return this.#look((hub) => hub.commands({ wait: false }));
+  async #tools(): Promise<ToolEntry[]> {
+    return this.#ofOwnFirst(await this.#look((hub) => hub.tools({ wait: false })));
+  }
+
+  async #prompts(): Promise<PromptCommand[]> {
+    return this.#ofOwnFirst(await this.#look((hub) => hub.commands({ wait: false })));
+  }
+
+  #ofOwnFirst<T extends { server: string }>(entries: readonly T[]): T[] {
+    return byRank(entries, ({ server }) => rankOf(this.#config.servers.get(server)));
   }
 
   #look<T>(work: (hub: Hub) => Promise<T>): Promise<T> {
     const profile = this.#line.options.get("--profile");
     return withHub(this.#terminal, { config: this.#config, isLooking: true, profile }, this.#workspace, work);
   }
+}
+
+const untrusted = 2;
+
+/** A project can have thousands of servers, and only so many names are offered: the user's own come first. */
+function rankOf(entry: ServerEntry | undefined): number {
+  if (!entry?.needsTrust) return 0;
+  return entry.status.kind === "ready" ? 1 : untrusted;
+}
+
+function byRank<T>(list: readonly T[], rank: (one: T) => number): T[] {
+  return list.toSorted((a, b) => rank(a) - rank(b));
 }
 
 function named<T extends Pick<ToolEntry, "id" | "server" | "name">>(

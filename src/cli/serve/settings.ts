@@ -2,6 +2,7 @@ import { PlugboardError, assertNoLostRule, ruleFields } from "../../index.ts";
 import type { LoadedConfig, Settings } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import { nearest } from "../../lib/suggest.ts";
+import { someOf } from "../views/some-of.ts";
 
 export interface ServeOptions {
   host?: string | undefined;
@@ -84,7 +85,7 @@ function requireBundle(bundle: string, { bundles, sources }: LoadedConfig): void
       near !== undefined
         ? `Did you mean ${near}?`
         : bundles.size > 0
-          ? `Those in the configuration are ${[...bundles.keys()].join(", ")}.`
+          ? `Those in the configuration are ${someOf([...bundles.keys()])}.`
           : "Add it under `bundles` in the configuration.",
   });
 }

