@@ -172,6 +172,7 @@ export function adapterContract(adapter: AdapterUnderTest): void {
       const turns = [{ calls: [{ tool: "mcp__careful__add", args: { a: 1, b: 2 } }] }, { text: "Well." }];
       const denied = await agent(turns, { view: view("deny"), answer: never });
       expect(resultTexts(denied.received[1])[0]).toContain("not approved");
+      expect(resultTexts(denied.received[1])[0]).not.toMatch(/`approval`|\bterminal\b|plugboard /);
       const allowed = await agent(turns, { view: view("allow"), answer: never });
       expect(resultTexts(allowed.received[1])[0]).toContain("3");
       expect(asked).toHaveLength(2);

@@ -52,7 +52,7 @@ describe("M64 what a model gets of a result", () => {
   });
 
   it("has the beginning of an endless error, and sentences that end", () => {
-    const text = failureText(new PlugboardError("server-error", "x".repeat(3_000_000), { hint: "Wait" }));
+    const text = failureText(new PlugboardError("server-error", "x".repeat(3_000_000), { advice: "Wait" }));
     expect(text).toMatch(/^x{2000}… \(cut: 3000000 characters\) Wait\.$/);
     expect(failureText(new PlugboardError("approval-denied", "No", {}))).not.toMatch(/terminal/);
   });

@@ -212,11 +212,13 @@ describe("M66 chat in a pipe", () => {
     const refused = await chat(["Try.", "--allow", "nothing.*", "--allow", "it.e*"]);
     expect(refused.err.match(/--allow \S+ matches no tool/g)).toEqual(["--allow nothing.* matches no tool"]);
     expect(refused).toMatchObject({ code: 0, out: "No.\n" });
-    expect(refused.err).toContain("it may change something, and there is no terminal to ask in");
+    expect(refused.err).toContain("it may change something, and nobody is there to ask");
+    expect(refused.err).toContain("use --yes to allow it");
     expect((await chat(["Try.", "--allow", "it.f*"])).err).toContain("✗ it ran");
     expect((await chat(["Try.", "--yes"])).err).toContain("✗ it ran");
     const [said] = (await model.request(1)).results.values();
     expect(said?.text).toContain("was not approved");
+    expect(said?.text).not.toMatch(/--yes|terminal|`/);
   });
 
   it("waits in the approval queue if that is on", async () => {
