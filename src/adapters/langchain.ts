@@ -9,6 +9,7 @@ import type { AgentOptions } from "./core/options.ts";
 import { textOf } from "./core/parts.ts";
 import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { loadSdk } from "./core/sdk.ts";
+import { Turn } from "./core/turn.ts";
 
 export type { AgentOptions, MessageOptions, SetAside };
 
@@ -18,7 +19,8 @@ export interface LangChainTools {
   tools: DynamicStructuredTool[];
   /**
    * Answers all calls of a model's message at once, in their order, also those that name no tool or are not valid JSON;
-   * empty if it has none. For loops of your own; agents call the tools by themselves.
+   * empty if it has none. For loops of your own; agents call the tools by themselves. Throws if a person ended the turn
+   * (`endsTurn`): the model must not go on.
    */
   answer(
     message: Pick<AIMessage, "tool_calls" | "invalid_tool_calls">,
@@ -45,8 +47,14 @@ const load = () =>
 export async function langchainTools(view: View, options: AgentOptions = {}): Promise<LangChainTools> {
   const { ToolMessage, DynamicStructuredTool, ToolInputParsingException } = await load();
   const agent = await AgentTools.offer(view, options, { target: "openai" });
-  const call = async (name: string, args: unknown, id: string, signal: AbortSignal | undefined) => {
-    const result = await agent.call(name, args, { callId: id, signal });
+  const call = async (
+    name: string,
+    args: unknown,
+    id: string,
+    signal: AbortSignal | undefined,
+    turn?: Turn,
+  ) => {
+    const result = await agent.call(name, args, { callId: id, signal, turn });
     return new ToolMessage({
       name,
       tool_call_id: id,
@@ -81,7 +89,8 @@ export async function langchainTools(view: View, options: AgentOptions = {}): Pr
     instructions,
     answer({ tool_calls = [], invalid_tool_calls = [] }, { signal } = {}) {
       const calls = [...tool_calls, ...invalid_tool_calls];
-      return Promise.all(calls.map(({ name = "", args, id = "" }) => call(name, args, id, signal)));
+      const turn = new Turn();
+      return Promise.all(calls.map(({ name = "", args, id = "" }) => call(name, args, id, signal, turn)));
     },
   };
 }

@@ -66,7 +66,8 @@ function valueOf({ $result: handle, part, select, ...others }: Fields, read: Rea
   if (typeof handle === "string" && isPart && isSelect && Object.keys(others).length === 0)
     return read(handle, { part, select });
   throw new PlugboardError("usage-invalid", "An argument with `$result` is not valid.", {
-    advice: 'Write { "$result": "r_…" }, with "part" and "select" (JSON pointers) if you want less than all of it.',
+    advice:
+      'Write { "$result": "r_…" }, with "part" and "select" (JSON pointers) if you want less than all of it.',
   });
 }
 

@@ -54,7 +54,8 @@ export class ToolSearch {
     const query = parseQuery(text, this.#index.words, (this.#related ??= new RelatedWords()));
     if (query.length === 0)
       throw new PlugboardError("usage-invalid", "The search has no words.", {
-        advice: 'Say what the tool should do, and name the service if you know it, for example "create an issue in github".',
+        advice:
+          'Say what the tool should do, and name the service if you know it, for example "create an issue in github".',
       });
     return { query, limit };
   }

@@ -239,6 +239,28 @@ describe("M66 chat in a pipe", () => {
     expect(await waiting).toMatchObject({ code: 0, out: "Slept.\n" });
   });
 
+  it.each(providers)("ends the turn when its person cancels a waiting call (%s)", async (provider) => {
+    const { events, box, model } = await chatScene(
+      [{ calls: [{ tool: "sleep", args: { ms: 1 } }] }, { text: "I go on." }, { text: "Yes?" }],
+      { provider, config: { approvals: { queue: true } } },
+    );
+    const answered = Promise.withResolvers<unknown>();
+    const waiting = events(["Sleep."], {
+      onErr: (err) => {
+        const [, question] = /approvals answer (q_\w+) allow/.exec(err) ?? [];
+        if (question !== undefined) answered.resolve(box.cli(["approvals", "answer", question, "cancel"]));
+      },
+    });
+    await answered.promise;
+    expect((await waiting).events.at(-1)).toMatchObject({ type: "end", outcome: "cancelled" });
+    expect(model.received).toHaveLength(1);
+    // The conversation can go on: the call has a result.
+    expect((await events(["-c", "Hello?"])).events.at(-1)).toMatchObject({ type: "end", outcome: "done" });
+    expect([...(model.received.at(-1)?.results.values() ?? [])]).toMatchObject([
+      { text: expect.stringContaining("was cancelled") },
+    ]);
+  });
+
   it("ends a loop of tool calls, says so, and can go on", async () => {
     const again = { calls: [{ tool: "echo", args: {} }] };
     const { chat } = await chatScene([again, again, again, { text: "Enough." }], {

@@ -20,6 +20,7 @@ import { fromOutside, partsFromOutside, saidByStrangers } from "./outside.ts";
 import { failed, modelParts, modelResult } from "./parts.ts";
 import type { ModelResult } from "./parts.ts";
 import { handleOf, readResult, readResultName, readResultTool } from "./read-result.ts";
+import { endsTurn } from "./turn.ts";
 
 /** What an adapter makes of tools in its SDK's shape. */
 export interface Shape {
@@ -91,15 +92,17 @@ export class AgentTools {
     if (before.#known.has(readResultName)) this.#add(readResultTool);
   }
 
-  /** A call by a model. What goes wrong is a result, unless exceptions are wished for. */
+  /**
+   * A call by a model. What goes wrong is a result, unless exceptions are wished for. Always throws if a person ended the
+   * turn (`endsTurn`), and then ends the other calls of the turn.
+   */
   async call(name: string, given: unknown, context: CallContext = {}): Promise<ModelResult> {
+    const { turn, signal } = context;
     try {
-      const args = parseArguments(name, given);
-      if (name === readResultName) return await this.#read(args);
-      if (this.deferral.deferred && isMetaName(name)) return await this.#callMeta(name, args, context);
-      return await this.#callTool(name, args, context);
+      if (!turn) return await this.#called(name, given, context);
+      return await turn.run(signal, (own) => this.#called(name, given, { ...context, signal: own }));
     } catch (error) {
-      if (this.#options.errors === "throw") throw error;
+      if (this.#options.errors === "throw" || endsTurn(error)) throw error;
       // One call of several must not lose the results of the others, whatever is wrong.
       return failed(isPlugboardError(error) ? this.#failureText(error) : unexpectedText(error));
     }
@@ -125,6 +128,13 @@ export class AgentTools {
       if (!isPlugboardError(error)) throw error;
       return false;
     }
+  }
+
+  async #called(name: string, given: unknown, context: CallContext): Promise<ModelResult> {
+    const args = parseArguments(name, given);
+    if (name === readResultName) return this.#read(args);
+    if (this.deferral.deferred && isMetaName(name)) return this.#callMeta(name, args, context);
+    return this.#callTool(name, args, context);
   }
 
   async #callTool(name: string, args: Record<string, unknown>, context: CallContext): Promise<ModelResult> {

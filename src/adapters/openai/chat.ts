@@ -8,6 +8,7 @@ import type { AgentOptions } from "../core/options.ts";
 import { errorText, textOf } from "../core/parts.ts";
 import type { ModelPart, ModelResult } from "../core/parts.ts";
 import { assertSupported } from "../core/sdk.ts";
+import { Turn } from "../core/turn.ts";
 import { dataUrl, fileName, inWords, isDocument, isImage } from "./media.ts";
 import { sdk } from "./sdk.ts";
 
@@ -28,7 +29,8 @@ export interface OpenAiChatTools {
   call(call: ToolCall, options?: CallSignal): Promise<ToolMessage>;
   /**
    * Answers all calls of an assistant's message at once, in their order. Images and documents follow in one message of the
-   * user, because tool messages cannot have them. Empty if the message has no calls.
+   * user, because tool messages cannot have them. Empty if the message has no calls. Throws if a person ended the turn
+   * (`endsTurn`): the model must not go on.
    */
   answer(message: { tool_calls?: ToolCall[] | null }, options?: CallSignal): Promise<Message[]>;
   /** Tools that the model is not shown, and why. */
@@ -47,12 +49,12 @@ export async function openAiChatTools(view: View, options: AgentOptions = {}): P
   const agent = await AgentTools.offer(view, options, { target: "openai", canGrow: true });
   const tools = agent.definitions.map(toolOf);
   agent.onAdded = (definition) => tools.push(toolOf(definition));
-  const made = (call: ToolCall, { signal }: CallSignal): Promise<ModelResult> => {
+  const made = (call: ToolCall, { signal }: CallSignal, turn?: Turn): Promise<ModelResult> => {
     const { name, input } =
       call.type === "function"
         ? { name: call.function.name, input: call.function.arguments }
         : { name: call.custom.name, input: call.custom.input };
-    return agent.call(name, input, { callId: call.id, signal });
+    return agent.call(name, input, { callId: call.id, signal, turn });
   };
   const { setAside, instructions } = agent;
   return {
@@ -62,7 +64,8 @@ export async function openAiChatTools(view: View, options: AgentOptions = {}): P
     call: async (call, given = {}) => toolMessage(call, await made(call, given), false),
     async answer({ tool_calls }, given = {}) {
       const calls = tool_calls ?? [];
-      const results = await Promise.all(calls.map((call) => made(call, given)));
+      const turn = new Turn();
+      const results = await Promise.all(calls.map((call) => made(call, given, turn)));
       const messages = calls.flatMap((call, at) => {
         const result = results[at];
         return result ? [toolMessage(call, result, true)] : [];

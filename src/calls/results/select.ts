@@ -22,7 +22,8 @@ function stepsOf(pointer: string): string[] {
   if (pointer === "") return [];
   if (!pointer.startsWith("/") || pointer.length > longestPointer) {
     throw new PlugboardError("usage-invalid", `Not a JSON pointer: ${pointer.slice(0, 100)}`, {
-      advice: "Write the path from the top, for example /items/0/name or /items/*/name; an empty one means everything.",
+      advice:
+        "Write the path from the top, for example /items/0/name or /items/*/name; an empty one means everything.",
     });
   }
   const steps = pointer.slice(1).split("/");

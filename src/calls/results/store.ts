@@ -183,7 +183,8 @@ const chunkKey = (handle: string, number: number) => `result/${handle}/${String(
 
 function unknownHandle(): PlugboardError {
   return new PlugboardError("usage-invalid", "There is no result with this handle. It may have expired.", {
-    advice: "A caller's results are kept for one day, the newest 100 and at most 32 MiB. Call the tool again.",
+    advice:
+      "A caller's results are kept for one day, the newest 100 and at most 32 MiB. Call the tool again.",
   });
 }
 
