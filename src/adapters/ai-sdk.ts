@@ -4,6 +4,7 @@ import type { PlugboardError, SchemaTarget, View } from "../index.ts";
 import { canonicalJson } from "../lib/canonical.ts";
 import { AgentTools } from "./core/agent-tools.ts";
 import type { Definition, SetAside } from "./core/definition.ts";
+import type { Provider } from "./core/media.ts";
 import { mentionParts, promptMessages } from "./core/messages.ts";
 import type { MessageOptions } from "./core/messages.ts";
 import type { AgentOptions } from "./core/options.ts";
@@ -12,12 +13,14 @@ import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { loadSdk } from "./core/sdk.ts";
 import { Turns, endsTurn } from "./core/turn.ts";
 
-export type { AgentOptions, MessageOptions, ModelPart, ModelResult, SetAside };
+export type { AgentOptions, MessageOptions, ModelPart, ModelResult, Provider, SetAside };
 
 /** Options of `aiSdkTools`. */
 export interface AiSdkOptions extends AgentOptions {
   /** What schemas are compiled for. Default: `openai`, which other providers accept as well. */
   target?: SchemaTarget | undefined;
+  /** Whose limits images and other media keep. Default: the narrowest of all. */
+  provider?: Provider | undefined;
   /** The SDK itself (`import * as ai from "ai"`), for programs that bundle it. Otherwise it is loaded and its version checked. */
   sdk?: Pick<typeof Ai, "jsonSchema"> | undefined;
 }
@@ -44,7 +47,11 @@ const sdk = { name: "ai", supported: /^7\./, install: "ai@7" };
  */
 export async function aiSdkTools(view: View, options: AiSdkOptions = {}): Promise<AiSdkTools> {
   const { jsonSchema } = options.sdk ?? (await loadSdk(sdk, () => import("ai")));
-  const agent = await AgentTools.offer(view, options, { target: options.target ?? "openai", canGrow: true });
+  const agent = await AgentTools.offer(view, options, {
+    target: options.target ?? "openai",
+    provider: options.provider,
+    canGrow: true,
+  });
   const asksItself = view.canApprove;
   const turns = new Turns();
   const tools: AiSdkTools["tools"] = {};
@@ -108,7 +115,7 @@ export async function aiSdkPrompt(
   args: Record<string, string> = {},
   options: MessageOptions = {},
 ): Promise<ModelMessage[]> {
-  const messages = await promptMessages(view, id, args, options);
+  const messages = await promptMessages(view, id, args, options, options.provider);
   return messages.map(({ role, parts }) =>
     role === "user"
       ? { role, content: parts.map(userPart) }
@@ -122,7 +129,7 @@ export async function aiSdkMentions(
   text: string,
   options: MessageOptions = {},
 ): Promise<Exclude<UserContent, string>> {
-  const attached = await mentionParts(view, text, options);
+  const attached = await mentionParts(view, text, options, options.provider);
   return [{ type: "text", text }, ...attached.map(userPart)];
 }
 

@@ -67,7 +67,11 @@ const sdk = { name: "@anthropic-ai/sdk", supported: /^1\./, install: "@anthropic
 /** A view's tools for Anthropic Messages. Where the rules want a call approved, the view's `interact.approve` is asked. */
 export async function anthropicTools(view: View, options: AgentOptions = {}): Promise<AnthropicTools> {
   assertSupported(sdk);
-  const agent = await AgentTools.offer(view, options, { target: "anthropic", canGrow: true });
+  const agent = await AgentTools.offer(view, options, {
+    target: "anthropic",
+    provider: "anthropic",
+    canGrow: true,
+  });
   const toolOf = ({ name, description, schema }: Definition): RunnableTool => ({
     name,
     description,
@@ -125,7 +129,7 @@ export async function anthropicPrompt(
   args: Record<string, string> = {},
   options: MessageOptions = {},
 ): Promise<Anthropic.Messages.MessageParam[]> {
-  const messages = await promptMessages(view, id, args, options);
+  const messages = await promptMessages(view, id, args, options, "anthropic");
   return messages.map(({ role, parts }) =>
     role === "user" ? { role, content: parts.map(contentPart) } : { role, content: textOf(parts) },
   );
@@ -137,7 +141,7 @@ export async function anthropicMentions(
   text: string,
   options: MessageOptions = {},
 ): Promise<AnthropicPart[]> {
-  const attached = await mentionParts(view, text, options);
+  const attached = await mentionParts(view, text, options, "anthropic");
   return [{ type: "text", text }, ...attached.map(contentPart)];
 }
 

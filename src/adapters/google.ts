@@ -42,7 +42,11 @@ const sdk = { name: "@google/genai", supported: /^3\./, install: "@google/genai@
 /** A view's tools for Gemini. Where the rules want a call approved, the view's `interact.approve` is asked. */
 export async function googleTools(view: View, options: AgentOptions = {}): Promise<GoogleTools> {
   assertSupported(sdk);
-  const agent = await AgentTools.offer(view, options, { target: "gemini", canGrow: true });
+  const agent = await AgentTools.offer(view, options, {
+    target: "gemini",
+    provider: "google",
+    canGrow: true,
+  });
   const functionDeclarations = agent.definitions.map(declarationOf);
   agent.onAdded = (definition) => functionDeclarations.push(declarationOf(definition));
   const { setAside, instructions } = agent;
@@ -67,7 +71,7 @@ export async function googlePrompt(
   args: Record<string, string> = {},
   options: MessageOptions = {},
 ): Promise<Content[]> {
-  const messages = await promptMessages(view, id, args, options);
+  const messages = await promptMessages(view, id, args, options, "google");
   return messages.map(({ role, parts }) => ({
     role: role === "assistant" ? "model" : "user",
     parts: parts.map(partOf),
@@ -80,7 +84,7 @@ export async function googleMentions(
   text: string,
   options: MessageOptions = {},
 ): Promise<Part[]> {
-  const attached = await mentionParts(view, text, options);
+  const attached = await mentionParts(view, text, options, "google");
   return [{ text }, ...attached.map(partOf)];
 }
 

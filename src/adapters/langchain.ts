@@ -3,6 +3,7 @@ import type { DynamicStructuredTool } from "@langchain/core/tools";
 import type { View } from "../index.ts";
 import { AgentTools } from "./core/agent-tools.ts";
 import type { Definition, SetAside } from "./core/definition.ts";
+import type { Provider } from "./core/media.ts";
 import { mentionParts, promptMessages } from "./core/messages.ts";
 import type { MessageOptions } from "./core/messages.ts";
 import type { AgentOptions } from "./core/options.ts";
@@ -11,7 +12,13 @@ import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { loadSdk } from "./core/sdk.ts";
 import { Turn } from "./core/turn.ts";
 
-export type { AgentOptions, MessageOptions, SetAside };
+export type { AgentOptions, MessageOptions, Provider, SetAside };
+
+/** Options of `langchainTools`. */
+export interface LangChainOptions extends AgentOptions {
+  /** Whose limits images and other media keep. Default: the narrowest of all. */
+  provider?: Provider | undefined;
+}
 
 /** A view's tools for LangChain. */
 export interface LangChainTools {
@@ -44,9 +51,9 @@ const load = () =>
  * A view's tools for LangChain. An agent's tools do not change while it runs, so among very many it gets three, to search,
  * describe and call the others. Where the rules want a call approved, the view's `interact.approve` is asked.
  */
-export async function langchainTools(view: View, options: AgentOptions = {}): Promise<LangChainTools> {
+export async function langchainTools(view: View, options: LangChainOptions = {}): Promise<LangChainTools> {
   const { ToolMessage, DynamicStructuredTool, ToolInputParsingException } = await load();
-  const agent = await AgentTools.offer(view, options, { target: "openai" });
+  const agent = await AgentTools.offer(view, options, { target: "openai", provider: options.provider });
   const call = async (
     name: string,
     args: unknown,
@@ -103,7 +110,7 @@ export async function langchainPrompt(
   options: MessageOptions = {},
 ): Promise<BaseMessage[]> {
   const { AIMessage, HumanMessage } = await load();
-  const messages = await promptMessages(view, id, args, options);
+  const messages = await promptMessages(view, id, args, options, options.provider);
   return messages.map(({ role, parts }) =>
     role === "assistant" ? new AIMessage(textOf(parts)) : new HumanMessage({ content: parts.map(blockOf) }),
   );
@@ -115,7 +122,7 @@ export async function langchainMentions(
   text: string,
   options: MessageOptions = {},
 ): Promise<ContentBlock[]> {
-  const attached = await mentionParts(view, text, options);
+  const attached = await mentionParts(view, text, options, options.provider);
   return [{ type: "text", text }, ...attached.map(blockOf)];
 }
 

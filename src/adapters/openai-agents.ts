@@ -31,7 +31,7 @@ export interface OpenAiAgentsTools {
 
 const sdk = { name: "@openai/agents", supported: /^0\.[2-9]\d\./, install: "@openai/agents@0.20" };
 const load = () => loadSdk(sdk, () => import("@openai/agents"));
-const shape = { target: "openai", canGrow: true } as const;
+const shape = { target: "openai", provider: "openai", canGrow: true } as const;
 
 /**
  * A view's tools for the OpenAI Agents SDK. If the view has no `interact.approve`, calls that the rules want approved
@@ -137,7 +137,7 @@ export async function openAiAgentsPrompt(
   args: Record<string, string> = {},
   options: MessageOptions = {},
 ): Promise<AgentInputItem[]> {
-  const messages = await promptMessages(view, id, args, options);
+  const messages = await promptMessages(view, id, args, options, "openai");
   return messages.map(({ role, parts }) =>
     role === "user"
       ? { role, content: parts.map(inputPart) }
@@ -151,7 +151,7 @@ export async function openAiAgentsMentions(
   text: string,
   options: MessageOptions = {},
 ): Promise<AgentInputItem> {
-  const attached = await mentionParts(view, text, options);
+  const attached = await mentionParts(view, text, options, "openai");
   return { role: "user", content: [{ type: "input_text", text }, ...attached.map(inputPart)] };
 }
 

@@ -46,7 +46,11 @@ interface CallSignal {
 /** A view's tools for Chat Completions. Where the rules want a call approved, the view's `interact.approve` is asked. */
 export async function openAiChatTools(view: View, options: AgentOptions = {}): Promise<OpenAiChatTools> {
   assertSupported(sdk);
-  const agent = await AgentTools.offer(view, options, { target: "openai", canGrow: true });
+  const agent = await AgentTools.offer(view, options, {
+    target: "openai",
+    provider: "openai",
+    canGrow: true,
+  });
   const tools = agent.definitions.map(toolOf);
   agent.onAdded = (definition) => tools.push(toolOf(definition));
   const made = (call: ToolCall, { signal }: CallSignal, turn?: Turn): Promise<ModelResult> => {
@@ -83,7 +87,7 @@ export async function openAiChatPrompt(
   args: Record<string, string> = {},
   options: MessageOptions = {},
 ): Promise<Message[]> {
-  const messages = await promptMessages(view, id, args, options);
+  const messages = await promptMessages(view, id, args, options, "openai");
   return messages.map(({ role, parts }) =>
     role === "user" ? { role, content: parts.map(userPart) } : { role, content: textOf(parts) },
   );
@@ -95,7 +99,7 @@ export async function openAiChatMentions(
   text: string,
   options: MessageOptions = {},
 ): Promise<UserPart[]> {
-  const attached = await mentionParts(view, text, options);
+  const attached = await mentionParts(view, text, options, "openai");
   return [{ type: "text", text }, ...attached.map(userPart)];
 }
 

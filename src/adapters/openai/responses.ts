@@ -55,7 +55,11 @@ export async function openAiResponsesTools(
   options: AgentOptions = {},
 ): Promise<OpenAiResponsesTools> {
   assertSupported(sdk);
-  const agent = await AgentTools.offer(view, options, { target: "openai", canGrow: true });
+  const agent = await AgentTools.offer(view, options, {
+    target: "openai",
+    provider: "openai",
+    canGrow: true,
+  });
   const tools = agent.definitions.map(toolOf);
   agent.onAdded = (definition) => tools.push(toolOf(definition));
   const { setAside, instructions } = agent;
@@ -81,7 +85,7 @@ export async function openAiResponsesPrompt(
   args: Record<string, string> = {},
   options: MessageOptions = {},
 ): Promise<Item[]> {
-  const messages = await promptMessages(view, id, args, options);
+  const messages = await promptMessages(view, id, args, options, "openai");
   return messages.map(({ role, parts }) =>
     role === "user" ? { role, content: parts.map(inputPart) } : { role, content: textOf(parts) },
   );
@@ -93,7 +97,7 @@ export async function openAiResponsesMentions(
   text: string,
   options: MessageOptions = {},
 ): Promise<UserPart[]> {
-  const attached = await mentionParts(view, text, options);
+  const attached = await mentionParts(view, text, options, "openai");
   return [{ type: "input_text", text }, ...attached.map(inputPart)];
 }
 

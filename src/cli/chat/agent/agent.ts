@@ -23,7 +23,12 @@ export interface OfferedTools extends Pick<AiSdkTools, "setAside" | "instruction
 }
 
 export async function offerTools(view: View, provider: Provider, signal: AbortSignal): Promise<OfferedTools> {
-  const { tools, ...rest } = await aiSdkTools(view, { sdk: ai, approval: "auto", signal });
+  const { tools, ...rest } = await aiSdkTools(view, {
+    sdk: ai,
+    approval: "auto",
+    signal,
+    provider,
+  });
   const fitted = () => Object.entries(tools).map(([name, tool]) => [name, fitTool(tool, provider)]);
   return { ...rest, tools: () => Object.fromEntries(fitted()) as ToolSet };
 }
