@@ -521,8 +521,10 @@ export interface ErrorDetails {
   tool?: string | undefined;
   data?: ErrorData | undefined;
   cause?: unknown;
-  /** What to do next, if more specific than the hint in the table. */
+  /** What a person does next, if more specific than the hint in the table. Models never read it. */
   hint?: string | undefined;
+  /** What a model can do with its tools. Names no settings and no commands. Without a `hint`, people read it as well. */
+  advice?: string | undefined;
   /** Whether the server executed the request, if known better than in the table. */
   executed?: Executed | undefined;
   /** True if repeating an executed request is harmless: the tool is read-only or idempotent. */
@@ -544,6 +546,8 @@ export class PlugboardError extends Error {
   readonly data: ErrorData | undefined;
   /** What to do next, for a person. */
   readonly hint: string;
+  /** What to do next, for a model; see `ErrorDetails`. */
+  readonly advice: string | undefined;
   /** Whether the server executed the request, as far as that is known. */
   readonly executed: Executed;
   /** True if repeating an executed request is harmless: the tool is read-only or idempotent. */
@@ -559,7 +563,8 @@ export class PlugboardError extends Error {
     this.server = details.server;
     this.tool = details.tool;
     this.data = details.data;
-    this.hint = details.hint ?? hintFor(code, details);
+    this.hint = details.hint ?? details.advice ?? hintFor(code, details);
+    this.advice = details.advice;
     this.executed = details.executed ?? errorTable[code].executed;
     this.repeatable = details.repeatable ?? false;
     this.retryAfterMs = details.retryAfterMs;
@@ -605,9 +610,21 @@ export class PlugboardError extends Error {
 
   /** Everything but the cause and the stack. */
   toJSON(): Record<string, unknown> {
-    const { code, message, server, tool, data, hint, executed, retryable, retryAfterMs, missingScopes } =
-      this;
-    return { code, message, server, tool, data, hint, executed, retryable, retryAfterMs, missingScopes };
+    const { code, message, server, tool, data, hint, advice } = this;
+    const { executed, retryable, retryAfterMs, missingScopes } = this;
+    return {
+      code,
+      message,
+      server,
+      tool,
+      data,
+      hint,
+      ...(advice !== undefined && { advice }),
+      executed,
+      retryable,
+      retryAfterMs,
+      missingScopes,
+    };
   }
 }
 

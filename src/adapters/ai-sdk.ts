@@ -1,22 +1,26 @@
 import type * as Ai from "ai";
 import type { ModelMessage, Tool, ToolExecutionOptions, UserContent } from "ai";
-import type { SchemaTarget, View } from "../index.ts";
+import type { PlugboardError, SchemaTarget, View } from "../index.ts";
 import { canonicalJson } from "../lib/canonical.ts";
 import { AgentTools } from "./core/agent-tools.ts";
 import type { Definition, SetAside } from "./core/definition.ts";
+import type { Provider } from "./core/media.ts";
 import { mentionParts, promptMessages } from "./core/messages.ts";
 import type { MessageOptions } from "./core/messages.ts";
 import type { AgentOptions } from "./core/options.ts";
-import { textOf } from "./core/parts.ts";
+import { failed, textOf } from "./core/parts.ts";
 import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { loadSdk } from "./core/sdk.ts";
+import { Turns, endsTurn } from "./core/turn.ts";
 
-export type { AgentOptions, MessageOptions, ModelPart, ModelResult, SetAside };
+export type { AgentOptions, MessageOptions, ModelPart, ModelResult, Provider, SetAside };
 
 /** Options of `aiSdkTools`. */
 export interface AiSdkOptions extends AgentOptions {
   /** What schemas are compiled for. Default: `openai`, which other providers accept as well. */
   target?: SchemaTarget | undefined;
+  /** Whose limits images and other media keep. Default: the narrowest of all. */
+  provider?: Provider | undefined;
   /** The SDK itself (`import * as ai from "ai"`), for programs that bundle it. Otherwise it is loaded and its version checked. */
   sdk?: Pick<typeof Ai, "jsonSchema"> | undefined;
 }
@@ -43,8 +47,13 @@ const sdk = { name: "ai", supported: /^7\./, install: "ai@7" };
  */
 export async function aiSdkTools(view: View, options: AiSdkOptions = {}): Promise<AiSdkTools> {
   const { jsonSchema } = options.sdk ?? (await loadSdk(sdk, () => import("ai")));
-  const agent = await AgentTools.offer(view, options, { target: options.target ?? "openai", canGrow: true });
+  const agent = await AgentTools.offer(view, options, {
+    target: options.target ?? "openai",
+    provider: options.provider,
+    canGrow: true,
+  });
   const asksItself = view.canApprove;
+  const turns = new Turns();
   const tools: AiSdkTools["tools"] = {};
   const add = ({ name, description, schema, title, server, canAsk }: Definition): void => {
     tools[name] = {
@@ -64,18 +73,39 @@ export async function aiSdkTools(view: View, options: AiSdkOptions = {}): Promis
             ),
         }),
       execute: (input: unknown, { toolCallId, abortSignal, messages }: Execution) =>
-        agent.call(name, input, {
-          callId: toolCallId,
-          signal: abortSignal,
-          isApproved: !asksItself && wasApproved({ toolCallId, name, input }, messages),
-        }),
-      toModelOutput: ({ output }: { output: ModelResult }) => modelOutput(output),
+        agent
+          .call(name, input, {
+            callId: toolCallId,
+            signal: abortSignal,
+            turn: turns.of(messages),
+            isApproved: !asksItself && wasApproved({ toolCallId, name, input }, messages),
+          })
+          .catch(outputOfEndedTurn),
+      toModelOutput: ({ output }: { output: ModelResult }) => {
+        const ended = endedTurns.get(output);
+        if (ended) throw ended;
+        return modelOutput(output);
+      },
     };
   };
   agent.definitions.forEach(add);
   agent.onAdded = add;
   const { setAside, instructions } = agent;
   return { tools, setAside, instructions };
+}
+
+/**
+ * The outputs of calls by which a person ended the turn. The SDK tells the model about exceptions of tools and goes on, but
+ * it ends with an exception when an output cannot be made ready for the model. An output that was stored is another
+ * object, so the conversation can go on later.
+ */
+const endedTurns = new WeakMap<ModelResult, PlugboardError>();
+
+function outputOfEndedTurn(error: unknown): ModelResult {
+  if (!endsTurn(error)) throw error;
+  const output = failed(error.message);
+  endedTurns.set(output, error);
+  return output;
 }
 
 /** The messages of a prompt of a server, by its id or `server.prompt`. */
@@ -85,7 +115,7 @@ export async function aiSdkPrompt(
   args: Record<string, string> = {},
   options: MessageOptions = {},
 ): Promise<ModelMessage[]> {
-  const messages = await promptMessages(view, id, args, options);
+  const messages = await promptMessages(view, id, args, options, options.provider);
   return messages.map(({ role, parts }) =>
     role === "user"
       ? { role, content: parts.map(userPart) }
@@ -99,7 +129,7 @@ export async function aiSdkMentions(
   text: string,
   options: MessageOptions = {},
 ): Promise<Exclude<UserContent, string>> {
-  const attached = await mentionParts(view, text, options);
+  const attached = await mentionParts(view, text, options, options.provider);
   return [{ type: "text", text }, ...attached.map(userPart)];
 }
 

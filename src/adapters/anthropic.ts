@@ -1,5 +1,5 @@
 import type Anthropic from "@anthropic-ai/sdk";
-import type { View } from "../index.ts";
+import type { PlugboardError, View } from "../index.ts";
 import { AgentTools } from "./core/agent-tools.ts";
 import type { Definition, SetAside } from "./core/definition.ts";
 import { hostedServer } from "./core/hosted.ts";
@@ -10,6 +10,7 @@ import type { AgentOptions } from "./core/options.ts";
 import { textOf } from "./core/parts.ts";
 import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { assertSupported } from "./core/sdk.ts";
+import { Turn, endsTurn } from "./core/turn.ts";
 
 export type { AgentOptions, HostedOptions, MessageOptions, SetAside };
 
@@ -33,6 +34,10 @@ interface RunContext {
   signal?: AbortSignal | null | undefined;
 }
 
+interface CallSignal {
+  signal?: AbortSignal | undefined;
+}
+
 /** A view's tools for Anthropic Messages. */
 export interface AnthropicTools {
   /**
@@ -41,11 +46,14 @@ export interface AnthropicTools {
    */
   tools: RunnableTool[];
   /** Answers one call with a block for the next message of the user. */
-  call(use: ToolUse, options?: { signal?: AbortSignal | undefined }): Promise<ToolResult>;
-  /** Answers all calls of a message at once, in their order; empty if it has none. */
+  call(use: ToolUse, options?: CallSignal): Promise<ToolResult>;
+  /**
+   * Answers all calls of a message at once, in their order; empty if it has none. Throws if a person ended the turn
+   * (`endsTurn`): the model must not go on.
+   */
   answer(
     message: { content: readonly Anthropic.Messages.ContentBlock[] },
-    options?: { signal?: AbortSignal | undefined },
+    options?: CallSignal,
   ): Promise<ToolResult[]>;
   /** Tools that the model is not shown, and why. */
   setAside: SetAside[];
@@ -59,14 +67,21 @@ const sdk = { name: "@anthropic-ai/sdk", supported: /^1\./, install: "@anthropic
 /** A view's tools for Anthropic Messages. Where the rules want a call approved, the view's `interact.approve` is asked. */
 export async function anthropicTools(view: View, options: AgentOptions = {}): Promise<AnthropicTools> {
   assertSupported(sdk);
-  const agent = await AgentTools.offer(view, options, { target: "anthropic", canGrow: true });
+  const agent = await AgentTools.offer(view, options, {
+    target: "anthropic",
+    provider: "anthropic",
+    canGrow: true,
+  });
   const toolOf = ({ name, description, schema }: Definition): RunnableTool => ({
     name,
     description,
     input_schema: schema as Tool["input_schema"],
     parse: (input) => input,
     async run(input, { toolUse, signal } = {}) {
-      const result = await agent.call(name, input, { callId: toolUse?.id, signal: signal ?? undefined });
+      const made = agent.call(name, input, { callId: toolUse?.id, signal: signal ?? undefined });
+      const result = await made.catch((error: unknown) => {
+        throw endsTurn(error) ? unspeakable(error) : error;
+      });
       // The runner has no other way to mark a failure than to say so in words.
       return result.isError ? `Error: ${textOf(result.parts)}` : contentOf(result);
     },
@@ -74,19 +89,37 @@ export async function anthropicTools(view: View, options: AgentOptions = {}): Pr
   const tools = agent.definitions.map(toolOf);
   agent.onAdded = (definition) => tools.push(toolOf(definition));
   const { setAside, instructions } = agent;
-  const call: AnthropicTools["call"] = async ({ id, name, input }, { signal } = {}) => {
-    const result = await agent.call(name, input, { callId: id, signal });
+  const made = async ({ id, name, input }: ToolUse, { signal }: CallSignal, turn?: Turn) => {
+    const result = await agent.call(name, input, { callId: id, signal, turn });
     const content = contentOf(result);
-    return { type: "tool_result", tool_use_id: id, content, ...(result.isError && { is_error: true }) };
+    const isError = result.isError && { is_error: true };
+    return { type: "tool_result" as const, tool_use_id: id, content, ...isError };
   };
   return {
     tools,
     setAside,
     instructions,
-    call,
-    answer: ({ content }, given) =>
-      Promise.all(content.flatMap((block) => (block.type === "tool_use" ? [call(block, given)] : []))),
+    call: (use, given = {}) => made(use, given),
+    answer({ content }, given = {}) {
+      const turn = new Turn();
+      const uses = content.filter((block) => block.type === "tool_use");
+      return Promise.all(uses.map((use) => made(use, given, turn)));
+    },
   };
+}
+
+/**
+ * The tool runner makes a result for the model of whatever a tool throws. This cannot be put into words: the runner
+ * gets the error itself when it tries, and that ends the run.
+ */
+function unspeakable(error: PlugboardError): Error {
+  const refuse = () => {
+    throw error;
+  };
+  return Object.defineProperties(new Error(), {
+    message: { get: refuse },
+    toString: { value: refuse },
+  }) as Error;
 }
 
 /** The messages of a prompt of a server, by its id or `server.prompt`. */
@@ -96,7 +129,7 @@ export async function anthropicPrompt(
   args: Record<string, string> = {},
   options: MessageOptions = {},
 ): Promise<Anthropic.Messages.MessageParam[]> {
-  const messages = await promptMessages(view, id, args, options);
+  const messages = await promptMessages(view, id, args, options, "anthropic");
   return messages.map(({ role, parts }) =>
     role === "user" ? { role, content: parts.map(contentPart) } : { role, content: textOf(parts) },
   );
@@ -108,7 +141,7 @@ export async function anthropicMentions(
   text: string,
   options: MessageOptions = {},
 ): Promise<AnthropicPart[]> {
-  const attached = await mentionParts(view, text, options);
+  const attached = await mentionParts(view, text, options, "anthropic");
   return [{ type: "text", text }, ...attached.map(contentPart)];
 }
 

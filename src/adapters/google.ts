@@ -8,8 +8,13 @@ import type { AgentOptions } from "./core/options.ts";
 import { textOf } from "./core/parts.ts";
 import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { assertSupported } from "./core/sdk.ts";
+import { Turn } from "./core/turn.ts";
 
 export type { AgentOptions, MessageOptions, SetAside };
+
+interface CallSignal {
+  signal?: AbortSignal | undefined;
+}
 
 /** A view's tools for Gemini. */
 export interface GoogleTools {
@@ -19,12 +24,12 @@ export interface GoogleTools {
    */
   tool: { functionDeclarations: FunctionDeclaration[] };
   /** Answers one call with a part for the next content of the user. */
-  call(call: FunctionCall, options?: { signal?: AbortSignal | undefined }): Promise<Part>;
-  /** Answers all calls of a response (`response.functionCalls`) at once, in their order; empty if there are none. */
-  answer(
-    response: { functionCalls?: FunctionCall[] | undefined },
-    options?: { signal?: AbortSignal | undefined },
-  ): Promise<Part[]>;
+  call(call: FunctionCall, options?: CallSignal): Promise<Part>;
+  /**
+   * Answers all calls of a response (`response.functionCalls`) at once, in their order; empty if there are none. Throws if a
+   * person ended the turn (`endsTurn`): the model must not go on.
+   */
+  answer(response: { functionCalls?: FunctionCall[] | undefined }, options?: CallSignal): Promise<Part[]>;
   /** Tools that the model is not shown, and why. */
   setAside: SetAside[];
   /** For `config.systemInstruction`: which servers there are, and how their tools are found. */
@@ -37,18 +42,25 @@ const sdk = { name: "@google/genai", supported: /^3\./, install: "@google/genai@
 /** A view's tools for Gemini. Where the rules want a call approved, the view's `interact.approve` is asked. */
 export async function googleTools(view: View, options: AgentOptions = {}): Promise<GoogleTools> {
   assertSupported(sdk);
-  const agent = await AgentTools.offer(view, options, { target: "gemini", canGrow: true });
+  const agent = await AgentTools.offer(view, options, {
+    target: "gemini",
+    provider: "google",
+    canGrow: true,
+  });
   const functionDeclarations = agent.definitions.map(declarationOf);
   agent.onAdded = (definition) => functionDeclarations.push(declarationOf(definition));
   const { setAside, instructions } = agent;
-  const call: GoogleTools["call"] = async ({ id, name = "", args }, { signal } = {}) =>
-    responseOf(id, name, await agent.call(name, args ?? {}, { callId: id, signal }));
+  const made = async ({ id, name = "", args }: FunctionCall, { signal }: CallSignal, turn?: Turn) =>
+    responseOf(id, name, await agent.call(name, args ?? {}, { callId: id, signal, turn }));
   return {
     tool: { functionDeclarations },
     setAside,
     instructions,
-    call,
-    answer: ({ functionCalls = [] }, given) => Promise.all(functionCalls.map((one) => call(one, given))),
+    call: (one, given = {}) => made(one, given),
+    answer({ functionCalls = [] }, given = {}) {
+      const turn = new Turn();
+      return Promise.all(functionCalls.map((one) => made(one, given, turn)));
+    },
   };
 }
 
@@ -59,7 +71,7 @@ export async function googlePrompt(
   args: Record<string, string> = {},
   options: MessageOptions = {},
 ): Promise<Content[]> {
-  const messages = await promptMessages(view, id, args, options);
+  const messages = await promptMessages(view, id, args, options, "google");
   return messages.map(({ role, parts }) => ({
     role: role === "assistant" ? "model" : "user",
     parts: parts.map(partOf),
@@ -72,7 +84,7 @@ export async function googleMentions(
   text: string,
   options: MessageOptions = {},
 ): Promise<Part[]> {
-  const attached = await mentionParts(view, text, options);
+  const attached = await mentionParts(view, text, options, "google");
   return [{ text }, ...attached.map(partOf)];
 }
 

@@ -3,14 +3,22 @@ import type { DynamicStructuredTool } from "@langchain/core/tools";
 import type { View } from "../index.ts";
 import { AgentTools } from "./core/agent-tools.ts";
 import type { Definition, SetAside } from "./core/definition.ts";
+import type { Provider } from "./core/media.ts";
 import { mentionParts, promptMessages } from "./core/messages.ts";
 import type { MessageOptions } from "./core/messages.ts";
 import type { AgentOptions } from "./core/options.ts";
 import { textOf } from "./core/parts.ts";
 import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { loadSdk } from "./core/sdk.ts";
+import { Turn } from "./core/turn.ts";
 
-export type { AgentOptions, MessageOptions, SetAside };
+export type { AgentOptions, MessageOptions, Provider, SetAside };
+
+/** Options of `langchainTools`. */
+export interface LangChainOptions extends AgentOptions {
+  /** Whose limits images and other media keep. Default: the narrowest of all. */
+  provider?: Provider | undefined;
+}
 
 /** A view's tools for LangChain. */
 export interface LangChainTools {
@@ -18,7 +26,8 @@ export interface LangChainTools {
   tools: DynamicStructuredTool[];
   /**
    * Answers all calls of a model's message at once, in their order, also those that name no tool or are not valid JSON;
-   * empty if it has none. For loops of your own; agents call the tools by themselves.
+   * empty if it has none. For loops of your own; agents call the tools by themselves. Throws if a person ended the turn
+   * (`endsTurn`): the model must not go on.
    */
   answer(
     message: Pick<AIMessage, "tool_calls" | "invalid_tool_calls">,
@@ -42,11 +51,17 @@ const load = () =>
  * A view's tools for LangChain. An agent's tools do not change while it runs, so among very many it gets three, to search,
  * describe and call the others. Where the rules want a call approved, the view's `interact.approve` is asked.
  */
-export async function langchainTools(view: View, options: AgentOptions = {}): Promise<LangChainTools> {
+export async function langchainTools(view: View, options: LangChainOptions = {}): Promise<LangChainTools> {
   const { ToolMessage, DynamicStructuredTool, ToolInputParsingException } = await load();
-  const agent = await AgentTools.offer(view, options, { target: "openai" });
-  const call = async (name: string, args: unknown, id: string, signal: AbortSignal | undefined) => {
-    const result = await agent.call(name, args, { callId: id, signal });
+  const agent = await AgentTools.offer(view, options, { target: "openai", provider: options.provider });
+  const call = async (
+    name: string,
+    args: unknown,
+    id: string,
+    signal: AbortSignal | undefined,
+    turn?: Turn,
+  ) => {
+    const result = await agent.call(name, args, { callId: id, signal, turn });
     return new ToolMessage({
       name,
       tool_call_id: id,
@@ -81,7 +96,8 @@ export async function langchainTools(view: View, options: AgentOptions = {}): Pr
     instructions,
     answer({ tool_calls = [], invalid_tool_calls = [] }, { signal } = {}) {
       const calls = [...tool_calls, ...invalid_tool_calls];
-      return Promise.all(calls.map(({ name = "", args, id = "" }) => call(name, args, id, signal)));
+      const turn = new Turn();
+      return Promise.all(calls.map(({ name = "", args, id = "" }) => call(name, args, id, signal, turn)));
     },
   };
 }
@@ -94,7 +110,7 @@ export async function langchainPrompt(
   options: MessageOptions = {},
 ): Promise<BaseMessage[]> {
   const { AIMessage, HumanMessage } = await load();
-  const messages = await promptMessages(view, id, args, options);
+  const messages = await promptMessages(view, id, args, options, options.provider);
   return messages.map(({ role, parts }) =>
     role === "assistant" ? new AIMessage(textOf(parts)) : new HumanMessage({ content: parts.map(blockOf) }),
   );
@@ -106,7 +122,7 @@ export async function langchainMentions(
   text: string,
   options: MessageOptions = {},
 ): Promise<ContentBlock[]> {
-  const attached = await mentionParts(view, text, options);
+  const attached = await mentionParts(view, text, options, options.provider);
   return [{ type: "text", text }, ...attached.map(blockOf)];
 }
 

@@ -2,6 +2,7 @@ import type { AgentInputItem, FunctionTool, HostedMCPTool, MCPServer, RunContext
 import type { View } from "../index.ts";
 import { AgentTools } from "./core/agent-tools.ts";
 import type { Definition, SetAside } from "./core/definition.ts";
+import { unexpectedText } from "./core/failure.ts";
 import { hostedServer } from "./core/hosted.ts";
 import type { HostedOptions } from "./core/hosted.ts";
 import { mentionParts, promptMessages } from "./core/messages.ts";
@@ -10,6 +11,7 @@ import type { AgentOptions } from "./core/options.ts";
 import { errorText, textOf } from "./core/parts.ts";
 import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { loadSdk } from "./core/sdk.ts";
+import { endsTurn } from "./core/turn.ts";
 import { dataUrl, fileName, inWords, isDocument, isImage } from "./openai/media.ts";
 
 export type { AgentOptions, HostedOptions, MessageOptions, SetAside };
@@ -29,7 +31,7 @@ export interface OpenAiAgentsTools {
 
 const sdk = { name: "@openai/agents", supported: /^0\.[2-9]\d\./, install: "@openai/agents@0.20" };
 const load = () => loadSdk(sdk, () => import("@openai/agents"));
-const shape = { target: "openai", canGrow: true } as const;
+const shape = { target: "openai", provider: "openai", canGrow: true } as const;
 
 /**
  * A view's tools for the OpenAI Agents SDK. If the view has no `interact.approve`, calls that the rules want approved
@@ -40,6 +42,7 @@ export async function openAiAgentsTools(view: View, options: AgentOptions = {}):
   const { tool } = await load();
   const agent = await AgentTools.offer(view, options, shape);
   const asksItself = view.canApprove;
+  const rephrase = errorFunctionOf(options);
   const toolOf = ({ name, description, schema, mayAsk }: Definition): FunctionTool =>
     tool({
       name,
@@ -54,7 +57,7 @@ export async function openAiAgentsTools(view: View, options: AgentOptions = {}):
           needsApproval: async (context: RunContext, input: unknown, callId?: string) =>
             agent.mustAsk(name, input, isApproved(context, name, callId) ? undefined : callId),
         }),
-      ...thrown(options),
+      errorFunction: rephrase && ((_context, error) => rephrase(error)),
       async execute(input, context, details) {
         const callId = details?.toolCall?.callId;
         const result = await agent.call(name, input, {
@@ -85,10 +88,11 @@ export function openAiAgentsServer(view: View, options: AgentOptions & { name?: 
     known = { digest: await view.digest("tools"), agent };
     return agent;
   };
+  const rephrase = errorFunctionOf(options);
   return {
     name: options.name ?? "plugboard",
     cacheToolsList: false,
-    ...thrown(options),
+    errorFunction: rephrase && (({ error }) => rephrase(error)),
     connect: async () => undefined,
     close: async () => undefined,
     // Nothing is listed from a cache.
@@ -133,7 +137,7 @@ export async function openAiAgentsPrompt(
   args: Record<string, string> = {},
   options: MessageOptions = {},
 ): Promise<AgentInputItem[]> {
-  const messages = await promptMessages(view, id, args, options);
+  const messages = await promptMessages(view, id, args, options, "openai");
   return messages.map(({ role, parts }) =>
     role === "user"
       ? { role, content: parts.map(inputPart) }
@@ -147,13 +151,20 @@ export async function openAiAgentsMentions(
   text: string,
   options: MessageOptions = {},
 ): Promise<AgentInputItem> {
-  const attached = await mentionParts(view, text, options);
+  const attached = await mentionParts(view, text, options, "openai");
   return { role: "user", content: [{ type: "input_text", text }, ...attached.map(inputPart)] };
 }
 
-/** Exceptions that are wished for reach whoever runs the agent; otherwise the SDK would tell the model about them. */
-function thrown({ errors }: AgentOptions): { errorFunction?: null } {
-  return errors === "throw" ? { errorFunction: null } : {};
+/**
+ * The SDK tells the model about exceptions, unless its error function throws. It does for those that are wished for, and for
+ * the one that ends the turn; what is left is the SDK's own, such as JSON that it cannot read.
+ */
+function errorFunctionOf({ errors }: AgentOptions): null | ((error: unknown) => string) {
+  if (errors === "throw") return null;
+  return (error) => {
+    if (endsTurn(error)) throw error;
+    return unexpectedText(error);
+  };
 }
 
 function isApproved(

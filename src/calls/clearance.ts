@@ -123,7 +123,7 @@ export class Clearance implements SessionCheck {
     throw new PlugboardError(
       "arguments-invalid",
       `The arguments of ${name} would not be the same any more, because the tool or its configuration changed.`,
-      { server, tool: id, hint: "Call it again." },
+      { server, tool: id, advice: "Call it again." },
     );
   }
 

@@ -45,7 +45,7 @@ export async function withResults(args: Fields, read: ReadResult): Promise<Field
     characters += (typeof value === "string" ? value : jsonText(value)).length;
     if (characters > mostCharacters)
       throw new PlugboardError("usage-invalid", "The results in the arguments of the call are too large.", {
-        hint: 'Take less of each, with "part" or "select".',
+        advice: 'Take less of each, with "part" or "select".',
       });
     put(holder, key, value);
   }
@@ -66,7 +66,8 @@ function valueOf({ $result: handle, part, select, ...others }: Fields, read: Rea
   if (typeof handle === "string" && isPart && isSelect && Object.keys(others).length === 0)
     return read(handle, { part, select });
   throw new PlugboardError("usage-invalid", "An argument with `$result` is not valid.", {
-    hint: 'Write { "$result": "r_…" }, with "part" and "select" (JSON pointers) if you want less than all of it.',
+    advice:
+      'Write { "$result": "r_…" }, with "part" and "select" (JSON pointers) if you want less than all of it.',
   });
 }
 

@@ -49,12 +49,13 @@ export class ToolSearch {
   wanted(text: string, { limit = 10 }: SearchOptions): SearchWanted {
     if (!Number.isSafeInteger(limit) || limit < 1)
       throw new PlugboardError("usage-invalid", "The limit of a search must be a whole number above 0.", {
-        hint: "Leave it out for 10 results.",
+        advice: "Leave it out for 10 results.",
       });
     const query = parseQuery(text, this.#index.words, (this.#related ??= new RelatedWords()));
     if (query.length === 0)
       throw new PlugboardError("usage-invalid", "The search has no words.", {
-        hint: 'Say what the tool should do, and name the service if you know it, for example "create an issue in github".',
+        advice:
+          'Say what the tool should do, and name the service if you know it, for example "create an issue in github".',
       });
     return { query, limit };
   }

@@ -1,5 +1,6 @@
 import { PlugboardError, Refusal, errorTable } from "../index.ts";
 import type { JsonRpcAnswer } from "../index.ts";
+import { modelMessage } from "../lib/model-advice.ts";
 import type { RpcFailure } from "./exchange.ts";
 
 /** An error of ours that a client gets as it is. */
@@ -39,16 +40,12 @@ export function failedCall(error: unknown): JsonRpcAnswer {
   };
 }
 
-/** These hints lead to the command line, and to names that only it knows. A client has the schema. */
-const hintless: ReadonlySet<string> = new Set(["arguments-invalid", "question-declined"]);
-
 function describe(error: PlugboardError): RpcFailure {
   const { code, server, executed, retryAfterMs } = error;
-  const hint = hintless.has(code) ? undefined : error.hint;
   const near = error.data?.["near"];
   return {
     code: errorTable[code].rpcCode,
-    message: hint === undefined ? error.message : `${error.message} ${hint}`,
+    message: modelMessage(error),
     data: {
       code,
       ...(server !== undefined && { server }),

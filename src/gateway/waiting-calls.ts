@@ -88,6 +88,6 @@ export async function givenUp(
   if (!isRecord(response) || response["action"] === "accept") return undefined;
   await hub.approvals.withdraw(question);
   return new PlugboardError("approval-denied", "The call was given up before anybody approved it.", {
-    hint: "Make it again to ask again.",
+    advice: "Make it again to ask again.",
   });
 }

@@ -39,11 +39,12 @@ export interface ApproveQuestion extends Asked {
 
 /**
  * `allow` holds for this call unless it is remembered: for this `session`, i.e. until the hub closes, or `always`. `deny`
- * ends the call. `cancel` ends the whole turn of the agent that made it: the error has `endsTurn`.
+ * ends the call. `cancel` ends the whole turn of the agent that made it: the error has `endsTurn`. A model reads the
+ * `reason`, and never the `hint`: that is for the person, for instance how to allow such calls.
  */
 export type Approval =
   | { decision: "allow"; remember?: Remembering | undefined; reason?: string }
-  | { decision: "deny" | "cancel"; reason?: string };
+  | { decision: "deny" | "cancel"; reason?: string; hint?: string };
 
 /** How long an answer is remembered: until the hub closes, or always. */
 export type Remembering = "session" | "always";

@@ -204,10 +204,10 @@ function isValidAnswer(kind: Question["kind"], answer: unknown): boolean {
 }
 
 function isApproval(answer: object): boolean {
-  const { decision, remember, reason } = answer as {
-    [field in "decision" | "remember" | "reason"]?: unknown;
+  const { decision, remember, reason, hint } = answer as {
+    [field in "decision" | "remember" | "reason" | "hint"]?: unknown;
   };
-  if (reason !== undefined && typeof reason !== "string") return false;
+  if ([reason, hint].some((words) => words !== undefined && typeof words !== "string")) return false;
   if (decision !== "allow") return (decision === "deny" || decision === "cancel") && remember === undefined;
   return remember === undefined || remember === "session" || remember === "always";
 }

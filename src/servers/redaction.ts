@@ -52,8 +52,13 @@ export class Redaction {
     if (!(error instanceof Error) || this.#search().isEmpty || this.#isClean(error)) return error;
     const message = this.text(error.message);
     if (!isPlugboardError(error)) return new Error(message);
-    const { data, hint } = error;
-    const clean = { data: this.value(data), hint: this.text(hint), cause: undefined };
+    const { data, hint, advice } = error;
+    const clean = {
+      data: this.value(data),
+      hint: this.text(hint),
+      advice: this.value(advice),
+      cause: undefined,
+    };
     return new PlugboardError(error.code, message, Object.assign({}, error, clean));
   }
 

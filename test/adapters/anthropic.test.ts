@@ -41,6 +41,21 @@ adapterContract({
   },
 });
 
+it("M64 plugboard/anthropic ends the SDK's tool runner when a person cancels the turn", async () => {
+  await using hub = await openScene();
+  await using model = await startModel([
+    { calls: [{ tool: "mcp__careful__add", args: { a: 1, b: 2 } }] },
+    { text: "I go on." },
+  ]);
+  const { tools } = await anthropicTools(
+    hub.view({ interact: { approve: async () => ({ decision: "cancel" }) } }),
+  );
+  const messages = [{ role: "user" as const, content: "Add." }];
+  const runner = clientAt(model.url).beta.messages.toolRunner({ ...common, messages, tools });
+  await expect(runner.runUntilDone()).rejects.toMatchObject({ code: "call-cancelled", endsTurn: true });
+  expect(model.received).toHaveLength(1);
+});
+
 it("M64 plugboard/anthropic works with the SDK's tool runner", async () => {
   await using hub = await openScene();
   await using model = await startModel([

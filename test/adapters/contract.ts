@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tasks } from "../../compat/many-tools/catalog.ts";
 import type { AgentOptions } from "../../src/adapters/core/options.ts";
-import type { ApproveQuestion, Hub, Progress, View } from "../../src/index.ts";
+import { isPlugboardError } from "../../src/index.ts";
+import type { ApproveQuestion, CallEnd, CallStart, Hub, Progress, View } from "../../src/index.ts";
 import { startModel } from "../fixtures/model/index.ts";
 import type { Conversation, Part, ScriptedModel, ScriptedTurn } from "../fixtures/model/index.ts";
 import { openCrowd, openScene, picture } from "./scene.ts";
@@ -172,10 +173,46 @@ export function adapterContract(adapter: AdapterUnderTest): void {
       const turns = [{ calls: [{ tool: "mcp__careful__add", args: { a: 1, b: 2 } }] }, { text: "Well." }];
       const denied = await agent(turns, { view: view("deny"), answer: never });
       expect(resultTexts(denied.received[1])[0]).toContain("not approved");
+      expect(resultTexts(denied.received[1])[0]).not.toMatch(/`approval`|\bterminal\b|plugboard /);
       const allowed = await agent(turns, { view: view("allow"), answer: never });
       expect(resultTexts(allowed.received[1])[0]).toContain("3");
       expect(asked).toHaveLength(2);
     });
+
+    it.each(adapter.modes.flatMap((mode) => [`result, ${mode}`, `throw, ${mode}`]))(
+      "ends with the turn that a person cancelled, and with its other calls (errors: %s)",
+      async (how) => {
+        const errors = how.startsWith("throw") ? "throw" : "result";
+        const stream = how.endsWith("stream");
+        const began = callOf(hub, "call-start", "mcp__it__sleep");
+        const ended = callOf(hub, "call-end", "mcp__it__sleep");
+        const view = hub.view({
+          interact: {
+            approve: async () => {
+              await began;
+              return { decision: "cancel" };
+            },
+          },
+        });
+        await using model = await startModel([
+          {
+            calls: [
+              { tool: "mcp__it__sleep", args: { ms: 60_000 } },
+              { tool: "mcp__careful__add", args: { a: 1, b: 2 } },
+            ],
+          },
+          { text: "I go on." },
+        ]);
+        const run = adapter.run({ view, url: model.url, stream, options: { errors } });
+        const outcome = await run.then(
+          (text) => text,
+          (error: unknown) => error,
+        );
+        expect(causes(outcome).some((error) => isPlugboardError(error) && error.endsTurn)).toBe(true);
+        expect(await ended).toMatchObject({ outcome: "cancelled" });
+        expect(model.received).toHaveLength(1);
+      },
+    );
 
     it("lets the SDK ask where the view asks nobody", async () => {
       const turns = [{ calls: [{ tool: "mcp__careful__add", args: { a: 1, b: 2 } }] }, { text: "Well." }];
@@ -287,6 +324,25 @@ function searching(query: string, id: string, args: object, canGrow: boolean): S
   };
   const search: ScriptedTurn = { calls: [{ tool: "search_tools", args: { query } }] };
   return [search, found, ...(canGrow ? [] : [described]), { text: "Found." }];
+}
+
+/** The next event of this kind about a tool. */
+function callOf(hub: Hub, type: "call-start" | "call-end", tool: string): Promise<CallStart | CallEnd> {
+  return new Promise((resolve) => {
+    const stop = hub.on(type, (event) => {
+      if (event.tool !== tool) return;
+      stop();
+      resolve(event);
+    });
+  });
+}
+
+/** An error, and those that it wraps. */
+function causes(error: unknown): unknown[] {
+  const found: unknown[] = [];
+  for (let at = error; at instanceof Error; at = at.cause ?? ("error" in at ? at.error : undefined))
+    found.push(at);
+  return found;
 }
 
 function offered({ tools }: Conversation, id: string): string {

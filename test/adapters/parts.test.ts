@@ -2,33 +2,38 @@ import { describe, expect, it } from "vitest";
 import { failureText } from "../../src/adapters/core/failure.ts";
 import { modelParts, textOf } from "../../src/adapters/core/parts.ts";
 import { PlugboardError } from "../../src/index.ts";
+import { jpegOf } from "./images.ts";
 import { picture } from "./scene.ts";
 
 const image = (mimeType: string, data: string) => ({ content: [{ type: "image", data, mimeType }] });
 
 describe("M64 what a model gets of a result", () => {
-  it("has structured content once: where the text does not say the same", () => {
+  it("has structured content once: where the text does not say the same", async () => {
     const structuredContent = { sum: 3 };
     const content = (text: string) => [{ type: "text", text }];
-    expect(textOf(modelParts({ content: content('{"sum": 3}'), structuredContent }))).toBe('{"sum": 3}');
-    expect(textOf(modelParts({ content: content("It is three."), structuredContent }))).toBe(
+    expect(textOf(await modelParts({ content: content('{"sum": 3}'), structuredContent }))).toBe(
+      '{"sum": 3}',
+    );
+    expect(textOf(await modelParts({ content: content("It is three."), structuredContent }))).toBe(
       'It is three.\n{"sum":3}',
     );
-    expect(textOf(modelParts({ content: [], structuredContent }))).toBe('{"sum":3}');
-    expect(textOf(modelParts({ content: [] }))).toBe("(The result is empty.)");
+    expect(textOf(await modelParts({ content: [], structuredContent }))).toBe('{"sum":3}');
+    expect(textOf(await modelParts({ content: [] }))).toBe("(The result is empty.)");
   });
 
-  it("has media as the providers take them, and words about all others", () => {
+  it("has media as the providers take them, and words about all others", async () => {
     const png = picture;
-    const jpeg = "/9j/4AAQSkZJRgABAQ==";
-    expect(modelParts(image("image/jpg", jpeg))).toEqual([
+    const jpeg = jpegOf(16, 16);
+    expect(await modelParts(image("image/jpg", jpeg))).toEqual([
       { type: "image", data: jpeg, mimeType: "image/jpeg" },
     ]);
-    expect(modelParts(image("image/png", `data:image/png;base64,${png}`))).toEqual([
+    expect(await modelParts(image("image/png", `data:image/png;base64,${png}`))).toEqual([
       { type: "image", data: png, mimeType: "image/png" },
     ]);
-    expect(modelParts(image("image/png", png.replace("AAAN", "AAAN\n")))).toMatchObject([{ data: png }]);
-    expect(modelParts(image("image/jpeg", jpeg.replace("==", "")))).toMatchObject([{ data: jpeg }]);
+    expect(await modelParts(image("image/png", png.replace("AAAN", "AAAN\n")))).toMatchObject([
+      { data: png },
+    ]);
+    expect(await modelParts(image("image/jpeg", jpeg.replace(/=+$/, "")))).toMatchObject([{ data: jpeg }]);
     for (const odd of [
       image("image/tiff", png),
       image("image/png", "<svg>"),
@@ -38,21 +43,23 @@ describe("M64 what a model gets of a result", () => {
       image("image/png", png.padEnd(8_000_000, "A")),
       image("constructor", png),
     ])
-      expect(modelParts(odd)).toEqual([{ type: "text", text: expect.stringMatching(/^\[image .*\]$/) }]);
+      expect(await modelParts(odd)).toEqual([
+        { type: "text", text: expect.stringMatching(/^\[image .*\]$/) },
+      ]);
   });
 
-  it("has at most twenty media", () => {
+  it("has at most twenty media", async () => {
     const content = Array.from({ length: 30 }, () => image("image/png", picture).content).flat();
-    expect(modelParts({ content }).filter(({ type }) => type === "image")).toHaveLength(20);
+    expect((await modelParts({ content })).filter(({ type }) => type === "image")).toHaveLength(20);
   });
 
-  it("has no halves of characters", () => {
-    const text = textOf(modelParts({ content: [{ type: "text", text: "a\ud83d b" }] }));
+  it("has no halves of characters", async () => {
+    const text = textOf(await modelParts({ content: [{ type: "text", text: "a\ud83d b" }] }));
     expect(text).toBe("a\ufffd b");
   });
 
   it("has the beginning of an endless error, and sentences that end", () => {
-    const text = failureText(new PlugboardError("server-error", "x".repeat(3_000_000), { hint: "Wait" }));
+    const text = failureText(new PlugboardError("server-error", "x".repeat(3_000_000), { advice: "Wait" }));
     expect(text).toMatch(/^x{2000}… \(cut: 3000000 characters\) Wait\.$/);
     expect(failureText(new PlugboardError("approval-denied", "No", {}))).not.toMatch(/terminal/);
   });

@@ -212,11 +212,13 @@ describe("M66 chat in a pipe", () => {
     const refused = await chat(["Try.", "--allow", "nothing.*", "--allow", "it.e*"]);
     expect(refused.err.match(/--allow \S+ matches no tool/g)).toEqual(["--allow nothing.* matches no tool"]);
     expect(refused).toMatchObject({ code: 0, out: "No.\n" });
-    expect(refused.err).toContain("it may change something, and there is no terminal to ask in");
+    expect(refused.err).toContain("it may change something, and nobody is there to ask");
+    expect(refused.err).toContain("use --yes to allow it");
     expect((await chat(["Try.", "--allow", "it.f*"])).err).toContain("✗ it ran");
     expect((await chat(["Try.", "--yes"])).err).toContain("✗ it ran");
     const [said] = (await model.request(1)).results.values();
     expect(said?.text).toContain("was not approved");
+    expect(said?.text).not.toMatch(/--yes|terminal|`/);
   });
 
   it("waits in the approval queue if that is on", async () => {
@@ -235,6 +237,28 @@ describe("M66 chat in a pipe", () => {
     });
     await answered.promise;
     expect(await waiting).toMatchObject({ code: 0, out: "Slept.\n" });
+  });
+
+  it.each(providers)("ends the turn when its person cancels a waiting call (%s)", async (provider) => {
+    const { events, box, model } = await chatScene(
+      [{ calls: [{ tool: "sleep", args: { ms: 1 } }] }, { text: "I go on." }, { text: "Yes?" }],
+      { provider, config: { approvals: { queue: true } } },
+    );
+    const answered = Promise.withResolvers<unknown>();
+    const waiting = events(["Sleep."], {
+      onErr: (err) => {
+        const [, question] = /approvals answer (q_\w+) allow/.exec(err) ?? [];
+        if (question !== undefined) answered.resolve(box.cli(["approvals", "answer", question, "cancel"]));
+      },
+    });
+    await answered.promise;
+    expect((await waiting).events.at(-1)).toMatchObject({ type: "end", outcome: "cancelled" });
+    expect(model.received).toHaveLength(1);
+    // The conversation can go on: the call has a result.
+    expect((await events(["-c", "Hello?"])).events.at(-1)).toMatchObject({ type: "end", outcome: "done" });
+    expect([...(model.received.at(-1)?.results.values() ?? [])]).toMatchObject([
+      { text: expect.stringContaining("was cancelled") },
+    ]);
   });
 
   it("ends a loop of tool calls, says so, and can go on", async () => {

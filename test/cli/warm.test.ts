@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -139,6 +150,41 @@ describe("M45 a warm server is the configured one", () => {
     writeFileSync(program, `import ${JSON.stringify(fixture)};\n// edited\n`);
     await call("pid");
     expect(starts()).toHaveLength(changes.length + 1);
+  });
+
+  it("a command found on PATH that changed, or is another file there now, means another start", async () => {
+    const { call, configure, starts, sandbox, log } = warmScene();
+    const script = (interpreter: string) => `#!${interpreter}\nimport ${JSON.stringify(fixture)};\n`;
+    const program = (path: string, text: string) => {
+      const written = sandbox.write(path, text);
+      chmodSync(written, 0o755);
+      return written;
+    };
+    const server = program("home/bin/my-server", script("/usr/bin/env my-node"));
+    const interpreter = program("home/bin/my-node", `#!/bin/sh\nexec ${process.execPath} "$@"\n`);
+    const path = [sandbox.path("home/first"), sandbox.path("home/bin"), "/usr/bin", "/bin"].join(":");
+    configure({ command: "my-server", args: [log], env: { PATH: path } });
+    const isStartedAgain = async () => {
+      const before = starts().length;
+      await call("pid");
+      return starts().length > before;
+    };
+    expect(await isStartedAgain()).toBe(true);
+    expect(await isStartedAgain()).toBe(false);
+    // Replaced by another file of the same size and time, as package managers do.
+    const { atimeMs, mtimeMs } = statSync(server);
+    writeFileSync(`${server}.new`, readFileSync(server));
+    chmodSync(`${server}.new`, 0o755);
+    utimesSync(`${server}.new`, atimeMs / 1_000, mtimeMs / 1_000);
+    renameSync(`${server}.new`, server);
+    expect(await isStartedAgain()).toBe(true);
+    writeFileSync(interpreter, `#!/bin/sh\nexec ${process.execPath}  "$@"\n`);
+    expect(await isStartedAgain()).toBe(true);
+    // Another program of that name that is found first.
+    sandbox.write("home/first/other", "");
+    symlinkSync(server, sandbox.path("home/first/my-server"));
+    expect(await isStartedAgain()).toBe(true);
+    expect(await isStartedAgain()).toBe(false);
   });
 
   it("gets its own environment, and the broker nothing of it", async () => {

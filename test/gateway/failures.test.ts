@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { failedCall } from "../../src/gateway/failure.ts";
-import { PlugboardError } from "../../src/index.ts";
+import { PlugboardError, createHub, errorTable } from "../../src/index.ts";
+import type { ErrorCode } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { openPipe } from "./open-pipe.ts";
 
@@ -63,6 +64,32 @@ describe.each(["legacy", "modern"] as const)("M60 a %s client", (era) => {
       _meta: { "plugboard/error": { code: "approval-denied", server: "one", executed: "no" } },
     });
     expect(JSON.stringify(denied)).not.toContain("approval.rules");
+  });
+});
+
+describe("what a client's model reads of an error", () => {
+  it.each(Object.keys(errorTable) as ErrorCode[])("is no hint for people: %s", (code) => {
+    const error = new PlugboardError(code, "It failed.", { server: "one", tool: "mcp__one__add" });
+    expect(JSON.stringify(failedCall(error))).not.toContain(JSON.stringify(error.hint).slice(1, -1));
+    expect(JSON.stringify(failedCall(error))).not.toMatch(/`|plugboard (?!\/)|terminal/);
+  });
+
+  it("is what it can do itself", () => {
+    const error = new PlugboardError("usage-invalid", "There is no such part", { advice: "Leave it out." });
+    expect(error.hint).toBe("Leave it out.");
+    expect(failedCall(error)).toMatchObject({ error: { message: "There is no such part. Leave it out." } });
+  });
+
+  it("does not say how to get around the person who denied its call, called directly or through call_tool", async () => {
+    const interact = { approve: async () => ({ decision: "deny" as const, hint: "Use --yes." }) };
+    const servers = { one: { ...fakeStdio({}), approval: "prompt" as const } };
+    await using hub = await createHub({ servers }, { env: {}, interact });
+    const meta = await hub.metaTools();
+    const denied = await meta.call("call_tool", { name: "mcp__one__count", arguments: {} });
+    expect(JSON.stringify(denied)).toMatch(/was not approved: it was denied\.\"/);
+    const error: unknown = await hub.callTool("mcp__one__count").catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "approval-denied", hint: "Use --yes." });
+    expect(JSON.stringify(failedCall(error))).not.toContain("--yes");
   });
 });
 

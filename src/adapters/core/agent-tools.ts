@@ -15,16 +15,20 @@ import { AskedCalls, printOf } from "./asked-calls.ts";
 import { Definitions } from "./definition.ts";
 import type { Definition, SetAside } from "./definition.ts";
 import { failureText, unexpectedText } from "./failure.ts";
+import type { Provider } from "./media.ts";
 import type { AgentOptions, CallContext } from "./options.ts";
 import { fromOutside, partsFromOutside, saidByStrangers } from "./outside.ts";
 import { failed, modelParts, modelResult } from "./parts.ts";
 import type { ModelResult } from "./parts.ts";
 import { handleOf, readResult, readResultName, readResultTool } from "./read-result.ts";
+import { endsTurn } from "./turn.ts";
 
 /** What an adapter makes of tools in its SDK's shape. */
 export interface Shape {
   /** What the definitions are compiled for. */
   target: SchemaTarget;
+  /** Who gets the media. Without it, they keep the narrowest limits of all. */
+  provider?: Provider | undefined;
   /** True if the SDK takes tools while an agent runs: then found tools are added under their own ids. */
   canGrow?: boolean;
 }
@@ -45,6 +49,7 @@ export class AgentTools {
   readonly #options: AgentOptions;
   readonly #made: Definitions;
   readonly #canGrow: boolean;
+  readonly #provider: Provider;
   readonly #known: Map<string, Definition>;
   /** The ids of tools that were added because the model found them. */
   readonly #found = new Set<string>();
@@ -55,6 +60,7 @@ export class AgentTools {
     this.#options = options;
     this.#made = made;
     this.#canGrow = shape.canGrow === true;
+    this.#provider = shape.provider ?? "unknown";
     this.definitions = offer.definitions;
     this.setAside = offer.setAside;
     this.instructions = offer.instructions;
@@ -91,15 +97,17 @@ export class AgentTools {
     if (before.#known.has(readResultName)) this.#add(readResultTool);
   }
 
-  /** A call by a model. What goes wrong is a result, unless exceptions are wished for. */
+  /**
+   * A call by a model. What goes wrong is a result, unless exceptions are wished for. Always throws if a person ended the
+   * turn (`endsTurn`), and then ends the other calls of the turn.
+   */
   async call(name: string, given: unknown, context: CallContext = {}): Promise<ModelResult> {
+    const { turn, signal } = context;
     try {
-      const args = parseArguments(name, given);
-      if (name === readResultName) return await this.#read(args);
-      if (this.deferral.deferred && isMetaName(name)) return await this.#callMeta(name, args, context);
-      return await this.#callTool(name, args, context);
+      if (!turn) return await this.#called(name, given, context);
+      return await turn.run(signal, (own) => this.#called(name, given, { ...context, signal: own }));
     } catch (error) {
-      if (this.#options.errors === "throw") throw error;
+      if (this.#options.errors === "throw" || endsTurn(error)) throw error;
       // One call of several must not lose the results of the others, whatever is wrong.
       return failed(isPlugboardError(error) ? this.#failureText(error) : unexpectedText(error));
     }
@@ -127,6 +135,13 @@ export class AgentTools {
     }
   }
 
+  async #called(name: string, given: unknown, context: CallContext): Promise<ModelResult> {
+    const args = parseArguments(name, given);
+    if (name === readResultName) return this.#read(args);
+    if (this.deferral.deferred && isMetaName(name)) return this.#callMeta(name, args, context);
+    return this.#callTool(name, args, context);
+  }
+
   async #callTool(name: string, args: Record<string, unknown>, context: CallContext): Promise<ModelResult> {
     // A name that is not offered can be one that was found; another gets similar names.
     const known = this.#known.get(name)?.server;
@@ -137,7 +152,7 @@ export class AgentTools {
     const { approval } = this.#options;
     const approve = context.isApproved ? await this.#approved(id, args, context) : undefined;
     const options = { ...this.#callOptions(name, context), approval, ...(approve && { approve }) };
-    return this.#presented(await this.#view.callTool(id, args, options), server);
+    return await this.#presented(await this.#view.callTool(id, args, options), server);
   }
 
   /** Allows exactly the call that somebody approved; undefined if that was another one, or was made already. */
@@ -163,7 +178,7 @@ export class AgentTools {
     const found: ToolEntry[] = [];
     const meta = await this.#meta((tool) => found.push(tool));
     const result = await meta.call(name, args, { signal: context.signal });
-    const parts = modelParts(result);
+    const parts = await modelParts(result);
     if (name === metaNames.search && this.#canGrow && found.length > 0) {
       await this.#addFound(found);
       parts.push({ type: "text", text: `Call them by these names, or with ${metaNames.call}.` });
@@ -223,9 +238,9 @@ export class AgentTools {
     return { parts: [{ type: "text", text: said }], isError: false };
   }
 
-  #presented(result: CallResult, server: string): ModelResult {
+  async #presented(result: CallResult, server: string): Promise<ModelResult> {
     if (this.#canGrow && handleOf(result) !== undefined) this.#add(readResultTool);
-    const parts = modelParts(result, this.#options.media ?? true);
+    const parts = await modelParts(result, this.#options.media ?? true, this.#provider);
     return modelResult(result, this.#made.isUntrusted(server) ? partsFromOutside(server, parts) : parts);
   }
 

@@ -1,14 +1,6 @@
 import type { PlugboardError } from "../../index.ts";
+import { modelAdvice } from "../../lib/model-advice.ts";
 import { fromOutside } from "./outside.ts";
-
-/** These hints lead to the command line; a model has the schema, and cannot answer questions. */
-const hintless: ReadonlySet<string> = new Set([
-  "arguments-invalid",
-  "call-cancelled",
-  "question-declined",
-  "tool-unknown",
-  "usage-invalid",
-]);
 
 /** More of a server's message would only crowd the model's context. */
 const longest = 2_000;
@@ -18,14 +10,10 @@ const longest = 2_000;
  * about: the message may have its words.
  */
 export function failureText(error: PlugboardError, stranger?: string): string {
-  const { code, hint, data } = error;
   const said = sentence(boundedWords(error.message));
   const message = stranger === undefined ? said : `${fromOutside(stranger, said)}\n`;
-  const near = Array.isArray(data?.["near"]) ? data["near"].map(String).slice(0, 5) : [];
-  const similar = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : "";
-  const isUseless = hintless.has(code) || isClosed(error) || isForPeople(hint);
-  const advice = isUseless ? "" : sentence(boundedWords(hint));
-  return [message, advice, similar, retryWords(error)].filter(Boolean).join(" ");
+  const advice = sentence(boundedWords(modelAdvice(error)));
+  return [message, advice, retryWords(error)].filter(Boolean).join(" ");
 }
 
 /** An error that nobody foresaw. */
@@ -42,11 +30,6 @@ export function boundedWords(text: string): string {
 
 function sentence(text: string): string {
   return text === "" || /[.!?:)…\n]$/.test(text) ? text : `${text}.`;
-}
-
-/** A model has no terminal. What else people are told, such as to log in, it can pass on. */
-function isForPeople(hint: string): boolean {
-  return /\bterminal\b|command line|--[a-z]/i.test(hint);
 }
 
 /** Only the program can do something about a hub that was closed. */

@@ -1,14 +1,42 @@
-/** How many media a model may still be given. */
+import { imageSize } from "./image-size.ts";
+import { scaledImage } from "./scaled-image.ts";
+
+/** Who gets media: each provider takes others. `unknown` keeps the narrowest limits of all. */
+export type Provider = "anthropic" | "openai" | "google" | "unknown";
+
+/** What a provider takes of one medium. */
+export interface MediaLimits {
+  /** Characters of base64, which is what is sent. */
+  characters: number;
+  /** Pixels of an image in each direction; absent if larger images are accepted. */
+  side?: number;
+}
+
+/** How many media a model may still be given, and how large. */
 export interface MediaBudget {
   left: number;
+  limits: MediaLimits;
 }
 
 const mostMedia = 20;
-const mostBytes = 5 * 1024 * 1024;
+/** 5 MiB of bytes. */
+const usual: MediaLimits = { characters: Math.floor((5 * 1024 * 1024 * 4) / 3) };
+/** Anthropic counts the characters of base64. A request with a larger image fails, and with it the whole conversation. */
+const anthropic: MediaLimits = { characters: 5 * 1024 * 1024, side: 8_000 };
+
+const limitsOf: Record<Provider, MediaLimits> = {
+  anthropic,
+  openai: usual,
+  google: usual,
+  unknown: anthropic,
+};
+
+/** Larger images are not even scaled down. */
+const mostCharacters = 64 * 1024 * 1024;
 
 /** The media that one result, prompt or text with mentions may have; none for a model without eyes and ears. */
-export function mediaBudget(isWanted: boolean): MediaBudget {
-  return { left: isWanted ? mostMedia : 0 };
+export function mediaBudget(isWanted: boolean, provider: Provider = "unknown"): MediaBudget {
+  return { left: isWanted ? mostMedia : 0, limits: limitsOf[provider] };
 }
 
 const wave = /^RIFF.{4}WAVE/s;
@@ -27,18 +55,42 @@ const taken: Readonly<Record<string, RegExp>> = {
   "application/pdf": /^%PDF-/,
 };
 
-/** A medium in plain base64; undefined if it is not what its label says, too large, or nothing that providers take. */
-export function takenMedium(part: {
+/** A medium in plain base64. */
+export interface Medium {
+  data: string;
+  mimeType: string;
+}
+
+/**
+ * A medium as the provider takes it. An image that is too large is scaled down if that is possible. Undefined if it is not
+ * what its label says, still too large, or nothing that providers take.
+ */
+export async function takenMedium(part: Labelled, limits: MediaLimits): Promise<Medium | undefined> {
+  const medium = plainMedium(part);
+  if (!medium || fits(medium, limits)) return medium;
+  return medium.mimeType.startsWith("image/") ? scaledImage(medium, limits) : undefined;
+}
+
+/** An image whose size cannot be read is too large where there is a limit. */
+function fits({ data, mimeType }: Medium, { characters, side }: MediaLimits): boolean {
+  if (data.length > characters) return false;
+  if (side === undefined || !mimeType.startsWith("image/")) return true;
+  const size = imageSize(data, mimeType);
+  return size !== undefined && size.width <= side && size.height <= side;
+}
+
+interface Labelled {
   data: string;
   mimeType?: string | undefined;
-}): { data: string; mimeType: string } | undefined {
+}
+
+function plainMedium(part: Labelled): Medium | undefined {
   // Line ends and the label of a data URL come on top.
-  if (part.data.length > mostBytes * 1.5) return undefined;
+  if (part.data.length > mostCharacters) return undefined;
   const [, given, inUrl] = /^data:([\w.+/-]*)[^,]*;base64,(.*)$/s.exec(part.data) ?? [];
   const mimeType = (part.mimeType ?? given ?? "").toLowerCase().replace("image/jpg", "image/jpeg");
   const data = plainBase64(inUrl ?? part.data);
-  if (data === undefined || data.length > (mostBytes * 4) / 3 || !Object.hasOwn(taken, mimeType))
-    return undefined;
+  if (data === undefined || !Object.hasOwn(taken, mimeType)) return undefined;
   const beginning = Buffer.from(data.slice(0, 24), "base64").toString("latin1");
   return taken[mimeType]?.test(beginning) ? { data, mimeType } : undefined;
 }

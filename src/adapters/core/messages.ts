@@ -4,6 +4,7 @@ import { isRecord } from "../../lib/record.ts";
 import { boundedWords } from "./failure.ts";
 import { fromOutside, partsFromOutside } from "./outside.ts";
 import { mediaBudget } from "./media.ts";
+import type { Provider } from "./media.ts";
 import { modelPart } from "./parts.ts";
 import type { ModelPart } from "./parts.ts";
 
@@ -13,6 +14,8 @@ export interface MessageOptions {
   media?: boolean | undefined;
   /** How many tokens all texts from servers may have together, as estimated; the rest is cut. Default: 25,000. */
   maxTokens?: number | undefined;
+  /** Whose limits media keep, for SDKs that talk to any provider. Default: the narrowest of all. */
+  provider?: Provider | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -27,20 +30,24 @@ export async function promptMessages(
   id: string,
   args: Record<string, string>,
   { media = true, maxTokens, signal }: MessageOptions,
+  provider: Provider | undefined,
 ): Promise<AgentMessage[]> {
   const { id: found, server } = await view.findPrompt(id, { signal });
   const { messages } = await view.getPrompt(found, args, { signal });
   const isUntrusted = view.isUntrusted(server);
-  const budget = mediaBudget(media);
+  const budget = mediaBudget(media, provider);
   const fitting = textBudget(maxTokens);
-  return messages.map(({ role, content }) => {
-    const given = Array.isArray(content) ? content : [content];
-    const parts = contentParts({ content: given }).map((part) => fitting(modelPart(part, budget)));
-    return {
+  const said: AgentMessage[] = [];
+  for (const { role, content } of messages) {
+    const parts: ModelPart[] = [];
+    for (const part of contentParts({ content: Array.isArray(content) ? content : [content] }))
+      parts.push(fitting(await modelPart(part, budget)));
+    said.push({
       role: role === "assistant" ? "assistant" : "user",
       parts: isUntrusted ? partsFromOutside(server, parts) : parts,
-    };
-  });
+    });
+  }
+  return said;
 }
 
 /** What every `@server:uri` in a text stands for. One that cannot be read is said to be so. */
@@ -48,27 +55,28 @@ export async function mentionParts(
   view: View,
   text: string,
   { media = true, maxTokens, signal }: MessageOptions,
+  provider: Provider | undefined,
 ): Promise<ModelPart[]> {
   const mentions = await view.mentions(text, { signal });
-  const budget = mediaBudget(media);
+  const budget = mediaBudget(media, provider);
   const fitting = textBudget(maxTokens);
-  return mentions.flatMap(({ server, uri, contents, error }): ModelPart[] => {
+  const attached: ModelPart[] = [];
+  for (const { server, uri, contents, error } of mentions) {
     const name = `@${server}:${uri}`;
     const isUntrusted = view.isUntrusted(server);
     const marked = (said: string) => (isUntrusted ? fromOutside(server, said) : said);
-    if (!contents)
-      return [
-        {
-          type: "text",
-          text: `${name} could not be read: ${marked(boundedWords(error?.message ?? "it has no contents"))}`,
-        },
-      ];
+    if (!contents) {
+      const why = marked(boundedWords(error?.message ?? "it has no contents"));
+      attached.push({ type: "text", text: `${name} could not be read: ${why}` });
+      continue;
+    }
     const resources = contents.contents.filter(isRecord).map((resource) => ({ type: "resource", resource }));
-    const parts = contentParts({ content: resources }).map((part) => fitting(modelPart(part, budget)));
-    return parts.map((part) =>
-      part.type === "text" ? { type: "text", text: `${name}:\n${marked(part.text)}` } : part,
-    );
-  });
+    for (const one of contentParts({ content: resources })) {
+      const part = fitting(await modelPart(one, budget));
+      attached.push(part.type === "text" ? { type: "text", text: `${name}:\n${marked(part.text)}` } : part);
+    }
+  }
+  return attached;
 }
 
 /** As many tokens as results have by default. */

@@ -1,10 +1,12 @@
 import type { CallOptions, Progress } from "../../index.ts";
+import type { Turn } from "./turn.ts";
 
 /** What every adapter can be told. */
 export interface AgentOptions {
   /**
    * `result` (the default): what goes wrong is a result that says what happened and whether to try again, so that the
-   * model can act on it. `throw`: it is an exception, a `PlugboardError`.
+   * model can act on it. `throw`: it is an exception, a `PlugboardError`. If a person ends the whole turn (`endsTurn`), that
+   * is always an exception, so that no model goes on.
    */
   errors?: "result" | "throw" | undefined;
   /** False for models without eyes and ears: images, audio and files are described in words. Default: true. */
@@ -23,6 +25,8 @@ export interface AgentOptions {
 export interface CallContext {
   callId?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** The calls that are made together with this one. */
+  turn?: Turn | undefined;
   /** Somebody has approved the call elsewhere. That counts once, and only for what they were asked about. */
   isApproved?: boolean | undefined;
   /** The approval may be about more than this call: it counts only if this agent asked about it. */

@@ -1,7 +1,7 @@
 import { contentParts, isMedia, mirroredValue, partToText } from "../../index.ts";
 import type { CallResult, ContentPart } from "../../index.ts";
 import { mediaBudget, takenMedium } from "./media.ts";
-import type { MediaBudget } from "./media.ts";
+import type { MediaBudget, Provider } from "./media.ts";
 
 /** One part of what a model gets: a text, or a medium in base64. */
 export type ModelPart =
@@ -21,13 +21,15 @@ export interface ModelResult {
  * The parts of a result. Structured content is added as JSON unless a text part says the same. Media are described in
  * words if the model cannot see or hear them, or if they are too many or too large.
  */
-export function modelParts(
+export async function modelParts(
   result: Pick<CallResult, "content" | "structuredContent">,
   media = true,
-): ModelPart[] {
+  provider?: Provider,
+): Promise<ModelPart[]> {
   const parsed = contentParts(result);
-  const budget = mediaBudget(media);
-  const parts = parsed.map((part) => modelPart(part, budget));
+  const budget = mediaBudget(media, provider);
+  const parts: ModelPart[] = [];
+  for (const part of parsed) parts.push(await modelPart(part, budget));
   const { structuredContent } = result;
   if (structuredContent !== undefined && !mirroredValue(parsed, structuredContent))
     parts.push({ type: "text", text: JSON.stringify(structuredContent) });
@@ -46,8 +48,8 @@ export function modelResult(result: CallResult, parts: ModelPart[]): ModelResult
 }
 
 /** One part of a result, a prompt or a resource. A medium that cannot be given to a model is described in words. */
-export function modelPart(part: ContentPart, media: MediaBudget): ModelPart {
-  const medium = isMedia(part) && media.left > 0 ? takenMedium(part) : undefined;
+export async function modelPart(part: ContentPart, media: MediaBudget): Promise<ModelPart> {
+  const medium = isMedia(part) && media.left > 0 ? await takenMedium(part, media.limits) : undefined;
   if (!medium || !isMedia(part)) return { type: "text", text: partToText(part).toWellFormed() };
   media.left--;
   const { kind, uri } = part;

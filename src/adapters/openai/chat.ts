@@ -8,6 +8,7 @@ import type { AgentOptions } from "../core/options.ts";
 import { errorText, textOf } from "../core/parts.ts";
 import type { ModelPart, ModelResult } from "../core/parts.ts";
 import { assertSupported } from "../core/sdk.ts";
+import { Turn } from "../core/turn.ts";
 import { dataUrl, fileName, inWords, isDocument, isImage } from "./media.ts";
 import { sdk } from "./sdk.ts";
 
@@ -28,7 +29,8 @@ export interface OpenAiChatTools {
   call(call: ToolCall, options?: CallSignal): Promise<ToolMessage>;
   /**
    * Answers all calls of an assistant's message at once, in their order. Images and documents follow in one message of the
-   * user, because tool messages cannot have them. Empty if the message has no calls.
+   * user, because tool messages cannot have them. Empty if the message has no calls. Throws if a person ended the turn
+   * (`endsTurn`): the model must not go on.
    */
   answer(message: { tool_calls?: ToolCall[] | null }, options?: CallSignal): Promise<Message[]>;
   /** Tools that the model is not shown, and why. */
@@ -44,15 +46,19 @@ interface CallSignal {
 /** A view's tools for Chat Completions. Where the rules want a call approved, the view's `interact.approve` is asked. */
 export async function openAiChatTools(view: View, options: AgentOptions = {}): Promise<OpenAiChatTools> {
   assertSupported(sdk);
-  const agent = await AgentTools.offer(view, options, { target: "openai", canGrow: true });
+  const agent = await AgentTools.offer(view, options, {
+    target: "openai",
+    provider: "openai",
+    canGrow: true,
+  });
   const tools = agent.definitions.map(toolOf);
   agent.onAdded = (definition) => tools.push(toolOf(definition));
-  const made = (call: ToolCall, { signal }: CallSignal): Promise<ModelResult> => {
+  const made = (call: ToolCall, { signal }: CallSignal, turn?: Turn): Promise<ModelResult> => {
     const { name, input } =
       call.type === "function"
         ? { name: call.function.name, input: call.function.arguments }
         : { name: call.custom.name, input: call.custom.input };
-    return agent.call(name, input, { callId: call.id, signal });
+    return agent.call(name, input, { callId: call.id, signal, turn });
   };
   const { setAside, instructions } = agent;
   return {
@@ -62,7 +68,8 @@ export async function openAiChatTools(view: View, options: AgentOptions = {}): P
     call: async (call, given = {}) => toolMessage(call, await made(call, given), false),
     async answer({ tool_calls }, given = {}) {
       const calls = tool_calls ?? [];
-      const results = await Promise.all(calls.map((call) => made(call, given)));
+      const turn = new Turn();
+      const results = await Promise.all(calls.map((call) => made(call, given, turn)));
       const messages = calls.flatMap((call, at) => {
         const result = results[at];
         return result ? [toolMessage(call, result, true)] : [];
@@ -80,7 +87,7 @@ export async function openAiChatPrompt(
   args: Record<string, string> = {},
   options: MessageOptions = {},
 ): Promise<Message[]> {
-  const messages = await promptMessages(view, id, args, options);
+  const messages = await promptMessages(view, id, args, options, "openai");
   return messages.map(({ role, parts }) =>
     role === "user" ? { role, content: parts.map(userPart) } : { role, content: textOf(parts) },
   );
@@ -92,7 +99,7 @@ export async function openAiChatMentions(
   text: string,
   options: MessageOptions = {},
 ): Promise<UserPart[]> {
-  const attached = await mentionParts(view, text, options);
+  const attached = await mentionParts(view, text, options, "openai");
   return [{ type: "text", text }, ...attached.map(userPart)];
 }
 

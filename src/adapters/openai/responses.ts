@@ -8,6 +8,7 @@ import type { AgentOptions } from "../core/options.ts";
 import { errorText, textOf } from "../core/parts.ts";
 import type { ModelPart, ModelResult } from "../core/parts.ts";
 import { assertSupported } from "../core/sdk.ts";
+import { Turn } from "../core/turn.ts";
 import { dataUrl, fileName, inWords, isDocument, isImage } from "./media.ts";
 import { sdk } from "./sdk.ts";
 
@@ -21,6 +22,10 @@ type OutputPart =
   | OpenAI.Responses.ResponseInputImage
   | OpenAI.Responses.ResponseInputFile;
 
+interface CallSignal {
+  signal?: AbortSignal | undefined;
+}
+
 /** A view's tools for Responses. */
 export interface OpenAiResponsesTools {
   /**
@@ -29,11 +34,14 @@ export interface OpenAiResponsesTools {
    */
   tools: Tool[];
   /** Answers one call with an item for the next request's `input`. */
-  call(call: ToolCall, options?: { signal?: AbortSignal | undefined }): Promise<Output>;
-  /** Answers all function calls of a response at once, in their order; empty if there are none. */
+  call(call: ToolCall, options?: CallSignal): Promise<Output>;
+  /**
+   * Answers all function calls of a response at once, in their order; empty if there are none. Throws if a person ended the
+   * turn (`endsTurn`): the model must not go on.
+   */
   answer(
     response: { output: OpenAI.Responses.ResponseOutputItem[] },
-    options?: { signal?: AbortSignal | undefined },
+    options?: CallSignal,
   ): Promise<Output[]>;
   /** Tools that the model is not shown, and why. */
   setAside: SetAside[];
@@ -47,19 +55,26 @@ export async function openAiResponsesTools(
   options: AgentOptions = {},
 ): Promise<OpenAiResponsesTools> {
   assertSupported(sdk);
-  const agent = await AgentTools.offer(view, options, { target: "openai", canGrow: true });
+  const agent = await AgentTools.offer(view, options, {
+    target: "openai",
+    provider: "openai",
+    canGrow: true,
+  });
   const tools = agent.definitions.map(toolOf);
   agent.onAdded = (definition) => tools.push(toolOf(definition));
   const { setAside, instructions } = agent;
-  const call: OpenAiResponsesTools["call"] = async ({ name, arguments: args, call_id }, { signal } = {}) =>
-    outputOf(call_id, await agent.call(name, args, { callId: call_id, signal }));
+  const made = async ({ name, arguments: args, call_id }: ToolCall, { signal }: CallSignal, turn?: Turn) =>
+    outputOf(call_id, await agent.call(name, args, { callId: call_id, signal, turn }));
   return {
     tools,
     setAside,
     instructions,
-    call,
-    answer: ({ output }, given) =>
-      Promise.all(output.flatMap((item) => (item.type === "function_call" ? [call(item, given)] : []))),
+    call: (call, given = {}) => made(call, given),
+    answer({ output }, given = {}) {
+      const turn = new Turn();
+      const calls = output.filter((item) => item.type === "function_call");
+      return Promise.all(calls.map((call) => made(call, given, turn)));
+    },
   };
 }
 
@@ -70,7 +85,7 @@ export async function openAiResponsesPrompt(
   args: Record<string, string> = {},
   options: MessageOptions = {},
 ): Promise<Item[]> {
-  const messages = await promptMessages(view, id, args, options);
+  const messages = await promptMessages(view, id, args, options, "openai");
   return messages.map(({ role, parts }) =>
     role === "user" ? { role, content: parts.map(inputPart) } : { role, content: textOf(parts) },
   );
@@ -82,7 +97,7 @@ export async function openAiResponsesMentions(
   text: string,
   options: MessageOptions = {},
 ): Promise<UserPart[]> {
-  const attached = await mentionParts(view, text, options);
+  const attached = await mentionParts(view, text, options, "openai");
   return [{ type: "input_text", text }, ...attached.map(inputPart)];
 }
 

@@ -73,9 +73,10 @@ export async function endQuestion(tool: ToolEntry, id: string, queue: ApprovalQu
   if (denial) assertAllowed(tool, denial);
 }
 
-function assertAllowed(tool: ToolEntry, { decision, reason }: Approval): void {
+function assertAllowed(tool: ToolEntry, answer: Approval): void {
+  const { decision, reason } = answer;
   if (decision === "cancel") throw turnCancelled(tool, reason);
-  if (decision === "deny") throw refused(tool, reason ?? "it was denied");
+  if (decision === "deny") throw refused(tool, reason ?? "it was denied", answer.hint);
 }
 
 const outcomes = { allow: "accepted", deny: "declined", cancel: "cancelled" } as const;
@@ -129,6 +130,6 @@ function turnCancelled({ server, id, name }: ToolEntry, reason: string | undefin
     tool: id,
     executed: "no",
     data: { reason: "turn-cancelled" },
-    hint: "The person who was asked ended the turn. Make no further calls until they say something.",
+    advice: "The person who was asked ended the turn. Make no further calls until they say something.",
   });
 }

@@ -45,7 +45,7 @@ export function readPage(
       "usage-invalid",
       `There is no page ${page}: the result has ${starts.length} ${starts.length === 1 ? "page" : "pages"}.`,
       {
-        hint: `Ask for a page from 1 to ${starts.length}.`,
+        advice: `Ask for a page from 1 to ${starts.length}.`,
       },
     );
   }

@@ -22,7 +22,8 @@ function stepsOf(pointer: string): string[] {
   if (pointer === "") return [];
   if (!pointer.startsWith("/") || pointer.length > longestPointer) {
     throw new PlugboardError("usage-invalid", `Not a JSON pointer: ${pointer.slice(0, 100)}`, {
-      hint: "Write the path from the top, for example /items/0/name or /items/*/name; an empty one means everything.",
+      advice:
+        "Write the path from the top, for example /items/0/name or /items/*/name; an empty one means everything.",
     });
   }
   const steps = pointer.slice(1).split("/");
@@ -64,7 +65,7 @@ function missing(value: unknown, before: readonly string[], step: string): Plugb
     "usage-invalid",
     `The result has no "${step.slice(0, 100)}" ${where.slice(0, 300)}`,
     {
-      hint: `There: ${there}.`,
+      advice: `There: ${there}.`,
     },
   );
 }

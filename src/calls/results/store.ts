@@ -147,7 +147,7 @@ function jsonPart({ parts }: ResultRecord): string {
     parts.find(({ kind }) => kind === "structured") ?? (texts.length === 1 ? texts[0] : undefined);
   if (found) return found.part;
   throw new PlugboardError("usage-invalid", "The result has no structured content to select from", {
-    hint: `Name the part to select from: ${names(parts)}.`,
+    advice: `Name the part to select from: ${names(parts)}.`,
   });
 }
 
@@ -156,7 +156,7 @@ function parseJson(text: string, part: string): unknown {
     return JSON.parse(text) as unknown;
   } catch (cause) {
     throw new PlugboardError("usage-invalid", `The part ${part} of the result is not JSON`, {
-      hint: "Leave `select` out to read it as text.",
+      advice: "Leave `select` out to read it as text.",
       cause,
     });
   }
@@ -164,7 +164,7 @@ function parseJson(text: string, part: string): unknown {
 
 function incomplete(): PlugboardError {
   return new PlugboardError("usage-invalid", "The result was too large to be kept completely", {
-    hint: "Read what was kept page by page, or call the tool again for less.",
+    advice: "Read what was kept page by page, or call the tool again for less.",
   });
 }
 
@@ -183,7 +183,8 @@ const chunkKey = (handle: string, number: number) => `result/${handle}/${String(
 
 function unknownHandle(): PlugboardError {
   return new PlugboardError("usage-invalid", "There is no result with this handle. It may have expired.", {
-    hint: "A caller's results are kept for one day, the newest 100 and at most 32 MiB. Call the tool again.",
+    advice:
+      "A caller's results are kept for one day, the newest 100 and at most 32 MiB. Call the tool again.",
   });
 }
 
@@ -191,7 +192,7 @@ function findPart({ parts }: ResultRecord, name: string): ResultPart {
   const found = parts.find(({ part }) => part === name);
   if (found) return found;
   throw new PlugboardError("usage-invalid", `The result has no such part; it has ${names(parts)}`, {
-    hint: "Leave the part out to read all the text of the result.",
+    advice: "Leave the part out to read all the text of the result.",
   });
 }
 

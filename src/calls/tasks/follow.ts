@@ -289,7 +289,8 @@ function forgotten(
       server,
       executed: "maybe",
       data: { rpcCode: error.code, task: "forgotten" },
-      hint: "It was kept for a limited time, or the server was restarted. Check what was done before calling the tool again.",
+      advice:
+        "It was kept for a limited time, or the server was restarted. Check what was done before calling the tool again.",
     },
   );
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { PlugboardError, isPlugboardError, mediaParts, parsePromptCommand } from "../../index.ts";
 import type { ModelPart, ModelResult } from "../../adapters/ai-sdk.ts";
-import type { ChatSettings, ErrorSummary, Hub } from "../../index.ts";
+import type { ChatSettings, ErrorCode, ErrorSummary, Hub } from "../../index.ts";
 import { matchesAny } from "../../lib/glob.ts";
 import { toolWord } from "../arguments/call-line.ts";
 import { saveFile, shownPath } from "../terminal/saved-files.ts";
@@ -35,7 +35,7 @@ export class ChatSession {
   conversation: Conversation;
   readonly usage: Usage = { inputTokens: 0, outputTokens: 0 };
   readonly #options: SessionOptions;
-  /** Tools that the person knows to be set aside, and patterns that match none. */
+  /** Tools that the person knows to be set aside, patterns that match none, and hints. */
   readonly #mentioned = new Set<string>();
   /** What the person knows to be missing in what is kept. */
   #missing = "";
@@ -69,6 +69,7 @@ export class ChatSession {
     const usage: Usage = { inputTokens: 0, outputTokens: 0 };
     let steps = 0;
     let error: PlugboardError | undefined;
+    const stop = this.#options.hub.on("call-end", (ended) => this.#advise(ended.error, emit));
     try {
       steps = await this.#turn(text, usage, signal, emit);
     } catch (thrown) {
@@ -78,6 +79,7 @@ export class ChatSession {
         ? new PlugboardError("call-cancelled", "The turn was cancelled.", { hint: "Say something else." })
         : (thrown as PlugboardError);
     } finally {
+      stop();
       this.usage.inputTokens += usage.inputTokens;
       this.usage.outputTokens += usage.outputTokens;
       conversation.at = Date.now();
@@ -87,6 +89,14 @@ export class ChatSession {
     const outcome = error ? (error.code === "call-cancelled" ? "cancelled" : "failed") : "done";
     emit({ type: "end", steps, usage, outcome, ...(error && { error: summary(error) }) });
     return error;
+  }
+
+  /** Models do not read the hints of errors, so the person gets them, each once. */
+  #advise(error: ErrorSummary | undefined, emit: EmitChat): void {
+    const { code, hint } = error ?? {};
+    if (code === undefined || !hint || mistakesOfModels.has(code) || this.#mentioned.has(hint)) return;
+    this.#mentioned.add(hint);
+    emit({ type: "notice", message: hint });
   }
 
   async #turn(text: string, usage: Usage, signal: AbortSignal, emit: EmitChat): Promise<number> {
@@ -184,6 +194,14 @@ export class ChatSession {
     }
   }
 }
+
+/** The model corrects these by itself, and the person who cancelled a call needs no hint. */
+const mistakesOfModels: ReadonlySet<ErrorCode> = new Set([
+  "arguments-invalid",
+  "call-cancelled",
+  "tool-unknown",
+  "usage-invalid",
+]);
 
 function summary({ code, message, hint, data }: PlugboardError): ErrorSummary {
   return { code, message, hint, ...(data && { data }) };

@@ -68,7 +68,8 @@ export function terminalAnswers(options: AnswerOptions): Interact {
     if (!ask)
       return {
         decision: "deny",
-        reason: `${question.because}, and there is no terminal to ask in; use --yes to allow it`,
+        reason: `${question.because}, and nobody is there to ask`,
+        hint: "Run the command in a terminal to be asked, or use --yes to allow it.",
       };
     // Somebody may have allowed it for longer while it waited for its turn.
     return (await asked(signal, (both) => askApproval(question, ask, both))) ?? { decision: "cancel" };

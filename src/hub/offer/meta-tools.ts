@@ -95,7 +95,7 @@ export class MetaTools {
       return textResult([...lines, ...(await this.#unread())].join("\n"));
     } catch (error) {
       if (!isPlugboardError(error, "usage-invalid")) throw error;
-      return mistake(metaNames.search, `${error.message} ${error.hint}`, await this.definitions());
+      return mistake(metaNames.search, failureText(error), await this.definitions());
     }
   }
 

@@ -2,6 +2,7 @@ import { estimateTokens } from "../../calls/output/token-estimate.ts";
 import type { CallResult } from "../../calls/call-tool.ts";
 import type { ToolEntry } from "../../catalog/tool-entry.ts";
 import type { PlugboardError } from "../../errors.ts";
+import { modelAdvice, modelMessage } from "../../lib/model-advice.ts";
 import { metaNames } from "./meta-definitions.ts";
 import type { MetaTool } from "./meta-definitions.ts";
 
@@ -29,9 +30,8 @@ export function schemaText(name: string, { inputSchema }: ToolEntry): string {
 }
 
 /** An error in words for a model: what is wrong, and which names are similar. */
-export function failureText({ message, code, data, hint }: PlugboardError): string {
-  const near = Array.isArray(data?.["near"]) ? data["near"].map(String).slice(0, 5) : [];
-  if (near.length > 0) return `${message} Did you mean ${near.join(" or ")}?`;
-  if (code === "tool-unknown" && hint !== "") return `${message} Find it with ${metaNames.search}.`;
-  return code === "approval-denied" ? `${message} ${hint}` : message;
+export function failureText(error: PlugboardError): string {
+  if (error.code !== "tool-unknown" || modelAdvice(error) !== "" || error.hint === "")
+    return modelMessage(error);
+  return `${error.message} Find it with ${metaNames.search}.`;
 }

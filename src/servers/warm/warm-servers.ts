@@ -1,7 +1,4 @@
-import { statSync } from "node:fs";
-import type { Stats } from "node:fs";
 import type { Socket } from "node:net";
-import { resolve } from "node:path";
 import { isPlugboardError } from "../../errors.ts";
 import { canonicalJson, sha256 } from "../../lib/canonical.ts";
 import { version } from "../../lib/version.ts";
@@ -12,6 +9,7 @@ import { waitAtMost } from "../wait-at-most.ts";
 import type { BrokerPlace } from "./broker-client.ts";
 import type { WarmProgram } from "./messages.ts";
 import { placeProblem } from "./place.ts";
+import { programFiles, statOf } from "./program-files.ts";
 import { surroundings } from "./surroundings.ts";
 
 /** What a command wants from the broker. */
@@ -62,7 +60,7 @@ export class WarmServers {
     const cwd = program.cwd ?? process.cwd();
     const umask = process.umask();
     const whole: WarmProgram = { server, command, args, cwd, umask, env: environment, sandbox };
-    const files = namedFiles([command, ...args], cwd);
+    const files = programFiles({ command, args, cwd, env: environment });
     // A folder that was deleted and created again is another one.
     const { dev, ino } = statOf(cwd) ?? {};
     const around = surroundings();
@@ -91,20 +89,6 @@ export class WarmServers {
   }
 }
 
-/**
- * Size and time of the code on a command line, because an edited program must not be mistaken for the running one. Other
- * files may be data, which the server itself changes.
- */
-function namedFiles(words: readonly string[], cwd: string): Record<string, unknown> {
-  const found = words.flatMap((word) => {
-    const path = resolve(cwd, word);
-    const stats = statOf(path);
-    if (!stats?.isFile() || ((stats.mode & 0o111) === 0 && !codeFile.test(path))) return [];
-    return [[path, [stats.size, stats.mtimeMs]] as const];
-  });
-  return Object.fromEntries(found);
-}
-
 /** Starting the broker and waiting for others that start it must not use up the time that the server has. */
 const reachMs = 12_000;
 
@@ -120,15 +104,4 @@ async function inTime(reaching: Promise<Socket>, ms: number): Promise<Socket> {
     () => undefined,
   );
   throw new Error("the broker could not be reached in time");
-}
-
-const codeFile = /\.(?:[cm]?[jt]sx?|py|pyz|rb|php|pl|lua|sh|jar|wasm|exe|dll)$/i;
-
-/** Most words are no files, and some cannot be. */
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
 }

@@ -5,7 +5,7 @@
 import * as ai from "ai";
 import type { ModelMessage, ToolSet } from "ai";
 import { aiSdkMentions, aiSdkPrompt, aiSdkTools } from "../../../adapters/ai-sdk.ts";
-import type { AiSdkTools, ModelPart, ModelResult } from "../../../adapters/ai-sdk.ts";
+import type { AiSdkTools, ModelPart } from "../../../adapters/ai-sdk.ts";
 import type { View } from "../../../index.ts";
 import type { Provider } from "../endpoint.ts";
 import type { EmitChat } from "../events.ts";
@@ -23,7 +23,12 @@ export interface OfferedTools extends Pick<AiSdkTools, "setAside" | "instruction
 }
 
 export async function offerTools(view: View, provider: Provider, signal: AbortSignal): Promise<OfferedTools> {
-  const { tools, ...rest } = await aiSdkTools(view, { sdk: ai, approval: "auto", signal });
+  const { tools, ...rest } = await aiSdkTools(view, {
+    sdk: ai,
+    approval: "auto",
+    signal,
+    provider,
+  });
   const fitted = () => Object.entries(tools).map(([name, tool]) => [name, fitTool(tool, provider)]);
   return { ...rest, tools: () => Object.fromEntries(fitted()) as ToolSet };
 }
@@ -34,10 +39,12 @@ function fitTool(
   provider: Provider,
 ) {
   if (provider !== "openai") return tool;
-  const toModelOutput = ({ output: { parts, isError } }: { output: ModelResult }) => ({
-    type: isError ? ("error-text" as const) : ("text" as const),
-    value: parts.map(wordsOf).join("\n"),
-  });
+  const toModelOutput: typeof tool.toModelOutput = async (made) => {
+    // Throws if the person ended the turn with this call.
+    await tool.toModelOutput?.(made);
+    const { parts, isError } = made.output;
+    return { type: isError ? "error-text" : "text", value: parts.map(wordsOf).join("\n") };
+  };
   return { ...tool, toModelOutput };
 }
 

@@ -1,0 +1,95 @@
+import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import type { Stats } from "node:fs";
+import { basename, resolve } from "node:path";
+import { programCandidates } from "../../lib/program-path.ts";
+
+/** What starts a program. */
+export interface Started {
+  command: string;
+  args: readonly string[];
+  cwd: string;
+  /** The server's environment; its PATH is searched for the command. */
+  env: Readonly<Record<string, string>>;
+}
+
+/** A script's interpreter can be a script itself, but not endlessly. */
+const mostInterpreters = 4;
+
+/**
+ * The code that a command runs, each by its real file with inode, size and time, because a program that was edited or
+ * replaced must not be mistaken for the running one: the program as PATH says, the interpreters of scripts, and the code on
+ * the command line. Other files may be data, which the server itself changes.
+ */
+export function programFiles({ command, args, cwd, env }: Started): Record<string, unknown> {
+  const named = args.map((word) => resolve(cwd, word)).filter(isCode);
+  const programs: string[] = [];
+  let next: string | undefined = command;
+  while (next !== undefined && programs.length <= mostInterpreters) {
+    const program = programOf(next, cwd, env);
+    if (program === undefined) break;
+    programs.push(program);
+    next = interpreterOf(program);
+  }
+  return Object.fromEntries([...programs, ...named].map((path) => [path, identityOf(path)]));
+}
+
+/** The program that a command stands for, as it is found when it is started. */
+function programOf(command: string, cwd: string, env: Started["env"]): string | undefined {
+  return programCandidates({ command, cwd, env, platform: process.platform }).find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  const stats = statOf(path);
+  return stats?.isFile() === true && (process.platform === "win32" || (stats.mode & 0o111) !== 0);
+}
+
+function isCode(path: string): boolean {
+  const stats = statOf(path);
+  return stats?.isFile() === true && ((stats.mode & 0o111) !== 0 || codeFile.test(path));
+}
+
+const codeFile = /\.(?:[cm]?[jt]sx?|py|pyz|rb|php|pl|lua|sh|jar|wasm|exe|dll)$/i;
+
+/** What the first line of a script names: a path, or the name that `env` looks for. */
+function interpreterOf(script: string): string | undefined {
+  const [, line] = /^#![ \t]*([^\r\n]+)/.exec(beginningOf(script)) ?? [];
+  const [interpreter, ...words] = (line ?? "").trim().split(/[ \t]+/);
+  if (!interpreter || basename(interpreter) !== "env") return interpreter || undefined;
+  return words.find((word) => !word.startsWith("-") && !word.includes("="));
+}
+
+function beginningOf(path: string): string {
+  try {
+    const file = openSync(path, "r");
+    try {
+      const bytes = Buffer.alloc(256);
+      return bytes.toString("latin1", 0, readSync(file, bytes, 0, 256, 0));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return "";
+  }
+}
+
+function identityOf(path: string): unknown {
+  const { dev, ino, size, mtimeMs } = statOf(path) ?? {};
+  return [realPathOf(path), dev, ino, size, mtimeMs];
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Most words are no files, and some cannot be. */
+export function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
