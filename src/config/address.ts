@@ -1,3 +1,4 @@
+import { hasInvisible } from "../lib/printable.ts";
 import { shownReference } from "./show/references.ts";
 import { parseTemplate } from "./template.ts";
 
@@ -49,7 +50,7 @@ function deceptionsOf(url: URL, written: string): string[] {
       "the part after `@` is not the host, because the host ended before it",
     ],
     [written.includes("\\"), "a backslash in the URL means `/`"],
-    [/[\p{Cc}\p{Cf}]/u.test(written), "the URL contains control or invisible characters"],
+    [hasInvisible(written), "the URL contains control or invisible characters"],
     [
       url.hostname.split(".").some((label) => label.startsWith("xn--")),
       `the host uses letters that can look like others${odd.length > 0 ? `: ${odd.join(", ")}` : ""}`,

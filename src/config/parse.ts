@@ -1,3 +1,4 @@
+import { hasInvisible } from "../lib/printable.ts";
 import { isRecord } from "../lib/record.ts";
 import { checkServer, isNote } from "./check-server.ts";
 import { overruledRules } from "./approval/mistakes.ts";
@@ -185,8 +186,7 @@ function checkName(name: string, path: Path): Finding[] {
 function nameMistake(name: string): string | undefined {
   if (name.trim() === "") return "a server needs a name";
   if (name.length > 128) return "a server's name can have at most 128 characters";
-  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name))
-    return "a server's name must not contain control or invisible characters";
+  if (hasInvisible(name)) return "a server's name must not contain control or invisible characters";
   // A command that we suggest would read it as an option, even in quotes: `plugboard trust --yes`.
   if (name.startsWith("-")) return "a server's name must not start with a hyphen";
   return undefined;

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { splitArgv } from "../lib/argv.ts";
+import { hasInvisible } from "../lib/printable.ts";
 import { looksSecret } from "../lib/secret-words.ts";
 import { addressOf, hostLine } from "./address.ts";
 import type { ServerConfig } from "./server-schema.ts";
@@ -151,9 +152,7 @@ function warningsOf(config: ServerConfig): string[] {
   const { proxy = "none", ca } = network;
   const tasks = lines.some((line) => runsTasks(commandWordsIn(line)));
   const odd = [...new Set(basename(command ?? "").match(/[^\x20-\x7e]/gu))];
-  const hasInvisible = [...lines.flat(), ...Object.entries(env).flat()].some((word) =>
-    /[\p{Cc}\p{Cf}]/u.test(word),
-  );
+  const isHidden = [...lines.flat(), ...Object.entries(env).flat()].some(hasInvisible);
   const found: [boolean, string][] = [
     [commands.some(({ field }) => field !== "headersHelper"), "runs a command to get a value"],
     [commands.some(({ field }) => field === "headersHelper"), "runs a command to get headers"],
@@ -163,7 +162,7 @@ function warningsOf(config: ServerConfig): string[] {
       odd.length > 0,
       `the program's name uses letters that can look like others: ${odd.map(codePoint).join(", ")}`,
     ],
-    [hasInvisible, "contains control or invisible characters, which are shown as \\n, \\t or \\u{…}"],
+    [isHidden, "contains control or invisible characters, which are shown as \\n, \\t or \\u{…}"],
     [tasks, "runs a task of the project: what the task starts can change without asking you again"],
     [proxy !== "none", `sends everything through ${hostLine(addressOf(proxy))}`],
     [ca !== undefined, "trusts certificates of an authority of its own choice"],

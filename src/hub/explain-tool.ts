@@ -117,7 +117,9 @@ function pinOf({ server, name, raw, pin }: ToolEntry, { pins }: LoadedConfig): P
   const state = pin ?? "same";
   const pinned = known.tools.get(name)?.definition;
   const isNew = pinned === undefined || state === "unreadable";
-  return { pin: { file: known.file, state, changes: isNew ? [] : fieldChanges(pinned, raw) } };
+  // Of a damaged pin, too, everything is shown: a difference from it says nothing about what was approved.
+  const changes = isNew ? [] : fieldChanges(state === "damaged" ? {} : pinned, raw);
+  return { pin: { file: known.file, state, changes } };
 }
 
 function deferralOf(

@@ -157,10 +157,14 @@ function compareList(
     if (!after) return compareOne(kind, name, before?.definition, undefined);
     const verdict = comparePin(before, after.definition);
     if (verdict === "same") return [];
-    const changes = compareOne(kind, name, before?.definition, after.definition);
-    if (verdict !== "damaged" || changes.length > 0) return changes;
-    const hashes = { path: "(hash in the lock file)", before: before?.hash, after: after.hash };
-    return [{ kind, name, change: "changed", fields: [hashes] }];
+    if (verdict !== "damaged") return compareOne(kind, name, before?.definition, after.definition);
+    // What is in the lock is not what was approved, so a difference from it would hide something.
+    const hashes = {
+      path: "(hash of the definition in the lock file)",
+      before: before?.hash,
+      after: definitionHash(before?.definition),
+    };
+    return [{ kind, name, change: "changed", fields: [hashes, ...whole(undefined, after.definition)] }];
   });
 }
 

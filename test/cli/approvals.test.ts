@@ -230,8 +230,9 @@ describe("M60 approvals on the command line", () => {
     const shown = run.asked.join("\n");
     // eslint-disable-next-line no-control-regex
     expect(shown).not.toMatch(/[\u001b\u202e]/);
-    expect(shown).toMatch(/… \(1,\d{3} more characters\)/);
-    expect(shown).toMatch(/… \(4\d\d more lines\)/);
+    expect(shown).toMatch(/│ ab+\n(.*\n)+? +… 1\d more lines, about 1,\d{3} characters\n/);
+    expect(shown).toMatch(/│ line 0\n(.*\n)+? +… 4\d\d more lines, about \d,\d{3} characters\n/);
+    expect(shown).toContain("│ line 499");
     expect(shown.length).toBeLessThan(4_000);
   });
 });

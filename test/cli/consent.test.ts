@@ -85,6 +85,17 @@ describe("M11 consent to an entry that looks like something else", () => {
     );
   });
 
+  it("names what is left out of a long list of settings, and writes all of it into a file or pipe", async () => {
+    const plugins = Array.from({ length: 12 }, (_, at) => `./plugins/p${at}`);
+    const box = createSandbox({ "project/plugboard.json": { plugins } });
+    const { out } = await box.cli(["trust"], { answers: [false], screen });
+    expect(out.replaceAll(/\s+/g, " ")).toContain(
+      "warning plugins has too many values to show; read all of them in",
+    );
+    const piped = await box.cli(["trust", "--list"]);
+    expect(labelled(piped.out, "  ").filter(([label]) => label === "plugins")).toHaveLength(12);
+  });
+
   it("never lets a text of the project begin where a line of ours would", async () => {
     const words = `x${" ".repeat(70)}program   git ${"y".repeat(24)} `.repeat(40);
     const entry = { command: "sh", args: ["-c", words], cwd: words, env: { A: words } };

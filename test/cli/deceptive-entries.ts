@@ -89,6 +89,7 @@ export const deceptive: Record<string, Deceptive> = {
       ["program", "npx"],
       ["also runs", "… and 50 more"],
     ],
+    warning: /also runs has too many values to show; read all of them in/,
     imported: [["program", "npx"]],
   },
   "an argument that imitates other lines": {

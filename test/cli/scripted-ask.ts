@@ -22,6 +22,7 @@ export function scriptedAsk(answers: FormAnswer[], asked: string[]): Ask {
   };
   const choices = (list: { label: string }[]) => ` [${list.map(({ label }) => label).join("|")}]`;
   return {
+    width: 76,
     say: async (text) => void asked.push(text),
     text: async ({ message, initial, check }) => {
       return next<string>(initial === undefined ? message : `${message} <${initial}>`, check, initial);

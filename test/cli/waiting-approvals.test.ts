@@ -100,6 +100,27 @@ describe("M61 plugboard approvals", () => {
     await run;
   });
 
+  it("cuts long arguments on a screen, each by itself, and says where all of them are; a pipe gets everything", async () => {
+    const box = createSandbox({ [user]: config });
+    const said = Promise.withResolvers<void>();
+    const text = `${"line\n".repeat(200)}  path  /srv`;
+    const run = box.cli(["call", "it.echo", JSON.stringify({ text, path: "docs" })], {
+      onErr: (err) => err.includes("waits for approval") && said.resolve(),
+    });
+    await said.promise;
+    const drawn = await box.cli(["approvals"], { screen: { columns: 80, rows: 40 } });
+    expect(drawn.out.split("\n").length).toBeLessThan(40);
+    expect(drawn.out).toMatch(/^ {4}path {2}docs$/m);
+    expect(drawn.out).toMatch(/^ {6}│ {3}path {2}\/srv$/m);
+    expect(drawn.out).toContain("Cut to fit the screen: `plugboard approvals --json` shows everything.");
+    const piped = await box.cli(["approvals"]);
+    expect(piped.out.match(/│ line/g)).toHaveLength(200);
+    expect(piped.out).not.toContain("Cut to fit");
+    const [first] = ((await box.cli(["approvals", "--json"])).json["waiting"] ?? []) as { id: string }[];
+    await box.cli(["approvals", "answer", first?.id ?? "", "deny"]);
+    await run;
+  });
+
   it("is refused with its reason where the state cannot be written", async () => {
     const box = createSandbox({
       [user]: config,

@@ -37,6 +37,7 @@ describe("M11 the host of a URL", () => {
     ["http://2130706433/", [expect.stringContaining("in another way")]],
     ["https:\\\\evil.example/", [expect.stringContaining("backslash")]],
     ["https://ev\til.example/", [expect.stringContaining("invisible characters")]],
+    ["https://example.com/a\u{3164}", [expect.stringContaining("invisible characters")]],
   ])("a reader is warned about %j only if it deceives", (url, warnings) => {
     expect(addressOf(url).deceptions).toEqual(warnings);
   });

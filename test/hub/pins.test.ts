@@ -284,7 +284,19 @@ describe("M52 a lock file that cannot be used", () => {
     const { hub } = await server.open();
     expect(await hub.allTools()).toMatchObject([{ status: "set-aside", pin: "damaged" }]);
     expect(await hub.checkPins()).toMatchObject([
-      { state: "changed", changes: [{ fields: [{ path: "description" }] }] },
+      {
+        state: "changed",
+        changes: [
+          {
+            fields: [
+              { path: "(hash of the definition in the lock file)" },
+              { path: "name", after: "read_file" },
+              { path: "description", after: poisoned.description },
+              { path: "inputSchema" },
+            ],
+          },
+        ],
+      },
     ]);
   });
 

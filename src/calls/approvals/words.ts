@@ -1,4 +1,5 @@
 import type { Conditions } from "../../config/approval/schema.ts";
+import { nameText } from "../../lib/name-text.ts";
 import type { ApprovalRecord, ApprovalSubject } from "./record.ts";
 import type { Recalled } from "./remembered.ts";
 
@@ -14,11 +15,11 @@ export function coversWords({
   const args =
     when.length === 0 ? "any arguments" : `arguments where ${when.map(conditionWords).join(", and ")}`;
   const whose = [
-    ...(caller === undefined ? [] : [`by "${caller}"`]),
+    ...(caller === undefined ? [] : [`by ${JSON.stringify(caller)}`]),
     ...(account === undefined || account === "default" ? [] : [`as "${account}"`]),
     ...(project === undefined ? [] : [`in ${project}`]),
   ].join(" ");
-  return `${tool} of "${server}" with ${args}${whose === "" ? "" : `, called ${whose}`}`;
+  return `${nameText(tool)} of "${server}" with ${args}${whose === "" ? "" : `, called ${whose}`}`;
 }
 
 export function subjectCovers({ tool, when, caller, key: { account, project } }: ApprovalSubject): string {

@@ -5,6 +5,7 @@ import type { ValueSources } from "../../config/expand.ts";
 import type { Settings } from "../../config/schema.ts";
 import { PlugboardError, isPlugboardError } from "../../errors.ts";
 import { startDeadline } from "../../lib/deadline.ts";
+import { printableJson } from "../../lib/printable.ts";
 import { isRecord } from "../../lib/record.ts";
 import { version } from "../../lib/version.ts";
 import type { ApprovalAnswer } from "./answer.ts";
@@ -91,7 +92,9 @@ export class ApprovalWebhook {
     if (!isPrivateAddress(target.url)) throw new Failed("its URL must be https, or http on this machine");
     if (target.secret.length < 16) throw new Failed("its secret is shorter than 16 characters");
     const place = answerPlace(question);
-    const body = JSON.stringify({ type: "approval-waiting", question, ...(place && { answer: place }) });
+    const told = { type: "approval-waiting", question, ...(place && { answer: place }) };
+    // The same to a parser, and safe for a receiver that only shows or logs it.
+    const body = printableJson(JSON.stringify(told));
     const timestamp = String(Math.floor(now() / 1_000));
     using deadline = startDeadline(timeoutMs);
     const response = await fetch(target.url, {

@@ -1,5 +1,6 @@
 import { PlugboardError } from "../../errors.ts";
 import { shellWord } from "../../lib/argv.ts";
+import { nameText } from "../../lib/name-text.ts";
 import type { Progress } from "../../servers/rpc/messages.ts";
 import type { QuestionState, WaitingQuestion } from "./question.ts";
 
@@ -38,17 +39,21 @@ export function overError(
 
 /** The call can be made again later, for its answer. */
 export function pending({ id, server, tool, toolId, expiresAt }: WaitingQuestion): PlugboardError {
-  return new PlugboardError("approval-pending", `The call of ${tool} on "${server}" waits for approval.`, {
-    server,
-    tool: toolId,
-    data: { question: id, expiresAt },
-    hint: `Answer with \`plugboard approvals answer ${shellWord(id)} allow\` or \`deny\`.`,
-  });
+  return new PlugboardError(
+    "approval-pending",
+    `The call of ${nameText(tool)} on "${server}" waits for approval.`,
+    {
+      server,
+      tool: toolId,
+      data: { question: id, expiresAt },
+      hint: `Answer with \`plugboard approvals answer ${shellWord(id)} allow\` or \`deny\`.`,
+    },
+  );
 }
 
 /** The smallest steps, so that what the server says later is more. */
 export function progressOf({ id, tool, server }: WaitingQuestion, step: number): Progress {
   const progress = step / 1_000_000;
-  const message = `${tool} on "${server}" waits for approval (${id})`;
+  const message = `${nameText(tool)} on "${server}" waits for approval (${id})`;
   return { progress, message, params: { progress, message } };
 }

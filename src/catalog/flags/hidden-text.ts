@@ -9,7 +9,8 @@ const longestShown = 200;
 export function hiddenText({ server, kind, name, sent }: Definition): DefinitionFlag[] {
   const flags: DefinitionFlag[] = [];
   for (const { path, text, isKey } of textsIn(sent)) {
-    const counts = hiddenCharacters(text);
+    const isName = isKey === true || path === "name" || path === "uriTemplate";
+    const counts = hiddenCharacters(text, { isName });
     if (counts.size === 0) continue;
     const found = [...counts].map(([what, count]) => `${count} ${what}`).join(", ");
     const read = smuggled(text);

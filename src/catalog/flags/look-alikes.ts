@@ -46,7 +46,7 @@ function isMixed(name: string): boolean {
 export function skeleton(name: string): string {
   const visible = name
     .normalize("NFKD")
-    .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Control}\p{Format}\p{Mark}]/gu, "");
+    .replaceAll(/[\p{Default_Ignorable_Code_Point}\p{Control}\p{Format}\p{Mark}\u{2800}]/gu, "");
   const letters = Array.from(visible)
     .map((letter) => twins.get(letter) ?? letter)
     .join("");

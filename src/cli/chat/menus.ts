@@ -17,6 +17,9 @@ export function menuTerminal(terminal: Terminal, onAsking: (isAsking: boolean) =
     };
   const { say, text, password, confirm, choose, chooseMany } = ask;
   const quiet: Ask = {
+    get width() {
+      return ask.width;
+    },
     say,
     text: shown(text),
     password: shown(password),

@@ -1,12 +1,12 @@
 import { PlugboardError, estimateTokens } from "../../index.ts";
 import type { Hub } from "../../index.ts";
 import { nearest } from "../../lib/suggest.ts";
-import { argumentLines } from "../terminal/approval.ts";
 import { count, hanging, painter, safe, table } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { spinWhile } from "../terminal/waiting.ts";
 import { printable } from "../../lib/printable.ts";
 import { isRecord } from "../../lib/record.ts";
+import { argumentLines } from "../views/argument-lines.ts";
 import { listedText } from "../views/listed.ts";
 import { noServersText } from "../views/server.ts";
 import type { StatusBoard } from "../views/status/board.ts";
@@ -152,7 +152,9 @@ function show({ calls, terminal }: SlashContext, [typed]: string[]): void {
       },
     );
   const { name, arguments: args, result } = call;
-  const given = isRecord(args) ? argumentLines(args) : [`Arguments: ${safe(JSON.stringify(args) ?? "")}`];
+  const given = isRecord(args)
+    ? argumentLines(args, { width: terminal.columns - 1, isWhole: true }).lines
+    : [`Arguments: ${safe(JSON.stringify(args) ?? "")}`];
   const lines = printable(result?.text ?? "").split("\n");
   const rest = lines.length - mostLines;
   terminal.out(`${painter(terminal)("bold", safe(name))}\n${given.join("\n")}\n`);

@@ -4,18 +4,25 @@ import type { LoadedConfig, PinApproval, PinChange, PinReport, ServerPins } from
 import { joinArgv } from "../../lib/argv.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { printLines } from "../terminal/live-area.ts";
+import type { Line } from "../terminal/live-area.ts";
 import { count, json, safe, screenWidth } from "../terminal/print.ts";
 import { orCancelled } from "../terminal/signals.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { spinWhile } from "../terminal/waiting.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
-import { pinReportJson, pinReportLines } from "../views/pin-report.ts";
+import { isOpen, pinDigest } from "../views/pin-digest.ts";
+import { pinHeading, pinReportJson, pinSteps } from "../views/pin-report.ts";
+import type { PinStep } from "../views/pin-report.ts";
 import { onlyServers, withHub } from "../with-hub.ts";
 
 interface LockOptions extends CommonOptions {
   yes?: boolean;
+  expect?: string;
 }
+
+/** A question that follows so many lines says so. */
+const manyLines = 30;
 
 /** What was asked for: a server, or only some of its definitions. */
 type Wanted = Map<string, Set<string> | undefined>;
@@ -23,16 +30,34 @@ type Wanted = Map<string, Set<string> | undefined>;
 export function command(terminal: Terminal): Command {
   return verb(
     "lock",
-    "Pin what servers offer in plugboard.lock: every tool, prompt, resource template and their instructions exactly as sent, and the packages behind npx and uvx. Shows what is new, changed or missing, and asks before it is approved. From then on, whatever is not pinned is set aside.",
-    ["lock", "lock issues", "lock issues.search files.read_file", "lock --yes"],
+    "Pin what servers offer in plugboard.lock: every tool, prompt, resource template and their instructions exactly as sent, and the packages behind npx and uvx. Shows all that is new, changed or missing, and asks before it is approved. From then on, whatever is not pinned is set aside.",
+    [
+      "lock",
+      "lock issues",
+      "lock issues.search files.read_file",
+      "lock --yes",
+      `lock issues --expect sha256-${"0".repeat(64)}`,
+    ],
   )
     .argument("[names...]", "servers, or single tools and prompts (default: all servers)")
     .option("-y, --yes", "approve everything that is shown, without asking")
+    .option("--expect <digest>", "approve without asking, but only what `verify` showed with this digest")
     .action(async (names: string[], options: LockOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load();
         const wanted = wantedOf(names, config);
-        if (!options.yes && (options.json || !terminal.isInteractive)) throw cannotAsk([...wanted.keys()]);
+        if (options.expect !== undefined && [...wanted.values()].some((single) => single !== undefined))
+          throw new PlugboardError(
+            "usage-invalid",
+            "--expect approves whole servers: that is what `verify` shows.",
+            {
+              hint: "Name the servers only.",
+            },
+          );
+        if (options.yes && options.expect !== undefined)
+          throw new PlugboardError("usage-invalid", "Use only one of --yes and --expect.");
+        const isAsked = !options.yes && options.expect === undefined;
+        if (isAsked && (options.json || !terminal.isInteractive)) throw cannotAsk([...wanted.keys()]);
         for (const name of wanted.keys()) assertWritable(config.pins?.get(name));
         const use = { config: onlyServers(config, []), tolerant: true, isFresh: true };
         const reports = await withHub(terminal, use, workspace, (hub, signal) =>
@@ -44,6 +69,12 @@ export function command(terminal: Terminal): Command {
         );
         const narrowed = reports.map((report) => narrow(report, wanted.get(report.server), config));
         const stray = names.length > 0 ? [] : await workspace.strayPins(config);
+        const digest = pinDigest(narrowed, stray);
+        if (options.expect !== undefined && options.expect !== digest)
+          throw notExpected(
+            digest,
+            narrowed.filter(isOpen).map(({ server }) => server),
+          );
         const approvals = await approve(narrowed, wanted, stray, options, terminal);
         const files = await workspace.writePins(config, approvals);
         const failed = reports.find(({ error }) => error)?.error;
@@ -51,7 +82,7 @@ export function command(terminal: Terminal): Command {
         const written = new Set(approvals.map(({ server }) => server));
         const shown = narrowed.map((one) => ({ ...pinReportJson(one), written: written.has(one.server) }));
         const removed = approvals.flatMap(({ server, file, surface }) => (surface ? [] : [{ server, file }]));
-        if (options.json) return terminal.out(json({ files, servers: shown, removed }));
+        if (options.json) return terminal.out(json({ files, digest, servers: shown, removed }));
         if (written.size > 0) terminal.out(`Pinned ${[...written].map(safe).join(", ")}.\n`);
         for (const file of files) terminal.out(`Wrote ${safe(file)}\n`);
         if (files.length === 0) terminal.out("Nothing was written.\n");
@@ -61,7 +92,18 @@ export function command(terminal: Terminal): Command {
 
 function cannotAsk(servers: readonly string[]): PlugboardError {
   return new PlugboardError("usage-invalid", "Cannot ask for approval without a terminal.", {
-    hint: `Review the differences with \`${joinArgv(["plugboard", "verify", ...servers])}\`, then pass --yes.`,
+    hint: `Review the differences with \`${joinArgv(["plugboard", "verify", ...servers])}\`, then pass --expect with the digest that it shows.`,
+  });
+}
+
+function notExpected(digest: string | undefined, servers: readonly string[]): PlugboardError {
+  const review = joinArgv(["plugboard", "verify", ...servers]);
+  const message =
+    digest === undefined
+      ? "There is nothing to approve: everything is as pinned, or cannot be checked."
+      : "What would be approved is not what was reviewed. Nothing was written.";
+  return new PlugboardError("lock-mismatch", message, {
+    hint: `Review it with \`${review}\`, which shows the digest.`,
   });
 }
 
@@ -137,30 +179,56 @@ async function approve(
   reports: readonly PinReport[],
   wanted: Wanted,
   stray: readonly { server: string; file: string }[],
-  { yes, json: isQuiet }: LockOptions,
+  { yes, expect, json: isQuiet }: LockOptions,
   terminal: Terminal,
 ): Promise<PinApproval[]> {
   const approvals: PinApproval[] = [];
+  const show = (lines: readonly Line[]) => {
+    if (!isQuiet) terminal.out(printLines(lines, terminal));
+  };
+  const isApproved = async (question: string) =>
+    yes || expect !== undefined || (await orCancelled(terminal.confirm(question)));
   const width = screenWidth(terminal, 100);
   for (const report of reports) {
-    const { server, file, state, changes, surface } = report;
-    if (!isQuiet) terminal.out(printLines(pinReportLines(report, width), terminal));
-    if (state === "same" || state === "failed" || file === undefined || !surface) continue;
-    const only = wanted.get(server) && changes.map(({ kind, name }) => ({ kind, name }));
-    if (yes || (await orCancelled(terminal.confirm(question(report)))))
-      approvals.push({ server, file, surface, only });
-    else terminal.exitCode = 1;
+    const { server, file, changes, surface } = report;
+    show(pinHeading(report, width));
+    const approved: PinChange[] = [];
+    const steps = pinSteps(report, width);
+    let isAll = true;
+    for (const [index, step] of steps.entries()) {
+      show(step.lines);
+      if (!isOpen(report)) continue;
+      isAll = await isApproved(stepQuestion(report, step, approved.length));
+      // What comes after it is not shown, and so not approved.
+      if (!isAll) {
+        if (index < steps.length - 1) show([[{ text: "  The rest is not shown, and not approved." }]]);
+        break;
+      }
+      for (const change of step.changes) approved.push(change);
+    }
+    if (!isAll) terminal.exitCode = 1;
+    if (!isOpen(report) || file === undefined || (!isAll && approved.length === 0)) continue;
+    const isPart = !isAll || wanted.get(server) !== undefined || approved.length < changes.length;
+    const only = isPart ? approved.map(({ kind, name }) => ({ kind, name })) : undefined;
+    approvals.push({ server, file, surface, only });
   }
   for (const { server, file } of stray) {
     if (!isQuiet)
       terminal.out(`${safe(server)}  pinned in ${safe(file)}, but not configured there any more\n`);
-    if (yes || (await orCancelled(terminal.confirm(`Remove the pins of ${safe(server)}?`))))
-      approvals.push({ server, file });
+    if (await isApproved(`Remove the pins of ${safe(server)}?`)) approvals.push({ server, file });
   }
   return approvals;
 }
 
-function question({ server, state, changes, surface }: PinReport): string {
-  if (state === "changed") return `Approve ${count(changes.length, "change")} of ${safe(server)}?`;
-  return `Pin ${count(surface?.tools.size ?? 0, "tool")} of ${safe(server)} as they are now?`;
+/** Says how much stands above it, because a screen may not show all of that at once. */
+function stepQuestion(
+  { server, state, changes, surface }: PinReport,
+  { changes: shown, lines }: PinStep,
+  before: number,
+): string {
+  const size = lines.length > manyLines ? ` (${lines.length} lines above)` : "";
+  if (shown.length < changes.length)
+    return `Approve ${before + 1} to ${before + shown.length} of ${count(changes.length, "change")} of ${safe(server)}?${size}`;
+  if (state === "changed") return `Approve ${count(changes.length, "change")} of ${safe(server)}?${size}`;
+  return `Pin ${count(surface?.tools.size ?? 0, "tool")} of ${safe(server)} as they are now?${size}`;
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { PlugboardError, errorTable } from "../../index.ts";
 import type { LoadedConfig, PinReport, Workspace } from "../../index.ts";
+import { joinArgv } from "../../lib/argv.ts";
 import { knownServer } from "../find.ts";
 import { printLines } from "../terminal/live-area.ts";
 import { count, json, safe, screenWidth } from "../terminal/print.ts";
@@ -10,6 +11,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { spinWhile } from "../terminal/waiting.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
+import { isOpen, pinDigest } from "../views/pin-digest.ts";
 import { pinReportJson, pinReportLines } from "../views/pin-report.ts";
 import { onlyServers, withHub } from "../with-hub.ts";
 
@@ -34,11 +36,20 @@ export function command(terminal: Terminal): Command {
         if (checked.length + stray.length === 0) throw noLock(config);
         const reports = await check(workspace, config, checked, terminal);
         terminal.exitCode = exitCodeOf(reports, stray);
+        // A lock file that cannot be read is not written either.
+        const open = reports.filter((one) => isOpen(one) && !config.pins?.get(one.server)?.isFileBroken);
         if (options.json) {
           const servers = reports.map(pinReportJson);
-          return terminal.out(json({ ok: terminal.exitCode === 0, servers, notConfigured: stray }));
+          const ok = terminal.exitCode === 0;
+          return terminal.out(json({ ok, digest: pinDigest(open), servers, notConfigured: stray }));
         }
         show(reports, stray, options.config, terminal);
+        const digest = pinDigest(open);
+        if (digest === undefined) return;
+        const approve = ["plugboard", "lock", ...open.map(({ server }) => server), "--expect", digest];
+        terminal.out(
+          withSameConfig(`To approve exactly this, run \`${joinArgv(approve)}\`.\n`, options.config),
+        );
       }),
     );
 }
@@ -109,9 +120,7 @@ function show(
       `${changed} of ${count(reports.length, "server")} ${are(changed)} not as pinned. Run \`plugboard lock\` to review the differences and approve them.`,
     );
   if (unpinned > 0)
-    say(
-      `${count(unpinned, "server")} ${are(unpinned)} not pinned yet. Run \`plugboard lock\` to look at the tools and pin them.`,
-    );
+    say(`${count(unpinned, "server")} ${are(unpinned)} not pinned yet. Run \`plugboard lock\` to pin them.`);
   if (stray.length > 0)
     say(
       `${count(stray.length, "server")} ${are(stray.length)} pinned but not configured. Run \`plugboard lock\` to remove the pins.`,

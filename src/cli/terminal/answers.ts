@@ -11,6 +11,8 @@ import type { Ask } from "./ask.ts";
 import { fillForm } from "./elicitation-form.ts";
 import { waysToLogIn } from "./login-ways.ts";
 import type { Alone } from "./login-ways.ts";
+import { shortLabel } from "../views/marked-text.ts";
+import { saidLines } from "../views/said-lines.ts";
 import { safe } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -100,7 +102,7 @@ export function loginAnswers(terminal: Terminal, alone: Alone = (work) => work()
 async function wantsToLogIn(question: LogInQuestion, ask: Ask, signal: AbortSignal): Promise<boolean> {
   const { server, profile, scopes, because } = question;
   const account = profile === "default" ? "" : ` as ${safe(profile)}`;
-  const when = scopes.length === 0 ? "now" : `again, for ${safe(scopes.join(" "))}`;
+  const when = scopes.length === 0 ? "now" : `again, for ${shortLabel(scopes.join(" "))}`;
   await ask.say(safe(because));
   const message = `Log in to ${safe(server)}${account} ${when}?`;
   return (await ask.confirm({ message, initial: true }, signal)) ?? false;
@@ -112,17 +114,21 @@ async function askToOpen(
   ask: Ask,
   signal: AbortSignal,
 ): Promise<ElicitAnswer> {
-  const host = URL.parse(url)?.host ?? "?";
-  await ask.say(`${safe(server)} asks you to visit a page on ${safe(host)}: ${safe(message)}\n${safe(url)}`);
-  const choice = await ask.choose(
-    {
-      message: `Will you open it? It leads to ${safe(host)}.`,
-      choices: [
-        { value: "accept", label: "Yes", hint: "open the address above in your browser" },
-        { value: "decline", label: "No", hint: "tell the server no" },
-      ],
-    },
-    signal,
-  );
-  return { action: (choice ?? "cancel") as ElicitAnswer["action"] };
+  const host = safe(URL.parse(url)?.host ?? "?");
+  for (let isWhole = false; ; isWhole = true) {
+    const { lines, isCut } = saidLines(message, { width: ask.width, isWhole });
+    await ask.say([`${safe(server)} asks you to visit a page on ${host}:`, ...lines, safe(url)].join("\n"));
+    const choice = await ask.choose(
+      {
+        message: `Will you open it? It leads to ${host}.`,
+        choices: [
+          { value: "accept", label: "Yes", hint: "open the address above in your browser" },
+          { value: "decline", label: "No", hint: "tell the server no" },
+          ...(isCut ? [{ value: "whole", label: "Show everything", hint: "then ask again" }] : []),
+        ],
+      },
+      signal,
+    );
+    if (choice !== "whole") return { action: (choice ?? "cancel") as ElicitAnswer["action"] };
+  }
 }

@@ -1,12 +1,10 @@
 import type { Approval, ApproveQuestion } from "../../index.ts";
+import { nameText } from "../../lib/name-text.ts";
 import { effectWords } from "../views/tool.ts";
-import { valueText } from "../views/value-lines.ts";
+import { argumentLines } from "../views/argument-lines.ts";
+import { shortLabel } from "../views/marked-text.ts";
 import type { Ask, Choice } from "./ask.ts";
 import { safe } from "./print.ts";
-
-/** Arguments beyond this are only counted, so that the question stays on the screen. */
-const mostLines = 40;
-const widestLine = 500;
 
 /** Shows a call and lets the person decide about it, and for how long. Esc and Ctrl-C cancel it. */
 export async function askApproval(
@@ -14,20 +12,16 @@ export async function askApproval(
   ask: Ask,
   signal: AbortSignal,
 ): Promise<Approval> {
-  const { server, tool, title, annotations, because, rule, remember, forgotten } = question;
-  await ask.say(
-    [
-      `${safe(tool)} of ${safe(server)}${title === undefined ? "" : ` (${safe(title)})`}`,
-      `Effects: ${effectWords(annotations)}`,
-      ...argumentLines(question.arguments),
-      safe(`Asked because ${because}.`),
-      ...(rule ? [safe(`Rule: ${rule.path}${placeWords(rule)}`)] : []),
-      ...(remember.always === undefined ? [] : [safe(`Always would cover ${remember.always}.`)]),
-      ...(forgotten === undefined ? [] : [safe(`Note: ${forgotten}.`)]),
-    ].join("\n"),
-  );
-  const choices = choicesOf(question);
-  const choice = await ask.choose({ message: "Call it?", choices, initial: "deny" }, signal);
+  for (let isWhole = false; ; isWhole = true) {
+    const { lines, isCut } = argumentLines(question.arguments, { width: ask.width, isWhole });
+    await ask.say(questionText(question, lines));
+    const choices = choicesOf(question, isCut);
+    const choice = await ask.choose({ message: "Call it?", choices, initial: "deny" }, signal);
+    if (choice !== "whole") return approvalOf(choice);
+  }
+}
+
+function approvalOf(choice: string | undefined): Approval {
   switch (choice) {
     case "once":
       return { decision: "allow" };
@@ -41,11 +35,24 @@ export async function askApproval(
   }
 }
 
+function questionText(question: ApproveQuestion, args: readonly string[]): string {
+  const { server, tool, title, annotations, because, rule, remember, forgotten } = question;
+  return [
+    `${nameText(tool)} of ${nameText(server)}${title === undefined ? "" : ` (${shortLabel(title)})`}`,
+    `Effects: ${effectWords(annotations)}`,
+    ...args,
+    safe(`Asked because ${because}.`),
+    ...(rule ? [safe(`Rule: ${rule.path}${placeWords(rule)}`)] : []),
+    ...(remember.always === undefined ? [] : [safe(`Always would cover ${remember.always}.`)]),
+    ...(forgotten === undefined ? [] : [safe(`Note: ${forgotten}.`)]),
+  ].join("\n");
+}
+
 function placeWords({ file, line }: NonNullable<ApproveQuestion["rule"]>): string {
   return file === undefined ? "" : ` in ${file}${line === undefined ? "" : `:${line}`}`;
 }
 
-function choicesOf({ remember: { session, always } }: ApproveQuestion): Choice[] {
+function choicesOf({ remember: { session, always } }: ApproveQuestion, isCut: boolean): Choice[] {
   return [
     { value: "once", label: "Yes, once" },
     ...(session === undefined
@@ -56,20 +63,8 @@ function choicesOf({ remember: { session, always } }: ApproveQuestion): Choice[]
       : [{ value: "always", label: "Yes, always", hint: "take it back with `plugboard approvals revoke`" }]),
     { value: "deny", label: "No", hint: "this call is not made" },
     { value: "cancel", label: "Cancel", hint: "stop here" },
+    ...(isCut
+      ? [{ value: "whole", label: "Show everything", hint: "all arguments, whole, then ask again" }]
+      : []),
   ];
-}
-
-/** The arguments of a call, as far as they fit. */
-export function argumentLines(args: Record<string, unknown>): string[] {
-  const text = valueText(args);
-  if (text === "") return ["No arguments."];
-  const lines = text.split("\n");
-  const shown = lines.slice(0, mostLines).map((line) => {
-    const rest = line.length - widestLine;
-    return rest > 0
-      ? `  ${line.slice(0, widestLine)} … (${rest.toLocaleString("en")} more characters)`
-      : `  ${line}`;
-  });
-  const rest = lines.length - shown.length;
-  return ["Arguments:", ...shown, ...(rest > 0 ? [`  … (${rest.toLocaleString("en")} more lines)`] : [])];
 }

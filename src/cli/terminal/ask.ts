@@ -10,6 +10,8 @@ import { displayWidth, wrapText } from "./text-width.ts";
  * aborted. Texts may come from servers and files.
  */
 export interface Ask {
+  /** Columns of a line that `say` does not have to wrap. */
+  readonly width: number;
   /** Shows text before the next question. */
   say(text: string): Promise<void>;
   text(question: TextQuestion, signal: AbortSignal): Promise<string | undefined>;
@@ -61,6 +63,9 @@ export function clackAsk(output: Writable, input: ReadStream): Ask {
     return typeof answer === "symbol" ? undefined : (answer as Exclude<T, symbol>);
   };
   return {
+    get width() {
+      return widthOf(output);
+    },
     say: async (text) => (await load()).log.message(fitted(printable(text), output), { output }),
     text: ({ message, initial, example, check }, signal) =>
       asked(signal, async ({ text }, common) => {
@@ -126,17 +131,29 @@ async function whileAsked<T>(signal: AbortSignal, ask: (own: AbortSignal) => Pro
   }
 }
 
-/** Wraps long lines, which would lose the guide at their left. What continues a line is indented like it. */
-function fitted(text: string, output: Writable & { columns?: number }): string {
-  const width = Math.max(20, (output.columns ?? 80) - 4);
+/**
+ * Wraps long lines, which would lose the guide at their left. What continues a line is indented more than any line
+ * that is near it, so that no text of others can look like a line of ours.
+ */
+function fitted(text: string, output: Writable): string {
+  const width = widthOf(output);
   return text
     .split("\n")
     .flatMap((line) => {
       const [indent = ""] = /^ */.exec(line) ?? [];
       if (displayWidth(line) <= width || indent.length > width / 2) return [line];
-      return wrapText(line.slice(indent.length), width - indent.length).map((piece) => indent + piece);
+      const room = width - indent.length - continuation.length;
+      return wrapText(line.slice(indent.length), room).map(
+        (piece, index) => `${indent}${index === 0 ? "" : continuation}${piece}`,
+      );
     })
     .join("\n");
+}
+
+const continuation = "    ";
+
+function widthOf({ columns = 80 }: Writable & { columns?: number }): number {
+  return Math.max(20, columns - 4);
 }
 
 function printableProblem(problem: string | undefined): string | undefined {

@@ -1,6 +1,7 @@
 import { createValidator } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import type { Ask, Choice } from "./ask.ts";
+import { shortLabel } from "../views/marked-text.ts";
 import { safe } from "./print.ts";
 import type { Schema } from "../arguments/schema-parts.ts";
 
@@ -18,6 +19,7 @@ export interface FieldAnswer {
 }
 
 const skipped = "\0none";
+const longestAbout = 1_000;
 
 /** Returns `undefined` if the form was cancelled. The default is only prefilled: what the person clears stays cleared. */
 export async function askField(
@@ -101,9 +103,9 @@ function question({ name, schema, isRequired }: FormField): string {
   const isPlainText = type === "string" || type === "boolean" || type === "array";
   const kind = typeof format === "string" ? format : isPlainText || typeof type !== "string" ? "" : type;
   const facts = [kind, isRequired ? "" : "optional"].filter((word) => word !== "").join(", ");
-  const about = typeof description === "string" ? `: ${description}` : "";
-  const heading = `${typeof title === "string" ? title : name}${about}`;
-  return safe(facts === "" ? heading : `${heading} (${facts})`);
+  const about = typeof description === "string" ? `: ${shortLabel(description, longestAbout)}` : "";
+  const heading = `${shortLabel(typeof title === "string" ? title : name)}${about}`;
+  return facts === "" ? heading : `${heading} (${shortLabel(facts)})`;
 }
 
 /** Titled and untitled choices, in the notation of every protocol revision. The hint is what is sent for a title. */
@@ -119,7 +121,7 @@ function choicesOf(schema: Schema): Choice[] | undefined {
 
 function choice(value: unknown, title: unknown): Choice {
   const [sent, label] = [String(value), String(title ?? value)];
-  return { value: sent, label: safe(label), ...(label !== sent && { hint: safe(sent) }) };
+  return { value: sent, label: shortLabel(label), ...(label !== sent && { hint: shortLabel(sent) }) };
 }
 
 /** The chosen value with its own type: choices may be numbers. */

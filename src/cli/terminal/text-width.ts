@@ -23,7 +23,7 @@ export function cutText(text: string, width: number): string {
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";
-  const words = wordsOf(text, width).flatMap((word) => pieces(word, width));
+  const words = wordsOf(text, width).flatMap((word) => hardWrap(word, width));
   for (const word of words) {
     const longer = line === "" ? word : `${line} ${word}`;
     if (line === "" || displayWidth(longer) <= width) line = longer;
@@ -49,16 +49,23 @@ function wordsOf(text: string, width: number): string[] {
   return words.flatMap((word) => (displayWidth(word) <= width ? [word] : word.split(" ")));
 }
 
-function pieces(word: string, width: number): string[] {
-  if (displayWidth(word) <= width) return [word];
+/** Breaks a text where a line is full, after a space near its end if there is one. Leaves out nothing: every space stays. */
+export function hardWrap(text: string, width: number): string[] {
+  if (displayWidth(text) <= width) return [text];
   const parts: string[] = [];
   let part = "";
-  for (const character of word) {
-    if (part !== "" && displayWidth(part + character) > width) {
-      parts.push(part);
-      part = "";
+  let used = 0;
+  for (const character of text) {
+    const more = characterWidth(character);
+    if (part !== "" && used + more > width) {
+      const space = part.lastIndexOf(" ");
+      const end = space > part.length / 2 ? space + 1 : part.length;
+      parts.push(part.slice(0, end));
+      part = part.slice(end);
+      used = displayWidth(part);
     }
     part += character;
+    used += more;
   }
   return [...parts, part];
 }

@@ -1,12 +1,16 @@
 import type { FieldChange, PinChange } from "../../index.ts";
+import { isMainField } from "../../lib/definition-fields.ts";
+import { nameText } from "../../lib/name-text.ts";
 import { printableJson } from "../../lib/printable.ts";
 import type { Line } from "../terminal/live-area.ts";
 import { count, safe } from "../terminal/print.ts";
-import { wrapText } from "../terminal/text-width.ts";
+import { hardWrap } from "../terminal/text-width.ts";
 
 const mostFields = 40;
 const longestText = 10_000;
 const longestName = 200;
+/** Longer JSON is shown on several lines. */
+const longestLine = 60;
 /** How much of what is the same is shown around a change. */
 const context = 50;
 
@@ -20,16 +24,25 @@ const kinds = {
 
 /**
  * A change as a diff: each place with what was there and what is there now. Every line of a text of others begins with
- * our own mark, so that none of it can look like another line of the diff.
+ * our own mark, so that none of it can look like another line of the diff. What matters in a definition is always shown
+ * whole; `isWhole` leaves out nothing else either.
  */
-export function changeLines({ kind, name, change, fields }: PinChange, width: number): Line[] {
+export function changeLines(
+  { kind, name, change, fields }: PinChange,
+  width: number,
+  { isWhole = false } = {},
+): Line[] {
   const style = change === "missing" ? "red" : "yellow";
-  const title = [kinds[kind], shownName(name)].filter((part) => part !== "").join(" ");
-  const shown = fields.slice(0, mostFields);
-  const more = fields.length - shown.length;
+  const isMost = (field: FieldChange) => isWhole || isMainField(field.path);
+  const others = fields.filter((field) => !isMost(field)).slice(0, mostFields);
+  const shown = change === "missing" ? [] : [...fields.filter(isMost), ...others];
+  const more = change === "missing" ? 0 : fields.length - shown.length;
+  const [first = "", ...rest] = nameLines(isWhole ? nameText(name) : shownName(name), width - 20);
+  const title = [kinds[kind], first].filter((part) => part !== "" && part !== '""').join(" ");
   return [
     [{ text: `  ${title}  ` }, { text: change, style }],
-    ...(change === "missing" ? [] : shown.flatMap((field) => fieldLines(field, width))),
+    ...rest.map((text): Line => [{ text: `  ${text}` }]),
+    ...shown.flatMap((field) => fieldLines(field, width, { isWhole: isMost(field) })),
     ...(more > 0
       ? [[{ text: `      … ${count(more, "more place")}; --json shows all`, style: "dim" as const }]]
       : []),
@@ -37,30 +50,36 @@ export function changeLines({ kind, name, change, fields }: PinChange, width: nu
 }
 
 /** One place of a diff. */
-export function fieldLines({ path, ...sides }: FieldChange, width: number): Line[] {
-  const before = "before" in sides ? asText(sides.before) : undefined;
-  const after = "after" in sides ? asText(sides.after) : undefined;
+export function fieldLines({ path, ...sides }: FieldChange, width: number, { isWhole = false } = {}): Line[] {
+  const [before, after] = sideTexts(sides);
   const [was, is] =
     before !== undefined && after !== undefined
       ? differing(before, after)
       : [before?.split("\n"), after?.split("\n")];
+  const place = nameLines(isWhole ? safe(path) : shownName(path), width - 8);
   return [
-    ...(path === "" ? [] : [[{ text: `      ${shownName(path)}`, style: "dim" as const }]]),
-    ...marked("-", was, "red", width),
-    ...marked("+", is, "green", width),
+    ...(path === "" ? [] : place.map((text): Line => [{ text: `      ${text}`, style: "dim" }])),
+    ...marked("-", was, "red", { width, isWhole }),
+    ...marked("+", is, "green", { width, isWhole }),
   ];
+}
+
+/** A long name goes on in lines that begin like no other line of the diff. */
+function nameLines(name: string, width: number): string[] {
+  const [first = "", ...rest] = hardWrap(name, Math.max(20, width));
+  return [first, ...rest.map((piece) => `┊ ${piece}`)];
 }
 
 function marked(
   mark: "-" | "+",
   lines: readonly string[] | undefined,
   style: "red" | "green",
-  width: number,
+  { width, isWhole }: { width: number; isWhole: boolean },
 ): Line[] {
   if (!lines) return [];
   const room = Math.max(20, width - 10);
-  return shortened(lines)
-    .flatMap((line) => wrapText(safe(line), room))
+  return (isWhole ? lines : shortened(lines))
+    .flatMap((line) => hardWrap(safe(line), room))
     .map((text): Line => [{ text: `        ${mark} ${text}`, style }]);
 }
 
@@ -72,8 +91,45 @@ function shortened(lines: readonly string[]): string[] {
   return `${text.slice(0, longestText)} … (${rest} more characters; --json shows all)`.split("\n");
 }
 
-function asText(value: unknown): string {
-  return typeof value === "string" ? value : printableJson(JSON.stringify(value) ?? "");
+/** Both sides as texts, as JSON if they would look the same otherwise: `1` and `"1"`, or spaces at an end. */
+function sideTexts(sides: Omit<FieldChange, "path">): [string | undefined, string | undefined] {
+  const { before, after } = sides;
+  const [hasBefore, hasAfter] = [before !== undefined, after !== undefined];
+  const isOther = (typeof before === "string") !== (typeof after === "string");
+  const asText = hasBefore && hasAfter && (isOther || looksSame(before, after)) ? exactText : readableText;
+  return [hasBefore ? asText(before) : undefined, hasAfter ? asText(after) : undefined];
+}
+
+function readableText(value: unknown): string {
+  if (typeof value === "string") return isJson(value) ? exactText(value) : value;
+  const line = printableJson(JSON.stringify(value) ?? "");
+  return line.length <= longestLine ? line : printableJson(JSON.stringify(value, null, 2));
+}
+
+/** True for a text that looks like a number or another value. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function exactText(value: unknown): string {
+  return (JSON.stringify(value) ?? "").replaceAll(
+    /[^\x20-\x7e]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** True for texts that a reader may not be able to tell apart: spaces, composed letters, letters of other alphabets. */
+function looksSame(before: unknown, after: unknown): boolean {
+  if (typeof before !== "string" || typeof after !== "string") return false;
+  const plain = (text: string) => text.normalize("NFKC").replaceAll(/\s+/g, " ").trim();
+  if (plain(before) === plain(after)) return true;
+  const isForeign = /[^\x00-\x7f]/.test(before) !== /[^\x00-\x7f]/.test(after);
+  return isForeign && Array.from(before).length === Array.from(after).length;
 }
 
 /** A name that others chose, on one line. */

@@ -1,11 +1,14 @@
-import type { DefinitionFlag, PinReport, PinnedPackage } from "../../index.ts";
+import type { DefinitionFlag, PinChange, PinReport, PinnedPackage } from "../../index.ts";
 import type { Line } from "../terminal/live-area.ts";
 import type { Style } from "../terminal/print.ts";
 import { count, safe } from "../terminal/print.ts";
 import { wrapText } from "../terminal/text-width.ts";
 import { changeLines, shownName } from "./definition-changes.ts";
 
-const mostChanges = 100;
+/** More lines than this are approved in several steps: what has left the screen is not read any more. */
+const enoughLines = 500;
+
+type Surface = NonNullable<PinReport["surface"]>;
 
 const states: Record<PinReport["state"], [string, Style]> = {
   same: ["as pinned", "green"],
@@ -15,26 +18,60 @@ const states: Record<PinReport["state"], [string, Style]> = {
   failed: ["cannot be checked", "red"],
 };
 
-/** How one server compares with its lock file, with a readable diff. */
+/** How one server compares with its lock file, with a readable diff that leaves out nothing. */
 export function pinReportLines(report: PinReport, width: number): Line[] {
-  const { server, state, because, error, changes, surface, flags } = report;
+  const steps = pinSteps(report, width);
+  return [...pinHeading(report, width), ...steps.flatMap(({ lines }) => lines)];
+}
+
+/** What is said about a server before its changes. */
+export function pinHeading(
+  { server, state, because, error, surface, changes }: PinReport,
+  width: number,
+): Line[] {
   const [words, style] = states[state];
   const isNew = state === "unpinned" || state === "unreadable";
-  const shown = isNew ? [] : changes.slice(0, mostChanges);
-  const more = isNew ? 0 : changes.length - shown.length;
+  // The package is pinned with everything else, also where only something else changed.
+  const isPackagePinned = state !== "same" && !changes.some(({ kind }) => kind === "package");
   return [
     [{ text: safe(server), style: "bold" }, { text: "  " }, { text: words, style }],
     ...indented(because ?? error?.message, width),
-    ...(isNew && surface ? indented(contents(report), width) : []),
-    ...(surface?.package && (isNew || surface.package.note !== undefined)
+    ...(isNew && surface ? indented(contents(surface), width) : []),
+    ...(surface?.package && (isPackagePinned || surface.package.note !== undefined)
       ? indented(packageWords(surface.package), width)
       : []),
-    ...shown.flatMap((change) => changeLines(change, width)),
-    ...(more > 0
-      ? [[{ text: `  … ${count(more, "more change")}; --json shows all`, style: "dim" as const }]]
-      : []),
-    ...flagLines(flags, width),
   ];
+}
+
+/** Changes that are read, and approved, together. */
+export interface PinStep {
+  changes: PinChange[];
+  lines: Line[];
+}
+
+/** All changes, in steps that can be read, each with what is suspicious in it. There is at least one step. */
+export function pinSteps({ changes, flags }: PinReport, width: number): PinStep[] {
+  const left = new Set(flags);
+  const steps: PinStep[] = [{ changes: [], lines: [] }];
+  for (const change of changes) {
+    const own = flags.filter((flag) => isAbout(flag, change));
+    for (const flag of own) left.delete(flag);
+    const lines = [...changeLines(change, width, { isWhole: true }), ...flagLines(own, width)];
+    let step = steps.at(-1);
+    if (!step || (step.lines.length > 0 && step.lines.length + lines.length > enoughLines))
+      steps.push((step = { changes: [], lines: [] }));
+    step.changes.push(change);
+    for (const line of lines) step.lines.push(line);
+  }
+  // What is suspicious in definitions that are as pinned.
+  for (const line of flagLines([...left], width)) steps.at(-1)?.lines.push(line);
+  return steps;
+}
+
+function isAbout({ kind, name }: DefinitionFlag, change: PinChange): boolean {
+  const kinds = { tools: "tool", prompts: "prompt", resourceTemplates: "resource template" } as const;
+  const own = change.kind === "instructions" || change.kind === "package" ? change.kind : kinds[change.kind];
+  return kind === own && (kind === "instructions" || name === change.name);
 }
 
 /** What is suspicious, as advice. */
@@ -62,9 +99,7 @@ export function pinReportJson({ surface, error, ...report }: PinReport): Record<
   };
 }
 
-function contents({ surface }: PinReport): string {
-  if (!surface) return "";
-  const { tools, prompts, resourceTemplates, instructions } = surface;
+function contents({ tools, prompts, resourceTemplates, instructions }: Surface): string {
   return [
     count(tools.size, "tool"),
     ...(prompts.size > 0 ? [count(prompts.size, "prompt")] : []),

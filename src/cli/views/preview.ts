@@ -8,6 +8,8 @@ import { displayWidth, wrapText } from "../terminal/text-width.ts";
 
 const [narrowest, widest] = [9, 16];
 const maxLines = 8;
+/** How many values of one kind a screen shows; a file or pipe gets all of them. */
+const mostValues = 10;
 const lastLines = 2;
 
 export interface Section {
@@ -25,8 +27,11 @@ export interface PreviewContext {
 
 /** What an entry would run, send and read: what matters most first, with the program or the host on a line of its own. */
 export function previewText(preview: Preview, context: PreviewContext, terminal: Terminal): string {
-  const limit = terminal.isScreen ? 10 : Infinity;
-  return sectionText(sections(preview, context, limit), context, terminal);
+  return sectionText(sections(preview, context, valueLimit(terminal)), context, terminal);
+}
+
+export function valueLimit({ isScreen }: Pick<Terminal, "isScreen">): number {
+  return isScreen ? mostValues : Infinity;
 }
 
 /**
@@ -96,15 +101,17 @@ function short(text: string): string {
 }
 
 function sections(preview: Preview, { scripts, place }: PreviewContext, limit: number): Section[] {
+  const files = scripts?.files ?? [];
   const { program, args = [], folder, host, url, headers, env, commands, more } = preview;
   const list: [string, string | undefined][] = [
     ["host", host],
     ["url", url],
     ["program", program === undefined ? undefined : shellWord(scripts?.program ?? program)],
     ["args", args.length > 0 ? joinArgv(args) : undefined],
-    ...scriptLines(scripts),
+    ...atMost(limit, "script", files.map(scriptWords)),
     ["folder", folder],
-    ...atMostTen(
+    ...atMost(
+      limit,
       "also runs",
       commands.map(({ field, command }) => `${joinArgv(command)}  (for ${field})`),
     ),
@@ -130,10 +137,14 @@ function sections(preview: Preview, { scripts, place }: PreviewContext, limit: n
   const unpinned = preview.unpinned
     .filter((name) => !isInstalled(name))
     .map((name) => `${name} is not pinned: its newest version is downloaded, without asking you again`);
-  const tooMany = Object.entries({ env, headers }).flatMap(([label, values]) =>
-    Object.keys(values).length > limit
-      ? [`${label} has too many values to show; read all of them in ${place}`]
-      : [],
+  const counts = {
+    script: files.length,
+    "also runs": commands.length,
+    env: Object.keys(env).length,
+    headers: Object.keys(headers).length,
+  };
+  const tooMany = Object.entries(counts).flatMap(([label, values]) =>
+    values > limit ? [tooManyWords(label, label === "script" ? "`trust --list --json`" : place)] : [],
   );
   const problem = scripts?.problem === undefined ? [] : [`cannot be trusted: ${scripts.problem}`];
   return [
@@ -147,19 +158,18 @@ function sections(preview: Preview, { scripts, place }: PreviewContext, limit: n
   ];
 }
 
-/** The project's files whose content is trusted too. */
-function scriptLines({ files = [] }: Partial<Scripts> = {}): [string, string][] {
-  return atMostTen(
-    "script",
-    files.map(({ path, bytes, linksTo }) =>
-      linksTo === undefined ? `${path}  (${formatBytes(bytes)})` : `${path}  (a link to ${linksTo})`,
-    ),
-  );
+/** One of the project's files whose content is trusted too. */
+function scriptWords({ path, bytes, linksTo }: Scripts["files"][number]): string {
+  return linksTo === undefined ? `${path}  (${formatBytes(bytes)})` : `${path}  (a link to ${linksTo})`;
 }
 
-export function atMostTen(label: string, texts: readonly string[]): [string, string][] {
-  const shown = texts.slice(0, 10).map((text): [string, string] => [label, text]);
-  return texts.length > 10 ? [...shown, [label, `… and ${texts.length - 10} more`]] : shown;
+export function tooManyWords(label: string, place: string): string {
+  return `${label} has too many values to show; read all of them in ${place}`;
+}
+
+export function atMost(limit: number, label: string, texts: readonly string[]): [string, string][] {
+  const shown = texts.slice(0, limit).map((text): [string, string] => [label, text]);
+  return texts.length > limit ? [...shown, [label, `… and ${texts.length - limit} more`]] : shown;
 }
 
 /** One line for each value. Where not all can be shown, those that decide what runs are. */

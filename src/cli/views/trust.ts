@@ -2,7 +2,7 @@ import { relative } from "node:path";
 import type { KnownContent, SettingsReview } from "../../index.ts";
 import { printLines } from "../terminal/live-area.ts";
 import { fieldLines } from "./definition-changes.ts";
-import { atMostTen, sectionText } from "./preview.ts";
+import { atMost, sectionText, tooManyWords, valueLimit } from "./preview.ts";
 import type { Section } from "./preview.ts";
 import { count, hanging, painter, safe, screenWidth, table } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -10,14 +10,17 @@ import type { Terminal } from "../terminal/terminal.ts";
 /** A project file's settings, one value on each line. */
 export function settingsPreview(file: string, settings: Record<string, unknown>, terminal: Terminal): string {
   const paint = painter(terminal);
-  const values = Object.entries(settings).flatMap(([key, value]) => {
+  const limit = valueLimit(terminal);
+  const lists = Object.entries(settings).map(([key, value]) => {
     const all: unknown[] = Array.isArray(value) ? value : [value];
-    return atMostTen(
-      key,
-      all.map((one) => (typeof one === "string" ? one : JSON.stringify(one))),
-    );
+    return [key, all.map((one) => (typeof one === "string" ? one : JSON.stringify(one)))] as const;
   });
-  const sections: Section[] = values.map(([label, text]) => ({ label, text }));
+  const sections: Section[] = [
+    ...lists.flatMap(([key, all]) => atMost(limit, key, all)).map(([label, text]) => ({ label, text })),
+    ...lists
+      .filter(([, all]) => all.length > limit)
+      .map(([key]) => ({ label: "warning", text: tooManyWords(key, file), isWarning: true })),
+  ];
   const plugins = settings["plugins"] === undefined ? "" : "  servers of plugins need your trust as well\n";
   const names = Object.keys(settings).map(safe).join(", ");
   const heading = `${paint("bold", safe(file))} sets ${names}\n`;
@@ -44,8 +47,9 @@ export function trustedTable(
 export function againView({ since, changes }: SettingsReview, terminal: Terminal): string {
   if (since === undefined) return "";
   const width = screenWidth(terminal, 100);
-  const lines = (changes ?? []).slice(0, mostChanges).flatMap((change) => fieldLines(change, width));
-  const more = (changes?.length ?? 0) - mostChanges;
+  const most = terminal.isScreen ? mostChanges : Infinity;
+  const lines = (changes ?? []).slice(0, most).flatMap((change) => fieldLines(change, width));
+  const more = (changes?.length ?? 0) - most;
   const rest = more > 0 ? `      … ${count(more, "more change")}; --list --json shows all\n` : "";
   return warned("again", since, terminal) + printLines(lines, terminal) + rest;
 }

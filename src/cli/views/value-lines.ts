@@ -1,5 +1,7 @@
 import { isRecord } from "../../lib/record.ts";
+import { nameText } from "../../lib/name-text.ts";
 import { printable } from "../../lib/printable.ts";
+import { displayWidth } from "../terminal/text-width.ts";
 
 const maxDepth = 6;
 const widestName = 32;
@@ -20,13 +22,15 @@ function valueLines(value: unknown, depth: number): string[] {
       : undefined;
   if (!entries || depth >= maxDepth) return [shortText(value)];
   if (Array.isArray(value) && value.every((item) => !isNested(item)))
-    return value.map((item) => `- ${shortText(item)}`);
-  const shown = entries.map(([name, inner]) => [printable(name, { oneLine: true }), inner] as const);
-  const column = Math.min(widestName, Math.max(0, ...shown.map(([name]) => name.length)));
+    return value.flatMap((item) => `- ${shortText(item).replaceAll("\n", "\n  ")}`.split("\n"));
+  const shown = entries.map(
+    ([name, inner]) => [Array.isArray(value) ? name : nameText(name), inner] as const,
+  );
+  const column = Math.min(widestName, Math.max(0, ...shown.map(([name]) => displayWidth(name))));
   return shown.flatMap(([name, inner]) => {
     if (isNested(inner)) return [name, ...valueLines(inner, depth + 1).map((line) => `  ${line}`)];
     const [first = "", ...rest] = shortText(inner).split("\n");
-    const gap = " ".repeat(Math.max(0, column - name.length) + 2);
+    const gap = " ".repeat(Math.max(0, column - displayWidth(name)) + 2);
     return [`${name}${gap}${first}`, ...rest.map((line) => `${" ".repeat(column + 2)}${line}`)];
   });
 }

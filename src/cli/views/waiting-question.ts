@@ -1,11 +1,18 @@
 import type { WaitingQuestion } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
-import { argumentLines } from "../terminal/approval.ts";
-import { count, hanging, painter, safe } from "../terminal/print.ts";
+import { nameText } from "../../lib/name-text.ts";
+import { count, hanging, painter, safe, screenWidth } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { argumentLines } from "./argument-lines.ts";
+import { cutLines, markedText, shortLabel } from "./marked-text.ts";
 import { effectWords } from "./tool.ts";
 
-/** What a person needs to decide about each call that waits. Escapes the texts. */
+const mostExact = 8;
+
+/**
+ * What a person needs to decide about each call that waits. Escapes the texts. On a screen, long arguments are cut, each
+ * by itself; a file or pipe gets everything.
+ */
 export function waitingText(questions: readonly WaitingQuestion[], now: number, terminal: Terminal): string {
   if (questions.length === 0) return "No call waits for approval.\n";
   const blocks = questions.map((question) => questionLines(question, now, terminal).join("\n"));
@@ -19,11 +26,21 @@ function questionLines(question: WaitingQuestion, now: number, terminal: Termina
   const times = `asked ${timeWords(now - createdAt)} ago, expires in ${timeWords(expiresAt - now)}`;
   const line = (label: string, text: string | undefined) =>
     text === undefined ? [] : [`  ${label.padEnd(9)}${hanging(safe(text), 11, terminal)}`];
+  const width = screenWidth(terminal) - 2;
+  const isWhole = !terminal.isScreen;
+  const args = argumentLines(question.arguments, { width, isWhole });
+  const exactly = exact === undefined ? [] : markedText(exact, width - 2);
+  const exactlyShown = isWhole ? exactly : cutLines(exactly, mostExact);
+  const isCut = args.isCut || exactlyShown.length < exactly.length;
   return [
     `${paint("bold", safe(id))}  ${paint("dim", times)}`,
-    ...line("Tool", `${tool} of ${server}${title === undefined ? "" : ` (${title})`}`),
-    ...argumentLines(question.arguments).map((one) => `  ${one}`),
-    ...line("Exactly", exact),
+    ...line(
+      "Tool",
+      `${nameText(tool)} of ${nameText(server)}${title === undefined ? "" : ` (${shortLabel(title)})`}`,
+    ),
+    ...args.lines.map((one) => `  ${one}`),
+    ...(exactly.length > 0 ? ["  Exactly:", ...exactlyShown.map((one) => `    ${one}`)] : []),
+    ...(isCut ? ["  Cut to fit the screen: `plugboard approvals --json` shows everything."] : []),
     ...line("Effects", effectWords(annotations)),
     ...line("Reason", reasonWords(question)),
     ...line("Note", question.forgotten),

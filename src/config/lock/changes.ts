@@ -1,4 +1,5 @@
 import { canonicalJson } from "../../lib/canonical.ts";
+import { mainFields } from "../../lib/definition-fields.ts";
 import { isRecord } from "../../lib/record.ts";
 
 /** One place in which a definition differs from the pinned one. A missing side is absent. */
@@ -9,11 +10,18 @@ export interface FieldChange {
   after?: unknown;
 }
 
-/** What is different, in the order of the paths. */
+/** What is different: first what matters most in a definition, then in the order of the paths. */
 export function fieldChanges(before: unknown, after: unknown, path = ""): FieldChange[] {
   if (isRecord(before) && isRecord(after)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-    return keys.flatMap((key) => memberChanges(before, after, key, path));
+    const inOrder =
+      path === ""
+        ? [
+            ...mainFields.filter((key) => keys.includes(key)),
+            ...keys.filter((key) => !mainFields.includes(key)),
+          ]
+        : keys;
+    return inOrder.flatMap((key) => memberChanges(before, after, key, path));
   }
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length && hasObjects(before))
     return before.flatMap((item, at) => fieldChanges(item, after[at], `${path}[${at}]`));
@@ -26,7 +34,9 @@ function memberChanges(
   key: string,
   path: string,
 ): FieldChange[] {
-  const here = path === "" ? key : `${path}.${key}`;
+  // No name may look like a path into another one.
+  const isPlain = /^[^\s.[\]"]+$/.test(key);
+  const here = !isPlain ? `${path}[${JSON.stringify(key)}]` : path === "" ? key : `${path}.${key}`;
   const [was, is] = [Object.hasOwn(before, key), Object.hasOwn(after, key)];
   if (was && is) return fieldChanges(before[key], after[key], here);
   return [{ path: here, ...(was && { before: before[key] }), ...(is && { after: after[key] }) }];

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { PlugboardError, isPlugboardError } from "../../index.ts";
 import type { ApprovalAnswer, Hub } from "../../index.ts";
+import { printableJson } from "../../lib/printable.ts";
 import { isRecord } from "../../lib/record.ts";
 import { bearerToken, comparison } from "./authentication.ts";
 import type { Authentication } from "./authentication.ts";
@@ -129,7 +130,7 @@ function answerIn(body: Buffer): ApprovalAnswer {
 
 function send(reply: HttpReply, status: number, body: unknown, headers: ReplyHeaders = {}): void {
   const own = { "content-type": "application/json", "cache-control": "no-store" };
-  reply.send(status, { ...own, ...headers }, [JSON.stringify(body)]);
+  reply.send(status, { ...own, ...headers }, [printableJson(JSON.stringify(body))]);
 }
 
 function refuse(
