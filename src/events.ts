@@ -266,7 +266,8 @@ export type LogLevel = (typeof logLevels)[number];
 
 /**
  * What a server logged or wrote to stderr, without what is secret; at most fifty lines of stderr a second. `stdout` are
- * lines that are not messages: the first fifty of each run.
+ * lines that are not messages: the first fifty of each run. `caller` is the only one that it can be about; without one it is
+ * heard by no view of a caller.
  */
 export interface ServerLog extends At, Whose {
   type: "server-log";

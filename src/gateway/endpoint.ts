@@ -84,7 +84,7 @@ export class Endpoint {
   /** Lists by what they contain, because most callers see the same. */
   readonly #pages = new Map<string, ListPages>();
   readonly #tables = new Map<string, ToolTable>();
-  readonly #listeners = new Set<(kind: ChangedKind) => void>();
+  readonly #listeners = new Set<{ caller: string; listener: (kind: ChangedKind) => void }>();
   readonly #stop: (() => void)[];
   readonly #first = new FirstLists(
     (name) => this.#change([name === "resourceTemplates" ? "resources" : name]),
@@ -112,8 +112,8 @@ export class Endpoint {
       },
     });
     this.#stop = [
-      hub.on("catalog-changed", ({ kind, server }) => {
-        if (this.servers().has(server)) this.#change([kind]);
+      hub.on("catalog-changed", ({ kind, server, caller }) => {
+        if (this.servers().has(server)) this.#change([kind], caller);
       }),
       hub.on("config-changed", () => this.#change(["tools", "resources", "prompts"])),
     ];
@@ -303,10 +303,11 @@ export class Endpoint {
     return servers.length > 0 ? find(true, servers) : undefined;
   }
 
-  /** Calls `listener` after each change of a list. Returns how to stop that. */
-  onChange(listener: (kind: ChangedKind) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  /** Calls `listener` after each change of a list that this caller sees. Returns how to stop that. */
+  onChange(caller: string, listener: (kind: ChangedKind) => void): () => void {
+    const one = { caller, listener };
+    this.#listeners.add(one);
+    return () => void this.#listeners.delete(one);
   }
 
   /** What the endpoint says about itself. It waits for no server. */
@@ -324,9 +325,12 @@ export class Endpoint {
     this.#pages.clear();
   }
 
-  #change(kinds: readonly ChangedKind[]): void {
+  /** `owner` is the only caller whose lists have changed. */
+  #change(kinds: readonly ChangedKind[], owner?: string): void {
     this.#changes++;
-    for (const kind of kinds) for (const listener of this.#listeners) listener(kind);
+    for (const kind of kinds)
+      for (const { caller, listener } of this.#listeners)
+        if (owner === undefined || owner === caller) listener(kind);
   }
 
   #seen(caller: string): Seen {

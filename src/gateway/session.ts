@@ -70,7 +70,7 @@ export class LegacySession implements Client, ClientSession {
     this.#settings = settings;
     this.#stops = [
       this.endpoint.roots.join(this),
-      this.endpoint.onChange((kind) => this.#tellChange(kind)),
+      this.endpoint.onChange(this.caller, (kind) => this.#tellChange(kind)),
       viewOf(this).onNotification(({ method, params: said, isOfRequest }) => {
         // What belongs to a request is told on its own stream.
         if (!isOfRequest && isForClient(this, method, said)) this.notify(method, said);

@@ -29,7 +29,7 @@ import type { ApprovalEntry } from "./approvals.ts";
 import type { Engine } from "./engine.ts";
 import { assertForeign } from "./server-notification.ts";
 import type { ServerNotification } from "./server-notification.ts";
-import { concerns } from "./view-events.ts";
+import { audienceOf, concerns } from "./view-events.ts";
 import { PlugboardError } from "../errors.ts";
 import { explainTool } from "./explain-tool.ts";
 import { summaryOf } from "./summary.ts";
@@ -111,7 +111,7 @@ export class View {
     const { events, catalog, root } = this.engine;
     const isVisible = (server: string) => catalog.isVisible(server, this.#scope);
     return events.listen((event) => {
-      const isMeant = event.type === type && concerns(event, this.#scope.use, isVisible);
+      const isMeant = event.type === type && concerns(event, audienceOf(event), this.#scope.use, isVisible);
       // What is about no server is for those who see all of them.
       if (isMeant && ("server" in event || this.#scope === root)) listener(event as EventOf<T>);
     });
@@ -125,7 +125,7 @@ export class View {
     const { notifications, catalog } = this.engine;
     const isVisible = (server: string) => catalog.isVisible(server, this.#scope);
     return notifications.listen((told) => {
-      if (concerns({ type: "notification", ...told }, this.#scope.use, isVisible)) listener(told);
+      if (concerns(told, told.audience, this.#scope.use, isVisible)) listener(told);
     });
   }
 

@@ -244,6 +244,7 @@ async function openWithDeadline(
           return hooks.listener?.answeredBy;
         },
         caller: hooks.listener?.caller,
+        owner: hooks.listener?.owner,
         onQuestion: hooks.listener?.onQuestion,
         onNotification: (method, params, heard) => {
           const isShown = method === "notifications/message";

@@ -58,7 +58,7 @@ export interface ServerSetSettings extends Omit<
     | ((key: ConnectionKey, params: Record<string, unknown>) => Record<string, string>)
     | undefined;
   /** What a connection hears and is asked while no request is under way. */
-  listener(key: ConnectionKey, use: () => Use | undefined): Otherwise;
+  listener(key: ConnectionKey, use: () => Use | undefined, owner: string | undefined): Otherwise;
   onConnected(key: ConnectionKey): void;
   /** What the server said by itself may not have arrived. */
   onMissed(key: ConnectionKey): void;
@@ -196,7 +196,7 @@ export class ServerSet {
         server,
         hint: "Notifications need another `isolation` than `call`.",
       });
-    await this.connections.get(key, use).notify(method, params, signal);
+    await this.connections.get(key, use).notify(method, params, use.caller, signal);
   }
 
   /** The account that somebody chose, for this use or by the settings; undefined where the server's entry decides. */
@@ -453,10 +453,11 @@ export class ServerSet {
     const member = this.#member(key.server);
     const { entry, own } = member;
     const account = this.chosenAccount(key);
+    const caller = key.caller ?? (isOnce ? use?.caller : undefined);
     let login: KeptLogin | undefined;
     const connection: Connection = new Connection({
       name: key.server,
-      caller: key.caller ?? (isOnce ? use?.caller : undefined),
+      caller,
       about: describeKey(key),
       eager: key.text === own.text && this.isEager(entry),
       initial: this.#initialState(entry),
@@ -475,7 +476,7 @@ export class ServerSet {
         authProvider: (server, target) => (login = authProvider?.(server, target, account)),
       }),
       login: () => login,
-      listener: listener(key, () => connection.use),
+      listener: listener(key, () => connection.use, caller),
       onUntold: () => {
         member.asksUntold = true;
       },

@@ -48,7 +48,7 @@ export const listen: Method = async (exchange) => {
   isAcknowledged = true;
   for (const uri of early) tagged("notifications/resources/updated", { uri });
   stops.push(
-    client.endpoint.onChange((kind) => {
+    client.endpoint.onChange(client.caller, (kind) => {
       if (kinds.includes(kind)) tagged(`notifications/${kind}/list_changed`);
     }),
   );
