@@ -66,6 +66,8 @@ interface Whose {
   project?: string;
   /** The login's name; absent for servers that run on this machine. */
   account?: string;
+  /** Set if the connection is one for the `headers` of a view: equal for equal ones, and otherwise meaningless. */
+  headers?: string;
 }
 
 /** Another configuration is used, by `reload`, `add` or `remove`. */

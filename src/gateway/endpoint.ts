@@ -14,6 +14,7 @@ import { isRecord } from "../lib/record.ts";
 import { describeServers } from "./describe-servers.ts";
 import type { EndpointDescription } from "./describe-servers.ts";
 import { CallerRoots } from "./caller-roots.ts";
+import type { Viewer } from "./exchange.ts";
 import { invalidParams } from "./failure.ts";
 import { FirstLists } from "./first-lists.ts";
 import { GivenLinks } from "./given-links.ts";
@@ -24,11 +25,15 @@ import { Names } from "./names.ts";
 import { OneDecision } from "./one-decision.ts";
 import type { Offered } from "./one-decision.ts";
 import type { GatewayNames } from "./options.ts";
+import { sentHeaders } from "./passed-headers.ts";
+import type { PassedHeaders, SentHeaders } from "./passed-headers.ts";
 import { readUris, shownUri } from "./uris.ts";
 import type { UriTable } from "./uris.ts";
 
 /** What a caller sees of an endpoint, read once and good until something changes. */
 interface Seen extends Offered {
+  /** Whose it is, as one text; as secret as the headers in it. */
+  key: string;
   view: View;
   /** The same for apps, which may call more. */
   appView: View;
@@ -67,6 +72,8 @@ export interface EndpointSettings {
   names: GatewayNames | undefined;
   /** What the gateway as a whole can pass on; servers are told so when they connect. */
   capabilities: Record<string, unknown>;
+  /** Which headers of clients reach servers, as configured now. */
+  headers?: (() => PassedHeaders | undefined) | undefined;
   /** Tells what happens, one line each. */
   onLog?: ((line: string) => void) | undefined;
 }
@@ -119,9 +126,14 @@ export class Endpoint {
     ];
   }
 
+  /** What a request sends along to servers; undefined if nothing. */
+  sent(header: ((name: string) => string | undefined) | undefined): SentHeaders | undefined {
+    return sentHeaders(header, this.#settings.headers?.());
+  }
+
   /** The caller's view of the servers. */
-  view(caller: string): View {
-    return this.#seen(caller).view;
+  view(viewer: Viewer): View {
+    return this.#seen(viewer).view;
   }
 
   /** The servers of this endpoint, usable or not. */
@@ -152,14 +164,14 @@ export class Endpoint {
   /** A list as this caller sees it; `withApps` adds the tools that only apps may call. */
   async pages(
     name: ListName,
-    { caller, withApps, signal }: { caller: string; withApps: boolean; signal: AbortSignal },
+    { viewer, withApps, signal }: { viewer: Viewer; withApps: boolean; signal: AbortSignal },
   ): Promise<ListPages> {
-    const seen = this.#seen(caller);
+    const seen = this.#seen(viewer);
     const key = withApps ? `${name}+apps` : name;
     const known = seen.lists.get(key);
     if (known?.at === this.#changes) return known.pages;
-    if (name === "tools" && (await this.#offer(seen)).deferral.deferred) this.#readAhead(caller, seen);
-    else await this.#first.wait(name, caller, seen.view, signal);
+    if (name === "tools" && (await this.#offer(seen)).deferral.deferred) this.#readAhead(seen);
+    else await this.#first.wait(name, seen.key, seen.view, signal);
     const at = this.#changes;
     const offer = name === "tools" ? await this.#offer(seen) : undefined;
     const pages = offer?.deferral.deferred
@@ -195,8 +207,8 @@ export class Endpoint {
   }
 
   /** Nobody waits for lists that are searched later, but they are read. */
-  #readAhead(caller: string, { view }: Seen): void {
-    this.#first.wait("tools", caller, view, this.#closing.signal).catch(() => undefined);
+  #readAhead({ key, view }: Seen): void {
+    this.#first.wait("tools", key, view, this.#closing.signal).catch(() => undefined);
   }
 
   /** True if clients are shown tools to search, describe and call the others with. */
@@ -205,9 +217,9 @@ export class Endpoint {
   }
 
   /** True if a client's call of this name means one of the three tools and not one of a server. */
-  async isMeta(name: string, caller: string): Promise<boolean> {
+  async isMeta(name: string, viewer: Viewer): Promise<boolean> {
     if (!isMetaName(name)) return false;
-    const seen = this.#seen(caller);
+    const seen = this.#seen(viewer);
     const { deferral } = await this.#offer(seen);
     if (deferral.deferred) return true;
     if ((await this.#toolTable(seen)).has(name)) return false;
@@ -216,17 +228,18 @@ export class Endpoint {
   }
 
   /** Resolves when there is something to search. */
-  async searchable(caller: string, signal: AbortSignal): Promise<void> {
-    await this.#first.wait("tools", caller, this.#seen(caller).view, signal);
+  async searchable(viewer: Viewer, signal: AbortSignal): Promise<void> {
+    const { key, view } = this.#seen(viewer);
+    await this.#first.wait("tools", key, view, signal);
   }
 
   /** The three tools, with the names of this endpoint. */
-  metaTools(caller: string): Promise<MetaTools> {
-    const { view } = this.#seen(caller);
+  metaTools(viewer: Viewer): Promise<MetaTools> {
+    const { view } = this.#seen(viewer);
     return view.metaTools({
       nameOf: (tool) => this.names.ofTool(tool),
       find: async (name, signal) => {
-        const found = await this.tool(name, caller, false, signal);
+        const found = await this.tool(name, viewer, false, signal);
         if (found) return view.findTool(found.id, { wait: false });
         return view.findTool(name, { wait: false }).catch(() => {
           throw new PlugboardError("tool-unknown", `There is no tool ${JSON.stringify(name.slice(0, 200))}.`);
@@ -246,26 +259,26 @@ export class Endpoint {
   /** The tool that a client calls by this name; undefined if there is none. */
   async tool(
     name: string,
-    caller: string,
+    viewer: Viewer,
     withApps: boolean,
     signal?: AbortSignal,
   ): Promise<FoundTool | undefined> {
     // No server is asked whether it has a tool of ours.
     if (this.isDeferred && isMetaName(name)) return undefined;
-    const found = await this.#findTool(name, this.#seen(caller), signal);
+    const found = await this.#findTool(name, this.#seen(viewer), signal);
     return found?.for === "app" && !withApps ? undefined : found;
   }
 
   /** The same as far as it is known without waiting. */
-  knownTool(name: string, caller: string, withApps: boolean): FoundTool | undefined {
-    const { tools } = this.#seen(caller);
+  knownTool(name: string, viewer: Viewer, withApps: boolean): FoundTool | undefined {
+    const { tools } = this.#seen(viewer);
     const found = tools?.at === this.#changes ? tools.table.get(name) : undefined;
     return found?.for === "app" && !withApps ? undefined : found;
   }
 
   /** Whose URIs are whose, for this caller. */
-  async uris(caller: string): Promise<UriTable> {
-    const seen = this.#seen(caller);
+  async uris(viewer: Viewer): Promise<UriTable> {
+    const seen = this.#seen(viewer);
     if (seen.uris?.at === this.#changes) return seen.uris.table;
     const at = this.#changes;
     const table = await readUris(seen.view);
@@ -274,23 +287,23 @@ export class Endpoint {
   }
 
   /** The server that last gave this caller a link, by URI. */
-  links(caller: string): GivenLinks {
-    return this.#seen(caller).links;
+  links(viewer: Viewer): GivenLinks {
+    return this.#seen(viewer).links;
   }
 
   /** The servers whose app pages this caller has read. */
-  readPages(caller: string): Set<string> {
-    return this.#seen(caller).pages;
+  readPages(viewer: Viewer): Set<string> {
+    return this.#seen(viewer).pages;
   }
 
   /** The names of all tools that this caller can call. */
-  async toolNames(caller: string): Promise<string[]> {
-    const table = await this.#toolTable(this.#seen(caller));
+  async toolNames(viewer: Viewer): Promise<string[]> {
+    const table = await this.#toolTable(this.#seen(viewer));
     return [...table].filter(([, tool]) => tool.for !== "app").map(([name]) => name);
   }
 
-  async prompt(name: string, caller: string, signal: AbortSignal): Promise<PromptCommand | undefined> {
-    const { view } = this.#seen(caller);
+  async prompt(name: string, viewer: Viewer, signal: AbortSignal): Promise<PromptCommand | undefined> {
+    const { view } = this.#seen(viewer);
     const find = async (wait: boolean, servers?: string[]) => {
       const prompts = await (servers ? view.view({ servers }) : view).commands({ wait, signal });
       return prompts.find((prompt) => this.names.ofPrompt(prompt) === name);
@@ -333,14 +346,22 @@ export class Endpoint {
         if (owner === undefined || owner === caller) listener(kind);
   }
 
-  #seen(caller: string): Seen {
-    const known = this.#callers.get(caller);
+  #seen({ caller, sent }: Viewer): Seen {
+    const key = sent === undefined ? caller : JSON.stringify([caller, sent.identity()]);
+    const known = this.#callers.get(key);
     if (known) return known;
     const { bundle, capabilities } = this.#settings;
     const interact = { roots: (_: unknown, signal: AbortSignal) => this.roots.ask(caller, signal) };
-    const view = this.#hub.view({ caller, capabilities, interact, ...(bundle !== undefined && { bundle }) });
+    const view = this.#hub.view({
+      caller,
+      capabilities,
+      interact,
+      headers: sent?.byServer,
+      ...(bundle !== undefined && { bundle }),
+    });
     const appView = view.view({ for: "app" });
     const seen: Seen = {
+      key,
       view,
       appView,
       lists: new Map(),
@@ -350,7 +371,7 @@ export class Endpoint {
       links: new GivenLinks(),
       pages: new Set(),
     };
-    keepNewest(this.#callers, caller, seen, maxCallers);
+    keepNewest(this.#callers, key, seen, maxCallers);
     return seen;
   }
 

@@ -13,11 +13,12 @@ export interface Owned {
  * Where several servers have it, the one that gave this caller the link last; an unowned one is sent to nobody, nor is
  * one that names a server which does not have it.
  */
-export async function ownerOf(shown: string, { endpoint, caller, era }: Client): Promise<Owned> {
+export async function ownerOf(shown: string, client: Client): Promise<Owned> {
+  const { endpoint, era } = client;
   const only = endpoint.onlyServer();
   if (only !== undefined) return { server: only, uri: shown };
-  const table = await endpoint.uris(caller);
-  const links = endpoint.links(caller);
+  const table = await endpoint.uris(client);
+  const links = endpoint.links(client);
   const marked = readShownUri(shown);
   const { server: named } = marked;
   if (named !== undefined) {

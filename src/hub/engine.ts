@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { createMemoryCredentials } from "../auth/credentials.ts";
 import { RememberedApprovals } from "../calls/approvals/remembered.ts";
 import { CallLog } from "../calls/call-log.ts";
@@ -56,6 +57,8 @@ const maxConnections = 256;
 export class Engine {
   readonly env: Environment;
   readonly now: () => number;
+  /** What the headers of views are told apart by; it never leaves the process. */
+  readonly headersKey = randomBytes(32);
   readonly events = new EventStream<PlugboardEvent>();
   readonly notifications = new EventStream<ServerNotification>();
   readonly questions: Questions;

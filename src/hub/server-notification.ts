@@ -15,6 +15,8 @@ export interface ServerNotification {
   audience: MessageAudience;
   project?: string;
   account?: string;
+  /** Set if it came on a connection for the `headers` of a view: equal for equal ones, and otherwise meaningless. */
+  headers?: string;
   /** True if it came during a request whose `onNotification` has heard it, too. */
   isOfRequest: boolean;
 }

@@ -9,6 +9,7 @@ interface Concerning {
   server?: string;
   project?: string;
   account?: string;
+  headers?: string;
 }
 
 /**
@@ -44,12 +45,15 @@ export function audienceOf(event: PlugboardEvent): MessageAudience {
 export function concerns(
   about: Concerning,
   audience: MessageAudience,
-  { caller, project, account }: Use,
+  { caller, project, account, headers }: Use,
   isVisible: (server: string) => boolean,
 ): boolean {
   if (about.server === undefined) return true;
   if (about.server !== "" && !isVisible(about.server)) return false;
   if (caller !== undefined && !includes(audience, caller)) return false;
+  // Several people may be one caller, and differ only in what they send along.
+  if (about.headers !== undefined && (caller ?? headers) !== undefined)
+    if (headers?.get(about.server)?.mark !== about.headers) return false;
   const agrees = (mine: string | undefined, its: string | undefined) =>
     mine === undefined || its === undefined || mine === its;
   return agrees(project, about.project) && agrees(account, about.account);

@@ -40,6 +40,7 @@ import type { OfferOptions, ToolOffer } from "./offer/tool-offers.ts";
 import { interactCapabilities } from "../interact/interact.ts";
 import type { EventOf, EventType } from "../events.ts";
 import type { Use } from "../servers/connection-key.ts";
+import { ownHeaders } from "../servers/own-headers.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
 
@@ -50,9 +51,14 @@ interface UseOptions {
 }
 
 /** What a view shows, and who uses it. */
-export interface ViewOptions extends Omit<Filter, "alsoTools">, Omit<Use, "account"> {
+export interface ViewOptions extends Omit<Filter, "alsoTools">, Omit<Use, "account" | "headers"> {
   /** The account to use instead of the configured one. Does not affect servers without logins. */
   profile?: string | undefined;
+  /**
+   * Headers by server, such as `{ issues: { Authorization: "Bearer …" } }`. Remote servers get them with everything from the
+   * handshake on, over a connection that no view with other headers shares, in place of configured ones.
+   */
+  headers?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
 }
 
 /** What is known about one server's list. */
@@ -88,7 +94,7 @@ export class View {
 
   /** Returns a narrower view; it never shows more than the view it was created from. */
   view(options: ViewOptions): View {
-    const { caller, profile, project, interact, capabilities, ...filter } = options;
+    const { caller, profile, project, interact, capabilities, headers, ...filter } = options;
     const { use } = this.#scope;
     if (use.account !== undefined && profile !== undefined && use.account !== profile)
       throw new PlugboardError("usage-invalid", `This view already uses the profile "${use.account}".`);
@@ -100,6 +106,7 @@ export class View {
         caller: use.caller ?? caller,
         account: use.account ?? profile,
         project: use.project ?? project,
+        headers: use.headers ?? (headers && ownHeaders(headers, this.engine.headersKey)),
         interact: interact ?? use.interact,
         capabilities: own ?? use.capabilities,
       },

@@ -127,22 +127,29 @@ export class ServerSet {
    * The connection that a use gets at a server. The only place that decides it. `shared` is the one that it had before
    * something in this run gave its caller one of its own.
    */
-  key(name: string, { caller, account, project }: Use = {}, shared = false): ConnectionKey {
+  key(name: string, { caller, account, project, headers }: Use = {}, shared = false): ConnectionKey {
     const member = this.#member(name);
-    const { isolation } = member.entry.config ?? {};
+    const { isolation, url } = member.entry.config ?? {};
+    const own = url === undefined ? undefined : headers?.get(name);
     const wasParted =
       member.asksUntold ||
       (member.takesSandboxState === true &&
         isolation !== "call" &&
         caller !== undefined &&
         this.announcements.hasOwnState(caller, name));
-    const isApart = isolation === "caller" || (wasParted && !shared);
-    if ((!isApart || caller === undefined) && account === undefined && isolation !== "project")
+    const isApart = own !== undefined || isolation === "caller" || (wasParted && !shared);
+    if (
+      own === undefined &&
+      (!isApart || caller === undefined) &&
+      account === undefined &&
+      isolation !== "project"
+    )
       return member.own;
     return connectionKey({
       server: name,
       ...(isApart && caller !== undefined && { caller }),
       ...(isolation === "project" && { project: project ?? this.#config.projectRoot }),
+      ...(own && { headers: own }),
       ...this.#account(member.entry, account),
     });
   }
@@ -153,10 +160,11 @@ export class ServerSet {
    */
   undecided(
     name: string,
-    { caller }: Use,
+    { caller, headers }: Use,
     signal: () => AbortSignal | undefined,
   ): Promise<unknown> | undefined {
-    if (caller === undefined || !this.announcements.hasOwnState(caller, name)) return undefined;
+    if (caller === undefined || headers?.has(name) || !this.announcements.hasOwnState(caller, name))
+      return undefined;
     const { own, entry, takesSandboxState: isKnown } = this.#member(name);
     const { isolation } = entry.config ?? {};
     if (isKnown !== undefined || isolation === "caller" || isolation === "call") return undefined;
@@ -442,6 +450,7 @@ export class ServerSet {
       keepWarmMs: ({ config }) => config?.keepWarm ?? this.#config.settings.keepWarm ?? 0,
       projectRoot: this.#config.projectRoot,
       project: key.project,
+      ownHeaders: key.headers,
       isShared: key.text === this.#member(key.server).own.text,
       authProvider: undefined,
       paramHeaders: (_, params) => paramHeaders?.(key, params) ?? {},
