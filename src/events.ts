@@ -66,6 +66,8 @@ interface Whose {
   project?: string;
   /** The login's name; absent for servers that run on this machine. */
   account?: string;
+  /** Set if the connection is one for the `headers` of a view: equal for equal ones, and otherwise meaningless. */
+  headers?: string;
 }
 
 /** Another configuration is used, by `reload`, `add` or `remove`. */
@@ -266,7 +268,8 @@ export type LogLevel = (typeof logLevels)[number];
 
 /**
  * What a server logged or wrote to stderr, without what is secret; at most fifty lines of stderr a second. `stdout` are
- * lines that are not messages: the first fifty of each run.
+ * lines that are not messages: the first fifty of each run. `caller` is the only one that it can be about; without one it is
+ * heard by no view of a caller.
  */
 export interface ServerLog extends At, Whose {
   type: "server-log";

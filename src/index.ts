@@ -17,6 +17,7 @@ export { createHub } from "./hub/hub.ts";
 export type { Hub } from "./hub/hub.ts";
 export type { HubOptions, RequestOptions, WarmPlace } from "./hub/options.ts";
 export type { ServerNotification } from "./hub/server-notification.ts";
+export type { MessageAudience } from "./servers/rpc/message-audience.ts";
 export type { ListState, View, ViewOptions } from "./hub/view.ts";
 export type { Use } from "./servers/connection-key.ts";
 export type { Introduction } from "./servers/server-memory.ts";

@@ -67,6 +67,7 @@ export class ResourceSubscriptions {
     const at = this.#at(this.#settings.key(server, use), uri);
     const mine: Subscriber = { ...options, use, listener, at };
     at.subscribers.add(mine);
+    at.opened?.session.usedBy(use.caller);
     try {
       // The caller's patience ends the caller's wait, not the opening that others wait for too.
       await abortable(at.opening ?? this.#begin(at), options.signal, server);
@@ -198,6 +199,7 @@ export class ResourceSubscriptions {
 
   /** Resolves when the server has accepted, and rejects when it refuses, is silent, or another session is asked. */
   #ask(subscription: Subscription, session: Session, signal: AbortSignal): Promise<void> {
+    for (const { use } of subscription.subscribers) session.usedBy(use.caller);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const { server } = subscription.key;
     const timer = setTimeout(() => reject(unanswered(subscription)), deadline.timeoutMs).unref();

@@ -58,8 +58,8 @@ export class AllLists {
   /** What a caller saw while it shared a connection is good enough to look at until its own is read. */
   #shared(key: ConnectionKey): SavedLists {
     const { servers } = this.#settings;
-    const { server, caller, account, project } = key;
-    if (caller === undefined || servers.entry(server).config?.isolation === "caller") return {};
+    const { server, caller, account, project, headers } = key;
+    if (headers || caller === undefined || servers.entry(server).config?.isolation === "caller") return {};
     const shared = this.peek(servers.key(server, { account, project }));
     const known = listKinds.flatMap((kind) => {
       const list = shared?.list(kind).known;
@@ -72,7 +72,7 @@ export class AllLists {
   #dropOldest(): void {
     const { connections } = this.#settings.servers;
     for (const [text, { key, lists }] of this.#byKey) {
-      if (key.caller === undefined || connections.peek(key)) continue;
+      if ((key.caller ?? key.headers) === undefined || connections.peek(key)) continue;
       this.#byKey.delete(text);
       void lists.close();
       return;

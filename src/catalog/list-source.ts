@@ -18,7 +18,7 @@ type Asking = Omit<ListsSettings, "rules" | "onRead" | "onUnread">;
 export function listSource(key: ConnectionKey, use: Use | undefined, settings: CatalogSettings): Asking {
   const { servers, snapshots, now, ask } = settings;
   const { connections } = servers;
-  const { server, caller } = key;
+  const { server, caller, headers } = key;
   const fingerprint = fingerprintOf(key, servers);
   const isApart = servers.entry(server).config?.isolation === "caller";
   return {
@@ -32,12 +32,16 @@ export function listSource(key: ConnectionKey, use: Use | undefined, settings: C
     trouble: () => troubleOf(connections.peek(key)),
     isAnew: (failedSession) => isAnew(connections.peek(key), failedSession),
     load: async () => {
+      // Another run does not know who that was.
+      if (headers) return {};
       const own = await snapshots.load(fingerprint, caller);
       if (caller === undefined || isApart || Object.keys(own).length > 0) return own;
       // It has a connection of its own only because the server asks questions; what it offers is the same.
       return snapshots.load(fingerprint, undefined);
     },
-    save: (lists) => snapshots.save(fingerprint, caller, lists),
+    save: async (lists) => {
+      if (!headers) await snapshots.save(fingerprint, caller, lists);
+    },
     onFailed: (kind, error) => connections.peek(key)?.listFailed(kind, error),
     onRecovered: (kind) => connections.peek(key)?.listRefreshed(kind),
     onCut: (kind, cutBy) =>

@@ -96,7 +96,7 @@ export const gateway = z.strictObject({
   ),
   headers: field(
     z.record(z.string(), z.record(inboundHeader, outboundHeader)),
-    "Which headers of a client reach a server, by server: the client's header, and the header that the server gets. No other header is passed on.",
+    "Which headers of a client reach a server, by server: the client's header, and the header that the server gets. Callers that send them have connections of their own. No other header is passed on.",
     { issues: { "X-Issues-Token": "Authorization" } },
     "word",
   ),

@@ -26,9 +26,9 @@ export async function appTool(
   name: string,
   client: Client,
 ): Promise<{ id: string; server: string; for: "app"; requiresTask?: boolean } | undefined> {
-  const { endpoint, caller } = client;
+  const { endpoint } = client;
   if (!showsApps(client)) return undefined;
-  const pages = endpoint.readPages(caller);
+  const pages = endpoint.readPages(client);
   const tools = await viewOf(client).tools({ wait: false, for: "app" });
   const named = tools.filter((tool) => tool.name === name);
   const found = named.filter(({ server }) => pages.has(server));
@@ -59,8 +59,8 @@ export function withApp(answer: Answer, { raw, server }: ToolEntry, table: UriTa
   };
 }
 
-export async function unknownTool(name: string, { endpoint, caller }: Client): Promise<Failure> {
-  const near = nearest(name, await endpoint.toolNames(caller));
+export async function unknownTool(name: string, client: Client): Promise<Failure> {
+  const near = nearest(name, await client.endpoint.toolNames(client));
   const message = `There is no tool ${JSON.stringify(name.slice(0, 200))}.`;
   return near === undefined
     ? invalidParams(message)

@@ -54,16 +54,16 @@ export function calledTool(
   const { name, arguments: args } = params.value;
   if (typeof name !== "string") throw invalidParams("`name` must be a string.");
   if (args !== undefined && !isRecord(args)) throw invalidParams("`arguments` must be an object.");
-  const { endpoint, caller } = client;
-  const known = manner.found ?? endpoint.knownTool(name, caller, showsApps(client));
+  const { endpoint } = client;
+  const known = manner.found ?? endpoint.knownTool(name, client, showsApps(client));
   if (known) return called(known, exchange, core, manner);
   return findTool(name, exchange).then((found) => called(found, exchange, core, manner));
 }
 
 async function findTool(name: string, { client, signal }: Exchange): Promise<Found> {
-  const { endpoint, caller } = client;
+  const { endpoint } = client;
   const found =
-    (await endpoint.tool(name, caller, showsApps(client), signal)) ?? (await appTool(name, client));
+    (await endpoint.tool(name, client, showsApps(client), signal)) ?? (await appTool(name, client));
   if (found === undefined) throw await unknownTool(name, client);
   return found;
 }
@@ -127,12 +127,12 @@ async function failedDirect(
   { client }: Exchange,
   error: unknown,
 ): Promise<JsonRpcAnswer> {
-  const { endpoint, caller } = client;
+  const { endpoint } = client;
   if (!endpoint.isDeferred || !isPlugboardError(error, "arguments-invalid")) return failedCall(error);
   const tool = await viewOf(client)
     .findTool(id, { wait: false })
     .catch(() => undefined);
-  return failedInner(error, await endpoint.metaTools(caller), tool);
+  return failedInner(error, await endpoint.metaTools(client), tool);
 }
 
 /** Whether there is a task, and what a client says about waiting, is between us and each side. */

@@ -3,7 +3,6 @@ import type { Telemetry } from "../lib/telemetry.ts";
 import type { Answer, Exchange } from "./exchange.ts";
 import type { Lineage } from "./lineage.ts";
 import type { LogLevels } from "./log-levels.ts";
-import type { PassedHeaders } from "./passed-headers.ts";
 import type { ParkedCalls } from "./parked-calls.ts";
 import type { Seal } from "./seal.ts";
 import type { GatewayTasks } from "./tasks/gateway-tasks.ts";
@@ -19,8 +18,6 @@ export interface Core {
   /** Aborted when the gateway begins to close: nobody needs to wait for people any more. */
   readonly closing: AbortController;
   readonly telemetry: Telemetry | undefined;
-  /** As configured now. */
-  passedHeaders(): PassedHeaders | undefined;
 }
 
 /** Answers the requests of one method. What it throws becomes an answer too. */

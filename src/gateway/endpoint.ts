@@ -15,6 +15,7 @@ import { isRecord } from "../lib/record.ts";
 import { describeServers } from "./describe-servers.ts";
 import type { EndpointDescription } from "./describe-servers.ts";
 import { CallerRoots } from "./caller-roots.ts";
+import type { Viewer } from "./exchange.ts";
 import { invalidParams } from "./failure.ts";
 import { FirstLists } from "./first-lists.ts";
 import { GivenLinks } from "./given-links.ts";
@@ -26,11 +27,16 @@ import { Names } from "./names.ts";
 import { OneDecision } from "./one-decision.ts";
 import type { Offered } from "./one-decision.ts";
 import type { GatewayNames } from "./options.ts";
+import { sentHeaders } from "./passed-headers.ts";
+import type { PassedHeaders, SentHeaders } from "./passed-headers.ts";
 import { readUris, shownUri } from "./uris.ts";
 import type { UriTable } from "./uris.ts";
 
 /** What a caller sees of an endpoint, read once and good until something changes. */
 interface Seen extends Offered {
+  /** Whose it is, as one text; as secret as the headers in it. */
+  key: string;
+  caller: string;
   view: View;
   /** The same for apps, which may call more. */
   appView: View;
@@ -41,6 +47,8 @@ interface Seen extends Offered {
   /** The servers whose app pages this caller has read. */
   pages: Set<string>;
   gaps: ListenGaps;
+  /** When a list of this caller's own connections last changed. */
+  changedAt: Map<ChangedKind, number>;
 }
 
 /** Tools by the names that clients use. */
@@ -70,6 +78,8 @@ export interface EndpointSettings {
   names: GatewayNames | undefined;
   /** What the gateway as a whole can pass on; servers are told so when they connect. */
   capabilities: Record<string, unknown>;
+  /** Which headers of clients reach servers, as configured now. */
+  headers?: (() => PassedHeaders | undefined) | undefined;
   /** Tells what happens, one line each. */
   onLog?: ((line: string) => void) | undefined;
 }
@@ -87,7 +97,7 @@ export class Endpoint {
   /** Lists by what they contain, because most callers see the same. */
   readonly #pages = new Map<string, ListPages>();
   readonly #tables = new Map<string, ToolTable>();
-  readonly #listeners = new Set<(kind: ChangedKind) => void>();
+  readonly #listeners = new Set<{ caller: string; listener: (kind: ChangedKind) => void }>();
   readonly #stop: (() => void)[];
   readonly #first = new FirstLists(
     (name) => this.#change([name === "resourceTemplates" ? "resources" : name]),
@@ -117,16 +127,21 @@ export class Endpoint {
       },
     });
     this.#stop = [
-      hub.on("catalog-changed", ({ kind, server }) => {
-        if (this.servers().has(server)) this.#change([kind]);
+      hub.on("catalog-changed", ({ kind, server, caller }) => {
+        if (this.servers().has(server)) this.#change([kind], caller);
       }),
       hub.on("config-changed", () => this.#change(["tools", "resources", "prompts"])),
     ];
   }
 
+  /** What a request sends along to servers; undefined if nothing. */
+  sent(header: ((name: string) => string | undefined) | undefined): SentHeaders | undefined {
+    return sentHeaders(header, this.#settings.headers?.());
+  }
+
   /** The caller's view of the servers. */
-  view(caller: string): View {
-    return this.#seen(caller).view;
+  view(viewer: Viewer): View {
+    return this.#seen(viewer).view;
   }
 
   /** The servers of this endpoint, usable or not. */
@@ -167,14 +182,14 @@ export class Endpoint {
   /** A list as this caller sees it; `withApps` adds the tools that only apps may call. */
   async pages(
     name: ListName,
-    { caller, withApps, signal }: { caller: string; withApps: boolean; signal: AbortSignal },
+    { viewer, withApps, signal }: { viewer: Viewer; withApps: boolean; signal: AbortSignal },
   ): Promise<ListPages> {
-    const seen = this.#seen(caller);
+    const seen = this.#seen(viewer);
     const key = withApps ? `${name}+apps` : name;
     const known = seen.lists.get(key);
     if (known?.at === this.#changes) return known.pages;
-    if (name === "tools" && (await this.#offer(seen)).deferral.deferred) this.#readAhead(caller, seen);
-    else await this.#first.wait(name, caller, seen.view, signal);
+    if (name === "tools" && (await this.#offer(seen)).deferral.deferred) this.#readAhead(seen);
+    else await this.#first.wait(name, seen.key, seen.view, signal);
     const at = this.#changes;
     const offer = name === "tools" ? await this.#offer(seen) : undefined;
     const pages = offer?.deferral.deferred
@@ -210,8 +225,8 @@ export class Endpoint {
   }
 
   /** Nobody waits for lists that are searched later, but they are read. */
-  #readAhead(caller: string, { view }: Seen): void {
-    this.#first.wait("tools", caller, view, this.#closing.signal).catch(() => undefined);
+  #readAhead({ key, view }: Seen): void {
+    this.#first.wait("tools", key, view, this.#closing.signal).catch(() => undefined);
   }
 
   /** True if clients are shown tools to search, describe and call the others with. */
@@ -220,9 +235,9 @@ export class Endpoint {
   }
 
   /** True if a client's call of this name means one of the three tools and not one of a server. */
-  async isMeta(name: string, caller: string): Promise<boolean> {
+  async isMeta(name: string, viewer: Viewer): Promise<boolean> {
     if (!isMetaName(name)) return false;
-    const seen = this.#seen(caller);
+    const seen = this.#seen(viewer);
     const { deferral } = await this.#offer(seen);
     if (deferral.deferred) return true;
     if ((await this.#toolTable(seen)).has(name)) return false;
@@ -231,17 +246,18 @@ export class Endpoint {
   }
 
   /** Resolves when there is something to search. */
-  async searchable(caller: string, signal: AbortSignal): Promise<void> {
-    await this.#first.wait("tools", caller, this.#seen(caller).view, signal);
+  async searchable(viewer: Viewer, signal: AbortSignal): Promise<void> {
+    const { key, view } = this.#seen(viewer);
+    await this.#first.wait("tools", key, view, signal);
   }
 
   /** The three tools, with the names of this endpoint. */
-  metaTools(caller: string): Promise<MetaTools> {
-    const { view } = this.#seen(caller);
+  metaTools(viewer: Viewer): Promise<MetaTools> {
+    const { view } = this.#seen(viewer);
     return view.metaTools({
       nameOf: (tool) => this.names.ofTool(tool),
       find: async (name, signal) => {
-        const found = await this.tool(name, caller, false, signal);
+        const found = await this.tool(name, viewer, false, signal);
         if (found) return view.findTool(found.id, { wait: false });
         return view.findTool(name, { wait: false }).catch(() => {
           throw new PlugboardError("tool-unknown", `There is no tool ${JSON.stringify(name.slice(0, 200))}.`);
@@ -261,26 +277,26 @@ export class Endpoint {
   /** The tool that a client calls by this name; undefined if there is none. */
   async tool(
     name: string,
-    caller: string,
+    viewer: Viewer,
     withApps: boolean,
     signal?: AbortSignal,
   ): Promise<FoundTool | undefined> {
     // No server is asked whether it has a tool of ours.
     if (this.isDeferred && isMetaName(name)) return undefined;
-    const found = await this.#findTool(name, this.#seen(caller), signal);
+    const found = await this.#findTool(name, this.#seen(viewer), signal);
     return found?.for === "app" && !withApps ? undefined : found;
   }
 
   /** The same as far as it is known without waiting. */
-  knownTool(name: string, caller: string, withApps: boolean): FoundTool | undefined {
-    const { tools } = this.#seen(caller);
+  knownTool(name: string, viewer: Viewer, withApps: boolean): FoundTool | undefined {
+    const { tools } = this.#seen(viewer);
     const found = tools?.at === this.#changes ? tools.table.get(name) : undefined;
     return found?.for === "app" && !withApps ? undefined : found;
   }
 
   /** Whose URIs are whose, for this caller. */
-  async uris(caller: string): Promise<UriTable> {
-    const seen = this.#seen(caller);
+  async uris(viewer: Viewer): Promise<UriTable> {
+    const seen = this.#seen(viewer);
     if (seen.uris?.at === this.#changes) return seen.uris.table;
     const at = this.#changes;
     const table = await readUris(seen.view);
@@ -289,8 +305,8 @@ export class Endpoint {
   }
 
   /** Begins to read the lists that may name this URI and that this caller's servers have not given yet; one read for each server. */
-  async readUris(uri: string, caller: string, signal: AbortSignal): Promise<Promise<void>[]> {
-    const { view } = this.#seen(caller);
+  async readUris(uri: string, viewer: Viewer, signal: AbortSignal): Promise<Promise<void>[]> {
+    const { view } = this.#seen(viewer);
     // The page of an app may be named by a tool alone.
     const kinds = [
       "resources",
@@ -307,23 +323,23 @@ export class Endpoint {
   }
 
   /** The server that last gave this caller a link, by URI. */
-  links(caller: string): GivenLinks {
-    return this.#seen(caller).links;
+  links(viewer: Viewer): GivenLinks {
+    return this.#seen(viewer).links;
   }
 
   /** The servers whose app pages this caller has read. */
-  readPages(caller: string): Set<string> {
-    return this.#seen(caller).pages;
+  readPages(viewer: Viewer): Set<string> {
+    return this.#seen(viewer).pages;
   }
 
   /** The names of all tools that this caller can call. */
-  async toolNames(caller: string): Promise<string[]> {
-    const table = await this.#toolTable(this.#seen(caller));
+  async toolNames(viewer: Viewer): Promise<string[]> {
+    const table = await this.#toolTable(this.#seen(viewer));
     return [...table].filter(([, tool]) => tool.for !== "app").map(([name]) => name);
   }
 
-  async prompt(name: string, caller: string, signal: AbortSignal): Promise<PromptCommand | undefined> {
-    const { view } = this.#seen(caller);
+  async prompt(name: string, viewer: Viewer, signal: AbortSignal): Promise<PromptCommand | undefined> {
+    const { view } = this.#seen(viewer);
     const find = async (wait: boolean, servers?: string[]) => {
       const prompts = await (servers ? view.view({ servers }) : view).commands({ wait, signal });
       return prompts.find((prompt) => this.names.ofPrompt(prompt) === name);
@@ -336,20 +352,23 @@ export class Endpoint {
     return servers.length > 0 ? find(true, servers) : undefined;
   }
 
-  /** Calls `listener` after each change of a list. Returns how to stop that. */
-  onChange(listener: (kind: ChangedKind) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  /** Calls `listener` after each change of a list that this caller sees. Returns how to stop that. */
+  onChange(caller: string, listener: (kind: ChangedKind) => void): () => void {
+    const one = { caller, listener };
+    this.#listeners.add(one);
+    return () => void this.#listeners.delete(one);
   }
 
   /** A client begins to listen by a request. Returns what may have changed since an earlier one of its caller ended. */
-  listening(caller: string): ChangedKind[] {
-    const known = this.#seen(caller).gaps.begun() ?? Infinity;
-    return [...this.#changedAt].flatMap(([kind, at]) => (at > known ? [kind] : []));
+  listening(viewer: Viewer): ChangedKind[] {
+    const { gaps, changedAt } = this.#seen(viewer);
+    const known = gaps.begun() ?? Infinity;
+    const changed = [...this.#changedAt, ...changedAt].flatMap(([kind, at]) => (at > known ? [kind] : []));
+    return [...new Set(changed)];
   }
 
-  endedListening(caller: string): void {
-    this.#callers.get(caller)?.gaps.ended(this.#changes);
+  endedListening(viewer: Viewer): void {
+    this.#callers.get(keyOf(viewer))?.gaps.ended(this.#changes);
   }
 
   /** What the endpoint says about itself. It waits for no server. */
@@ -367,22 +386,36 @@ export class Endpoint {
     this.#pages.clear();
   }
 
-  #change(kinds: readonly ChangedKind[]): void {
+  /** `owner` is the only caller whose lists have changed. */
+  #change(kinds: readonly ChangedKind[], owner?: string): void {
     this.#changes++;
+    const sees = (caller: string) => owner === undefined || owner === caller;
     for (const kind of kinds) {
-      this.#changedAt.set(kind, this.#changes);
-      for (const listener of this.#listeners) listener(kind);
+      if (owner === undefined) this.#changedAt.set(kind, this.#changes);
+      for (const seen of owner === undefined ? [] : this.#callers.values())
+        if (seen.caller === owner) seen.changedAt.set(kind, this.#changes);
+      for (const { caller, listener } of this.#listeners) if (sees(caller)) listener(kind);
     }
   }
 
-  #seen(caller: string): Seen {
-    const known = this.#callers.get(caller);
+  #seen(viewer: Viewer): Seen {
+    const { caller, sent } = viewer;
+    const key = keyOf(viewer);
+    const known = this.#callers.get(key);
     if (known) return known;
     const { bundle, capabilities } = this.#settings;
     const interact = { roots: (_: unknown, signal: AbortSignal) => this.roots.ask(caller, signal) };
-    const view = this.#hub.view({ caller, capabilities, interact, ...(bundle !== undefined && { bundle }) });
+    const view = this.#hub.view({
+      caller,
+      capabilities,
+      interact,
+      headers: sent?.byServer,
+      ...(bundle !== undefined && { bundle }),
+    });
     const appView = view.view({ for: "app" });
     const seen: Seen = {
+      key,
+      caller,
       view,
       appView,
       lists: new Map(),
@@ -392,8 +425,9 @@ export class Endpoint {
       links: new GivenLinks(),
       pages: new Set(),
       gaps: new ListenGaps(),
+      changedAt: new Map(),
     };
-    keepNewest(this.#callers, caller, seen, maxCallers);
+    keepNewest(this.#callers, key, seen, maxCallers);
     return seen;
   }
 
@@ -493,6 +527,10 @@ function withShown({ server, raw }: ListedEntry, key: string, table: UriTable): 
 function found({ id, server, inputSchema, raw: { execution } }: ToolEntry): FoundTool {
   const requiresTask = isRecord(execution) && execution["taskSupport"] === "required";
   return { id, server, headers: paramHeaders(inputSchema), requiresTask };
+}
+
+function keyOf({ caller, sent }: Viewer): string {
+  return sent === undefined ? caller : JSON.stringify([caller, sent.identity()]);
 }
 
 /** Sets an entry as the newest, and forgets the oldest ones. */

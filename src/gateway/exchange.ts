@@ -2,16 +2,23 @@ import type { Capabilities, LogLevel, ParsedParams, View } from "../index.ts";
 import type { Telemetry, TracedPeer } from "../lib/telemetry.ts";
 import type { Cancellation } from "../lib/abortable.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { SentHeaders } from "./passed-headers.ts";
 import type { Result } from "./result.ts";
 
 export type Era = "modern" | "legacy";
 
-/** The program on the other side: a legacy session, or what one modern request says about its sender. */
-export interface Client {
-  readonly era: Era;
-  readonly revision: string;
+/** Who looks at an endpoint: what servers show may depend on both. */
+export interface Viewer {
   /** Whom the request was authenticated as. */
   readonly caller: string;
+  /** What the request was sent with and servers get. */
+  readonly sent?: SentHeaders | undefined;
+}
+
+/** The program on the other side: a legacy session, or what one modern request says about its sender. */
+export interface Client extends Viewer {
+  readonly era: Era;
+  readonly revision: string;
   readonly endpoint: Endpoint;
   readonly transport: "stdio" | "http";
   /** Of a legacy session over HTTP. */
@@ -52,8 +59,6 @@ export interface Exchange extends Cancellation {
   readonly id: string | number;
   readonly method: string;
   readonly params: ParsedParams;
-  /** A header that the client sent with it, by its name in lower case. Only what the configuration maps may pass on. */
-  header(name: string): string | undefined;
   /** False while nobody is at the other end to get an answer; a legacy client may come back for it. */
   readonly isConnected?: boolean;
   /** Where a question about it goes, if it has a stream of its own. */
@@ -83,7 +88,7 @@ export interface Dispatcher {
 export interface Outlet {
   /** One JSON-RPC message as text, without line breaks. */
   send(text: string): void;
-  /** A header of the HTTP request that it belongs to, by its name in lower case. */
+  /** A header of the HTTP request that it belongs to, by its name in lower case. Only what the configuration maps may pass on. */
   header?(name: string): string | undefined;
   /** False if the client left; absent where that ends the request. */
   isConnected?(): boolean;
@@ -98,8 +103,8 @@ export interface AnsweredOutlet extends Outlet {
 }
 
 /** The servers as this client may see and use them. */
-export function viewOf({ endpoint, caller }: Client): View {
-  return endpoint.view(caller);
+export function viewOf(client: Client): View {
+  return client.endpoint.view(client);
 }
 
 export function tracedPeer({ transport, revision, sessionId }: Client): TracedPeer {

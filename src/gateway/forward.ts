@@ -7,7 +7,6 @@ import { withLinks } from "./links.ts";
 import { Failure, failed } from "./failure.ts";
 import { isRecord } from "../lib/record.ts";
 import type { Running } from "./parked-calls.ts";
-import { passedHeaders } from "./passed-headers.ts";
 import { askClient, canBeAsked } from "./questions.ts";
 import { assertPagesAllowed, completed, inputRequired, openState } from "./required-input.ts";
 import { passMessage, passProgress } from "./notifications.ts";
@@ -29,11 +28,11 @@ export interface Forwarded {
 /** Passes a request on to a server, and everything that is said during it back and forth. */
 export function forward(exchange: Exchange, core: Core, forwarded: Forwarded): Promise<Answer> {
   return exchange.client.era === "legacy"
-    ? forwardLegacy(exchange, core, forwarded)
+    ? forwardLegacy(exchange, forwarded)
     : forwardModern(exchange, core, forwarded);
 }
 
-async function forwardLegacy(exchange: Exchange, core: Core, forwarded: Forwarded): Promise<Answer> {
+async function forwardLegacy(exchange: Exchange, forwarded: Forwarded): Promise<Answer> {
   const { client } = exchange;
   const { server, send } = forwarded;
   const options: SendOptions = {
@@ -42,7 +41,6 @@ async function forwardLegacy(exchange: Exchange, core: Core, forwarded: Forwarde
     onQuestion: askClient(exchange),
     capabilities: client.capabilities,
     logLevel: client.logLevel,
-    headers: passedHeaders(exchange, server, core.passedHeaders()),
     exclusive: canBeAsked(client),
     signal: send ? undefined : exchange.signal,
     cancellation: exchange,
@@ -65,7 +63,6 @@ async function forwardModern(exchange: Exchange, core: Core, forwarded: Forwarde
   const params = cleanMeta(forwarded.params);
   const send = sending(exchange, forwarded);
   const { capabilities, logLevel } = client;
-  const headers = passedHeaders(exchange, server, core.passedHeaders());
   const exclusive = canBeAsked(client);
   const fail = forwarded.failed ?? failed;
   const state = openState(exchange, server, core);
@@ -82,7 +79,6 @@ async function forwardModern(exchange: Exchange, core: Core, forwarded: Forwarde
         onQuestion,
         capabilities,
         logLevel,
-        headers,
         exclusive,
         signal,
         // The same members as for legacy clients: objects of one shape are copied faster.

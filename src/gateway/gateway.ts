@@ -17,6 +17,7 @@ import { Lineage } from "./lineage.ts";
 import { LogLevels } from "./log-levels.ts";
 import type { GatewayNames, GatewayOptions } from "./options.ts";
 import { ParkedCalls } from "./parked-calls.ts";
+import type { PassedHeaders } from "./passed-headers.ts";
 import { Seal } from "./seal.ts";
 import { openPipe } from "./stdio.ts";
 import type { Pipe } from "./stdio.ts";
@@ -106,6 +107,8 @@ export class Served {
   readonly dispatcher: Dispatcher;
   readonly #names: GatewayNames | undefined;
   readonly #onLog: GatewayOptions["onLog"];
+  /** As configured now. */
+  readonly #passed: () => PassedHeaders | undefined;
   /** The bundle that takes the place of everything. */
   readonly #only: string | undefined;
   readonly #endpoints = new Map<string, Endpoint>();
@@ -125,7 +128,7 @@ export class Served {
       // It may be gone from the configuration by now.
       hub.disable(server).catch(() => undefined);
     });
-    const passed = () => headers ?? hub.config.settings.gateway?.headers;
+    this.#passed = () => headers ?? hub.config.settings.gateway?.headers;
     this.core = {
       hub,
       seal: new Seal(sealKey),
@@ -135,7 +138,6 @@ export class Served {
       lineage,
       closing: new AbortController(),
       telemetry: options.telemetry,
-      passedHeaders: passed,
     };
     // Said before any client comes: a legacy server learns it only when it connects.
     hub.view({ capabilities });
@@ -153,7 +155,14 @@ export class Served {
     const key = bundle ?? "";
     const known = this.#endpoints.get(key);
     if (known) return known;
-    const endpoint = new Endpoint({ hub, bundle, names: this.#names, capabilities, onLog: this.#onLog });
+    const endpoint = new Endpoint({
+      hub,
+      bundle,
+      names: this.#names,
+      capabilities,
+      headers: this.#passed,
+      onLog: this.#onLog,
+    });
     this.#endpoints.set(key, endpoint);
     return endpoint;
   }

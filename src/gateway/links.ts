@@ -19,16 +19,12 @@ export function withLinks(
   return hasNone ? answer : rememberLinks(answer, server, client);
 }
 
-async function rememberLinks(
-  answer: Result,
-  server: string,
-  { endpoint, caller }: Exchange["client"],
-): Promise<Answer> {
+async function rememberLinks(answer: Result, server: string, client: Exchange["client"]): Promise<Answer> {
   const value = valueOf(answer);
   const links = linksIn(value);
   if (links.length === 0) return answer;
-  const table = await endpoint.uris(caller);
-  const given = endpoint.links(caller);
+  const table = await client.endpoint.uris(client);
+  const given = client.endpoint.links(client);
   let isChanged = false;
   for (const { uri, set } of links) {
     given.add(uri, server);

@@ -14,7 +14,7 @@ export function revisionOf(params: ParsedParams): unknown {
 /** The sender of one modern request, by what the request says. Throws -32602 or -32022. */
 export function modernClient(
   params: ParsedParams,
-  { endpoint, caller, transport }: Pick<Client, "endpoint" | "caller" | "transport">,
+  { endpoint, caller, sent, transport }: Pick<Client, "endpoint" | "caller" | "sent" | "transport">,
 ): Client {
   const { _meta: meta } = params.value;
   const said = isRecord(meta) ? meta : {};
@@ -28,6 +28,7 @@ export function modernClient(
     era: "modern",
     revision,
     caller,
+    sent,
     endpoint,
     transport,
     capabilities,

@@ -59,10 +59,6 @@ export class OpenExchange implements Exchange {
     this.#isAnswered = true;
   }
 
-  header(name: string): string | undefined {
-    return this.outlet.header?.(name);
-  }
-
   notify(method: string, params: Record<string, unknown>): void {
     if (!this.#isAnswered) this.outlet.send(notificationText(method, params));
   }

@@ -32,8 +32,7 @@ export async function ownerOf(shown: string, client: Client, signal: AbortSignal
 const graceMs = 1_000;
 
 async function askedOwner(shown: string, client: Client, signal: AbortSignal): Promise<Owned | undefined> {
-  const { endpoint, caller } = client;
-  const reads = await endpoint.readUris(shown, caller, signal);
+  const reads = await client.endpoint.readUris(shown, client, signal);
   if (reads.length === 0) return undefined;
   const isThere = async (read: Promise<void>) => {
     await read;
@@ -48,9 +47,10 @@ async function askedOwner(shown: string, client: Client, signal: AbortSignal): P
   return knownOwner(shown, client);
 }
 
-async function knownOwner(shown: string, { endpoint, caller }: Client): Promise<Owned | undefined> {
-  const table = await endpoint.uris(caller);
-  const links = endpoint.links(caller);
+async function knownOwner(shown: string, client: Client): Promise<Owned | undefined> {
+  const { endpoint } = client;
+  const table = await endpoint.uris(client);
+  const links = endpoint.links(client);
   const marked = readShownUri(shown);
   const { server: named } = marked;
   if (named !== undefined) {

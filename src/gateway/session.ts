@@ -4,7 +4,7 @@ import { isRecord } from "../lib/record.ts";
 import { TransientMap } from "../lib/transient.ts";
 import { serverInfo } from "./endpoint.ts";
 import type { ChangedKind, Endpoint } from "./endpoint.ts";
-import { tracedPeer, viewOf } from "./exchange.ts";
+import { tracedPeer } from "./exchange.ts";
 import type {
   Answer,
   AnsweredOutlet,
@@ -21,9 +21,14 @@ import type { LogLevels } from "./log-levels.ts";
 import { cancelledId } from "./message.ts";
 import type { ClientAnswer, ClientMessage, ClientNotification, ClientRequest } from "./message.ts";
 import { OpenExchange, notificationText } from "./open-exchange.ts";
+import { isSameSent } from "./passed-headers.ts";
+import type { SentHeaders } from "./passed-headers.ts";
 import { hasLegacyTasks, legacyTasks } from "./tasks/protocols.ts";
 
-export interface SessionSettings extends Pick<Client, "endpoint" | "caller" | "transport" | "sessionId"> {
+export interface SessionSettings extends Pick<
+  Client,
+  "endpoint" | "caller" | "sent" | "transport" | "sessionId"
+> {
   dispatcher: Dispatcher;
   logLevels: LogLevels;
   /** Where what belongs to no request goes. */
@@ -33,6 +38,12 @@ export interface SessionSettings extends Pick<Client, "endpoint" | "caller" | "t
 interface AskedQuestion {
   resolve(result: Record<string, unknown>): void;
   reject(error: Error): void;
+}
+
+/** What of the servers is told a session by itself. */
+interface Listening {
+  sent: SentHeaders | undefined;
+  stop(): void;
 }
 
 /** A legacy client from `initialize` until it ends, over whatever transport. */
@@ -52,6 +63,7 @@ export class LegacySession implements Client, ClientSession {
   readonly #questions = new Map<string, AskedQuestion>();
   readonly #changed = new Set<ChangedKind>();
   readonly #stops: (() => void)[];
+  #listening: Listening;
   #cannotAnswer = false;
   #asked = 0;
   #isGreeted = false;
@@ -70,12 +82,9 @@ export class LegacySession implements Client, ClientSession {
     this.#settings = settings;
     this.#stops = [
       this.endpoint.roots.join(this),
-      this.endpoint.onChange((kind) => this.#tellChange(kind)),
-      viewOf(this).onNotification(({ method, params: said, isOfRequest }) => {
-        // What belongs to a request is told on its own stream.
-        if (!isOfRequest && isForClient(this, method, said)) this.notify(method, said);
-      }),
+      this.endpoint.onChange(this.caller, (kind) => this.#tellChange(kind)),
     ];
+    this.#listening = this.#listen(settings.sent);
     const ended = settings.dispatcher.telemetry?.session("server", tracedPeer(this));
     if (ended) this.#stops.push(() => ended());
   }
@@ -99,6 +108,25 @@ export class LegacySession implements Client, ClientSession {
     return { protocolVersion: this.revision, serverInfo, capabilities: own, ...about };
   }
 
+  #listen(sent: SentHeaders | undefined): Listening {
+    const view = this.endpoint.view({ caller: this.caller, sent });
+    const stop = view.onNotification(({ method, params: said, isOfRequest }) => {
+      // What belongs to a request is told on its own stream.
+      if (!isOfRequest && isForClient(this, method, said)) this.notify(method, said);
+    });
+    return { sent, stop };
+  }
+
+  /** The client as the sender of what this HTTP request holds, which may send other headers along than the one before. */
+  #sender(outlet: Outlet): Client {
+    const sent = this.endpoint.sent(outlet.header && ((name) => outlet.header?.(name)));
+    if (!isSameSent(sent, this.#listening.sent)) {
+      this.#listening.stop();
+      this.#listening = this.#listen(sent);
+    }
+    return sent ? new SessionClient(this, sent) : this;
+  }
+
   /** Requests that are not answered yet. */
   get inFlight(): number {
     return this.#exchanges.size;
@@ -109,7 +137,7 @@ export class LegacySession implements Client, ClientSession {
     if (message.kind === "request") return this.#answer(message, outlet);
     if (message.kind === "answer") this.#take(message);
     else if (message.method === "notifications/cancelled") this.#cancel(message);
-    else this.#settings.dispatcher.hear(this, message.method, message.params);
+    else this.#settings.dispatcher.hear(this.#sender(outlet), message.method, message.params);
     return undefined;
   }
 
@@ -165,6 +193,7 @@ export class LegacySession implements Client, ClientSession {
   /** Ends everything that it holds. */
   close(): void {
     for (const stop of this.#stops) stop();
+    this.#listening.stop();
     for (const stop of this.subscriptions.values()) stop();
     this.subscriptions.clear();
     for (const exchange of this.#exchanges.values()) exchange.cancel();
@@ -174,7 +203,7 @@ export class LegacySession implements Client, ClientSession {
 
   #answer(message: ClientRequest, outlet: AnsweredOutlet): Promise<void> {
     const { idText } = message;
-    const exchange = new OpenExchange(this, message, outlet);
+    const exchange = new OpenExchange(this.#sender(outlet), message, outlet);
     if (!this.#exchanges.add(idText, exchange)) {
       outlet.answer(idText, { error: { code: -32_600, message: "A request with this id is under way." } });
       return Promise.resolve();
@@ -217,6 +246,40 @@ export class LegacySession implements Client, ClientSession {
       this.#changed.delete(kind);
       this.notify(`notifications/${kind}/list_changed`, {});
     });
+  }
+}
+
+/** A session as one of its requests shows it. */
+class SessionClient implements Client {
+  readonly era = "legacy";
+  readonly revision: string;
+  readonly caller: string;
+  readonly sent: SentHeaders;
+  readonly endpoint: Endpoint;
+  readonly transport: Client["transport"];
+  readonly sessionId: string | undefined;
+  readonly capabilities: Capabilities;
+  readonly info: Record<string, unknown> | undefined;
+  readonly session: LegacySession;
+
+  constructor(session: LegacySession, sent: SentHeaders) {
+    this.session = session;
+    this.sent = sent;
+    this.revision = session.revision;
+    this.caller = session.caller;
+    this.endpoint = session.endpoint;
+    this.transport = session.transport;
+    this.sessionId = session.sessionId;
+    this.capabilities = session.capabilities;
+    this.info = session.info;
+  }
+
+  get logLevel(): LogLevel {
+    return this.session.logLevel;
+  }
+
+  ask(question: ClientQuestion, during: Exchange | undefined): Promise<Record<string, unknown>> {
+    return this.session.ask(question, during);
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { createMemoryCredentials } from "../auth/credentials.ts";
 import { RememberedApprovals } from "../calls/approvals/remembered.ts";
 import { CallLog } from "../calls/call-log.ts";
@@ -56,6 +57,8 @@ const maxConnections = 256;
 export class Engine {
   readonly env: Environment;
   readonly now: () => number;
+  /** What the headers of views are told apart by; it never leaves the process. */
+  readonly headersKey = randomBytes(32);
   readonly events = new EventStream<PlugboardEvent>();
   readonly notifications = new EventStream<ServerNotification>();
   readonly questions: Questions;
@@ -132,7 +135,7 @@ export class Engine {
       random,
       // Lists that are kept fresh are told of when they are there, not when the server says that they changed.
       emit: options.keepFresh ? (event) => event.type !== "catalog-changed" && emit(event) : emit,
-      listener: (key, use) => this.#listener(key, use),
+      listener: (key, use, owner) => this.#listener(key, use, owner),
       onConnected: (key) => {
         void this.subscriptions.reopen(key);
         this.catalog.onConnected(key);
@@ -273,20 +276,20 @@ export class Engine {
   }
 
   /** What a connection hears and is asked while no request is under way. */
-  #listener(key: ConnectionKey, use: () => Use | undefined): Otherwise {
+  #listener(key: ConnectionKey, use: () => Use | undefined, owner: string | undefined): Otherwise {
     const { server, caller, account } = key;
     const asking = { server, caller, account };
     const interact = () => ((caller === undefined ? undefined : use()) ?? this.root.use).interact ?? {};
     return {
       caller,
+      owner,
       get answeredBy() {
         return interact();
       },
       onQuestion: (question) => this.answers({ ...question, asking, interact: interact() }),
       onNotification: (method, params, heard) => {
         if (heard && this.notifications.hasListeners) {
-          const isOfCall = this.servers.config.servers.get(server)?.config?.isolation === "call";
-          const told = toNotification(key, method, heard, isOfCall ? use()?.caller : undefined);
+          const told = toNotification(key, method, heard);
           if (told) this.notifications.emit(told);
         }
         const changed = /^notifications\/(tools|resources|prompts)\/list_changed$/.exec(method)?.[1];

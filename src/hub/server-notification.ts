@@ -2,6 +2,7 @@ import { isRecord } from "../lib/record.ts";
 import { describeKey } from "../servers/connection-key.ts";
 import type { ConnectionKey } from "../servers/connection-key.ts";
 import type { Heard } from "../servers/rpc/inbound.ts";
+import type { MessageAudience } from "../servers/rpc/message-audience.ts";
 
 /** What a server said by itself. */
 export interface ServerNotification {
@@ -9,35 +10,26 @@ export interface ServerNotification {
   method: string;
   /** Complete, without what is secret. */
   params: Record<string, unknown>;
-  /** Absent if everybody who uses the server may hear it. */
-  caller?: string;
+  /** Which callers' views hear it. */
+  audience: MessageAudience;
   project?: string;
   account?: string;
+  /** Set if it came on a connection for the `headers` of a view: equal for equal ones, and otherwise meaningless. */
+  headers?: string;
   /** True if it came during a request whose `onNotification` has heard it, too. */
   isOfRequest: boolean;
 }
 
-/** Undefined for what only the connection understands. `caller` is whose connection it is, where its key does not say so. */
+/** Undefined for what only the connection understands. */
 export function toNotification(
   key: ConnectionKey,
   method: string,
-  heard: Heard,
-  caller: string | undefined,
+  { audience, isOfRequest, shown }: Heard,
 ): ServerNotification | undefined {
   if (ofConnection.has(method)) return undefined;
-  // A change concerns everybody, whoever is told of it; the rest may be about the request.
-  const requester = isChange(method) ? undefined : heard.caller;
-  const owner = key.caller ?? caller ?? requester;
-  const { isOfRequest } = heard;
-  const params = withoutSubscription(heard.shown());
-  return {
-    server: key.server,
-    method,
-    params,
-    ...describeKey(key),
-    ...(owner !== undefined && { caller: owner }),
-    isOfRequest,
-  };
+  const { caller: _, ...where } = describeKey(key);
+  const params = withoutSubscription(shown());
+  return { server: key.server, method, params, audience, ...where, isOfRequest };
 }
 
 /** They name requests and subscriptions by ids that are ours. */
@@ -47,9 +39,6 @@ const ofConnection = new Set([
   "notifications/subscriptions/acknowledged",
 ]);
 
-function isChange(method: string): boolean {
-  return method.endsWith("/list_changed") || method === "notifications/resources/updated";
-}
 
 /** The id of our own subscription means nothing to others. */
 function withoutSubscription(params: Record<string, unknown>): Record<string, unknown> {

@@ -29,7 +29,7 @@ import type { ApprovalEntry } from "./approvals.ts";
 import type { Engine } from "./engine.ts";
 import { assertNotification, assertRequest, passesAsItIs } from "./raw-messages.ts";
 import type { ServerNotification } from "./server-notification.ts";
-import { concerns } from "./view-events.ts";
+import { audienceOf, concerns } from "./view-events.ts";
 import { PlugboardError } from "../errors.ts";
 import { methodStanding } from "../lib/protocol-method.ts";
 import { explainTool } from "./explain-tool.ts";
@@ -41,6 +41,7 @@ import type { OfferOptions, ToolOffer } from "./offer/tool-offers.ts";
 import { interactCapabilities } from "../interact/interact.ts";
 import type { EventOf, EventType } from "../events.ts";
 import type { Use } from "../servers/connection-key.ts";
+import { ownHeaders } from "../servers/own-headers.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
 
@@ -51,9 +52,14 @@ interface UseOptions {
 }
 
 /** What a view shows, and who uses it. */
-export interface ViewOptions extends Omit<Filter, "alsoTools">, Omit<Use, "account"> {
+export interface ViewOptions extends Omit<Filter, "alsoTools">, Omit<Use, "account" | "headers"> {
   /** The account to use instead of the configured one. Does not affect servers without logins. */
   profile?: string | undefined;
+  /**
+   * Headers by server, such as `{ issues: { Authorization: "Bearer …" } }`. Remote servers get them with everything from the
+   * handshake on, over a connection that no view with other headers shares, in place of configured ones.
+   */
+  headers?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
 }
 
 /** What is known about one server's list. */
@@ -89,7 +95,7 @@ export class View {
 
   /** Returns a narrower view; it never shows more than the view it was created from. */
   view(options: ViewOptions): View {
-    const { caller, profile, project, interact, capabilities, ...filter } = options;
+    const { caller, profile, project, interact, capabilities, headers, ...filter } = options;
     const { use } = this.#scope;
     if (use.account !== undefined && profile !== undefined && use.account !== profile)
       throw new PlugboardError("usage-invalid", `This view already uses the profile "${use.account}".`);
@@ -101,6 +107,7 @@ export class View {
         caller: use.caller ?? caller,
         account: use.account ?? profile,
         project: use.project ?? project,
+        headers: use.headers ?? (headers && ownHeaders(headers, this.engine.headersKey)),
         interact: interact ?? use.interact,
         capabilities: own ?? use.capabilities,
       },
@@ -112,7 +119,7 @@ export class View {
     const { events, catalog, root } = this.engine;
     const isVisible = (server: string) => catalog.isVisible(server, this.#scope);
     return events.listen((event) => {
-      const isMeant = event.type === type && concerns(event, this.#scope.use, isVisible);
+      const isMeant = event.type === type && concerns(event, audienceOf(event), this.#scope.use, isVisible);
       // What is about no server is for those who see all of them.
       if (isMeant && ("server" in event || this.#scope === root)) listener(event as EventOf<T>);
     });
@@ -126,7 +133,7 @@ export class View {
     const { notifications, catalog } = this.engine;
     const isVisible = (server: string) => catalog.isVisible(server, this.#scope);
     return notifications.listen((told) => {
-      if (concerns({ type: "notification", ...told }, this.#scope.use, isVisible)) listener(told);
+      if (concerns(told, told.audience, this.#scope.use, isVisible)) listener(told);
     });
   }
 

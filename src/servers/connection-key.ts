@@ -1,4 +1,5 @@
 import type { Interact } from "../interact/interact.ts";
+import type { OwnHeaders } from "./own-headers.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 
 /** Who uses the servers. */
@@ -9,6 +10,8 @@ export interface Use {
   account?: string | undefined;
   /** The folder for servers with `isolation: project`, instead of the workspace's. */
   project?: string | undefined;
+  /** Headers for single servers, which then have a connection for this use. */
+  headers?: ReadonlyMap<string, OwnHeaders> | undefined;
   /** Answers questions from servers and approval requests. */
   interact?: Interact | undefined;
   /** The capabilities of the client, if they differ from what `interact` can answer. */
@@ -24,24 +27,28 @@ export interface ConnectionKey {
   readonly project?: string;
   /** The name of the login; local servers have none. */
   readonly account?: string;
+  /** What every request of this connection is sent with. */
+  readonly headers?: OwnHeaders;
   /** The whole key as one string: equal keys have equal strings. */
   readonly text: string;
 }
 
 export function connectionKey(parts: Omit<ConnectionKey, "text">): ConnectionKey {
-  const { server, caller, project, account } = parts;
-  return { ...parts, text: JSON.stringify([server, caller, project, account]) };
+  const { server, caller, project, account, headers } = parts;
+  return { ...parts, text: JSON.stringify([server, caller, project, account, headers?.mark]) };
 }
 
 /** Who a connection is for, in the form that events and reports use. */
-export function describeKey({ caller, project, account }: ConnectionKey): {
+export function describeKey({ caller, project, account, headers }: ConnectionKey): {
   caller?: string;
   project?: string;
   account?: string;
+  headers?: string;
 } {
   return {
     ...(caller !== undefined && { caller }),
     ...(project !== undefined && { project }),
     ...(account !== undefined && { account }),
+    ...(headers && { headers: headers.mark }),
   };
 }

@@ -21,6 +21,7 @@ import { refusalIn } from "./http-evidence.ts";
 import { holdCredentials } from "./request-headers.ts";
 import { ThrottledChanges } from "./throttled-changes.ts";
 import type { Heard } from "./rpc/inbound.ts";
+import { audienceOfConnection } from "./rpc/message-audience.ts";
 import type { JsonRpcAnswer } from "./rpc/messages.ts";
 import { changesToldBy, keepListening } from "./listening.ts";
 import { toEvent } from "./notification-events.ts";
@@ -190,9 +191,15 @@ export class Connection {
   }
 
   /** Sends a notification; connects first where that is needed. */
-  async notify(method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<void> {
+  async notify(
+    method: string,
+    params: Record<string, unknown>,
+    caller: string | undefined,
+    signal?: AbortSignal,
+  ): Promise<void> {
     this.usedAt = this.#settings.now();
     const session = await this.ready(signal);
+    session.usedBy(caller);
     await session.notify(method, params);
   }
 
@@ -302,8 +309,8 @@ export class Connection {
     const hooks: SessionHooks = {
       signal: abort.signal,
       onDetail: (detail) => isCurrent() && this.#signal({ type: "detail", detail }),
-      onStderr: (line) => this.#log(line, "stderr"),
-      onSkipped: (line) => ++skipped <= maxSkippedLines && this.#log(line, "stdout"),
+      onStderr: (line) => this.#log(line, "stderr", session),
+      onSkipped: (line) => ++skipped <= maxSkippedLines && this.#log(line, "stdout", session),
       onLost: (error) => session && this.#lose(session, error),
       onMissed: () => {
         if (!isCurrent()) return;
@@ -422,16 +429,19 @@ export class Connection {
     if (this.#state === state) this.#scheduleRetry();
   }
 
-  #log(message: string, source: "stderr" | "stdout"): void {
+  #log(message: string, source: "stderr" | "stdout", session: Session | undefined): void {
     if (message.trim() === "") return;
     const { emit, now, about } = this.#settings;
     const log = { type: "server-log", level: "info", source, message } as const;
-    emit({ ...log, server: this.name, ...about, at: now() });
+    const audience = session?.rpc.requests.audience.ofAnything(this.caller);
+    const whose = audience?.for === "caller" ? { caller: audience.caller } : {};
+    emit({ ...log, server: this.name, ...about, ...whose, at: now() });
   }
 
   #hear(method: string, params: Record<string, unknown>, heard?: Heard): void {
     const { emit, now, listener } = this.#settings;
-    const event = toEvent({ server: this.name, ...this.#settings.about }, method, params, now());
+    const audience = heard?.audience ?? audienceOfConnection(this.caller);
+    const event = toEvent({ server: this.name, ...this.#settings.about }, method, params, audience, now());
     if (event?.type === "catalog-changed") this.#changes.add(event);
     else if (event) emit(event);
     listener?.onNotification?.(method, params, heard);

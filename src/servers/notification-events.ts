@@ -1,11 +1,13 @@
 import { logLevels } from "../events.ts";
 import type { CatalogChanged, PlugboardEvent } from "../events.ts";
+import type { MessageAudience } from "./rpc/message-audience.ts";
 
-/** Converts a server's notification to a Plugboard event; undefined if there is none for it. */
+/** Converts a server's notification to a Plugboard event; undefined if there is none for it. A log has one caller at most. */
 export function toEvent(
   about: { server: string; caller?: string; account?: string },
   method: string,
   params: Record<string, unknown>,
+  audience: MessageAudience,
   at: number,
 ): PlugboardEvent | undefined {
   const kind = /^notifications\/(tools|resources|prompts)\/list_changed$/.exec(method)?.[1];
@@ -17,6 +19,7 @@ export function toEvent(
   return {
     type: "server-log",
     ...about,
+    ...(audience.for === "caller" && { caller: audience.caller }),
     level: logLevels.find((level) => level === params["level"]) ?? "info",
     source: "notification",
     message,

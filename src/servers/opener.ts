@@ -23,6 +23,7 @@ import { rememberEra } from "./era.ts";
 import { explainLauncher } from "./launcher-failure.ts";
 import { prepareLauncher, secretsAmong } from "./launcher-variables.ts";
 import type { OpenOptions } from "./open-session.ts";
+import type { OwnHeaders } from "./own-headers.ts";
 import type { ProcessTree } from "./process/process-tree.ts";
 import { Redaction } from "./redaction.ts";
 import { entryFingerprint, introductionOf, serverFingerprint } from "./server-memory.ts";
@@ -59,6 +60,8 @@ export interface OpenerContext {
   /** The argument values that a modern HTTP server requires in the headers of a call. */
   paramHeaders?: ((server: string, params: Record<string, unknown>) => Record<string, string>) | undefined;
   authProvider?: ((server: string, target: HttpTarget) => ServerAuth | undefined) | undefined;
+  /** What whoever uses the connection sends beside the configured headers, or in place of them. */
+  ownHeaders?: OwnHeaders | undefined;
   /** The folder for this connection, for servers with `isolation: project`. */
   project?: string | undefined;
   projectRoot: string;
@@ -130,7 +133,16 @@ function credentialsFor(
 
 type Values = Pick<
   OpenerContext,
-  "env" | "home" | "secrets" | "policy" | "policyOnDisk" | "inProcess" | "project" | "projectRoot" | "trust"
+  | "env"
+  | "home"
+  | "secrets"
+  | "policy"
+  | "policyOnDisk"
+  | "inProcess"
+  | "project"
+  | "projectRoot"
+  | "trust"
+  | "ownHeaders"
 > &
   Partial<Pick<OpenerContext, "warm" | "keepWarmMs" | "capabilities">>;
 
@@ -186,6 +198,7 @@ async function resolveTarget(
   // Looking up the other values takes time, and the policy may be another one by now.
   judge(config);
   const target = toTarget(name, config, folder, env);
+  context.ownHeaders?.addTo(target);
   if (target.kind === "stdio") await prepareLauncher(target, context);
   if ("url" in target)
     target.refuses = ({ href: url }) => {
@@ -258,6 +271,7 @@ async function openWithDeadline(
           return hooks.listener?.answeredBy;
         },
         caller: hooks.listener?.caller,
+        owner: hooks.listener?.owner,
         onQuestion: hooks.listener?.onQuestion,
         onNotification: (method, params, heard) => {
           const isShown = method === "notifications/message";

@@ -59,7 +59,7 @@ export interface ServerSetSettings extends Omit<
     | ((key: ConnectionKey, params: Record<string, unknown>) => Record<string, string>)
     | undefined;
   /** What a connection hears and is asked while no request is under way. */
-  listener(key: ConnectionKey, use: () => Use | undefined): Otherwise;
+  listener(key: ConnectionKey, use: () => Use | undefined, owner: string | undefined): Otherwise;
   onConnected(key: ConnectionKey): void;
   /** What the server said by itself may not have arrived. */
   onMissed(key: ConnectionKey): void;
@@ -129,22 +129,29 @@ export class ServerSet {
    * The connection that a use gets at a server. The only place that decides it. `shared` is the one that it had before
    * something in this run gave its caller one of its own.
    */
-  key(name: string, { caller, account, project }: Use = {}, shared = false): ConnectionKey {
+  key(name: string, { caller, account, project, headers }: Use = {}, shared = false): ConnectionKey {
     const member = this.#member(name);
-    const { isolation } = member.entry.config ?? {};
+    const { isolation, url } = member.entry.config ?? {};
+    const own = url === undefined ? undefined : headers?.get(name);
     const wasParted =
       member.asksUntold ||
       (member.takesSandboxState === true &&
         isolation !== "call" &&
         caller !== undefined &&
         this.announcements.hasOwnState(caller, name));
-    const isApart = isolation === "caller" || (wasParted && !shared);
-    if ((!isApart || caller === undefined) && account === undefined && isolation !== "project")
+    const isApart = own !== undefined || isolation === "caller" || (wasParted && !shared);
+    if (
+      own === undefined &&
+      (!isApart || caller === undefined) &&
+      account === undefined &&
+      isolation !== "project"
+    )
       return member.own;
     return connectionKey({
       server: name,
       ...(isApart && caller !== undefined && { caller }),
       ...(isolation === "project" && { project: project ?? this.#config.projectRoot }),
+      ...(own && { headers: own }),
       ...this.#account(member.entry, account),
     });
   }
@@ -155,10 +162,11 @@ export class ServerSet {
    */
   undecided(
     name: string,
-    { caller }: Use,
+    { caller, headers }: Use,
     signal: () => AbortSignal | undefined,
   ): Promise<unknown> | undefined {
-    if (caller === undefined || !this.announcements.hasOwnState(caller, name)) return undefined;
+    if (caller === undefined || headers?.has(name) || !this.announcements.hasOwnState(caller, name))
+      return undefined;
     const { own, entry, takesSandboxState: isKnown } = this.#member(name);
     const { isolation } = entry.config ?? {};
     if (isKnown !== undefined || isolation === "caller" || isolation === "call") return undefined;
@@ -200,7 +208,7 @@ export class ServerSet {
         server,
         hint: "Notifications need another `isolation` than `call`.",
       });
-    await this.connections.get(key, use).notify(method, params, signal);
+    await this.connections.get(key, use).notify(method, params, use.caller, signal);
   }
 
   /** The account that somebody chose, for this use or by the settings; undefined where the server's entry decides. */
@@ -457,6 +465,7 @@ export class ServerSet {
       keepWarmMs: ({ config }) => config?.keepWarm ?? this.#config.settings.keepWarm ?? 0,
       projectRoot: this.#config.projectRoot,
       project: key.project,
+      ownHeaders: key.headers,
       isShared: key.text === this.#member(key.server).own.text,
       authProvider: undefined,
       paramHeaders: (_, params) => paramHeaders?.(key, params) ?? {},
@@ -468,10 +477,11 @@ export class ServerSet {
     const member = this.#member(key.server);
     const { entry, own } = member;
     const account = this.chosenAccount(key);
+    const caller = key.caller ?? (isOnce ? use?.caller : undefined);
     let login: KeptLogin | undefined;
     const connection: Connection = new Connection({
       name: key.server,
-      caller: key.caller ?? (isOnce ? use?.caller : undefined),
+      caller,
       about: describeKey(key),
       eager: key.text === own.text && this.isEager(entry),
       initial: this.#initialState(entry),
@@ -491,7 +501,7 @@ export class ServerSet {
         authProvider: (server, target) => (login = authProvider?.(server, target, account)),
       }),
       login: () => login,
-      listener: listener(key, () => connection.use),
+      listener: listener(key, () => connection.use, caller),
       onUntold: () => {
         member.asksUntold = true;
       },

@@ -168,6 +168,11 @@ export class Session {
     return this.request("subscriptions/listen", { notifications }, forever);
   }
 
+  /** A caller uses it beside its requests, so messages of unknown origin may be about that one. */
+  usedBy(caller: string | undefined): void {
+    this.rpc.requests.audience.usedBy(caller);
+  }
+
   get inFlight(): number {
     return this.rpc.requests.inFlight;
   }

@@ -38,7 +38,8 @@ describe("M81 what servers say by themselves", () => {
     });
     await hub.callTool("old.echo");
     await hub.callTool("new.echo");
-    expect(all).toEqual(["old", "new"].map((server) => ({ server, ...said, isOfRequest: false })));
+    const audience = { for: "nobody" };
+    expect(all).toEqual(["old", "new"].map((server) => ({ server, ...said, audience, isOfRequest: false })));
     expect(some.map(({ server }) => server)).toEqual(["new"]);
     expect(once).toHaveLength(1);
   });
@@ -64,7 +65,7 @@ describe("M81 what servers say by themselves", () => {
       ]),
     );
     expect(ada.find(({ method }) => method === logged.method)).toMatchObject({
-      caller: "ada",
+      audience: { for: "caller", caller: "ada" },
       isOfRequest: true,
     });
     expect(inCall).toContain(logged.method);

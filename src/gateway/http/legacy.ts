@@ -76,9 +76,9 @@ export class LegacyRequests {
   }
 
   async #initialize(incoming: Incoming, message: ClientRequest): Promise<void> {
-    const { reply, cors, endpoint, caller } = incoming;
+    const { reply, cors } = incoming;
     try {
-      const session = this.#settings.sessions.open(message, endpoint, caller);
+      const session = this.#settings.sessions.open(message, incoming);
       if (!(session instanceof HttpSession)) return refuseIncoming(incoming, session, message.idText);
       const headers = { ...cors, "content-type": "application/json", "mcp-session-id": session.id };
       const answer = await session.client.greet(message);

@@ -55,8 +55,7 @@ export class ModernRequests {
     try {
       // Only requests have to say who sends them. What nobody is known to say is heard by nobody.
       if (revisionOf(message.params) !== undefined) {
-        const { endpoint, caller } = incoming;
-        const client = modernClient(message.params, { endpoint, caller, transport: "http" });
+        const client = modernClient(message.params, senderOf(incoming));
         this.#settings.dispatcher.hear(client, message.method, message.params);
       }
     } catch (error) {
@@ -106,18 +105,28 @@ export class ModernRequests {
   }
 
   /** Who sent the request. Throws -32602, -32020 or -32022 if the request does not say it, or says two things. */
-  #sender({ request, endpoint, caller }: Incoming, message: ClientRequest): Client | Promise<Client> {
+  #sender(incoming: Incoming, message: ClientRequest): Client | Promise<Client> {
+    const { request, endpoint } = incoming;
     const { params, method } = message;
     const { name, arguments: args } = params.value;
     assertVersionHeader(request, revisionOf(params));
-    const client = modernClient(params, { endpoint, caller, transport: "http" });
+    const client = modernClient(params, senderOf(incoming));
     assertRoutingHeaders(request, message);
     if (method !== "tools/call" || typeof name !== "string") return client;
     const check = (tool: ReturnType<Endpoint["knownTool"]>) => {
       if (tool) assertParamHeaders(request, tool.headers, args);
       return client;
     };
-    const known = endpoint.knownTool(name, caller, true);
-    return known ? check(known) : endpoint.tool(name, caller, true).then(check);
+    const known = endpoint.knownTool(name, client, true);
+    return known ? check(known) : endpoint.tool(name, client, true).then(check);
   }
+}
+
+function senderOf({
+  request,
+  endpoint,
+  caller,
+}: Incoming): Pick<Client, "endpoint" | "caller" | "sent" | "transport"> {
+  const sent = endpoint.sent((name) => request.header(name));
+  return { endpoint, caller, sent, transport: "http" };
 }

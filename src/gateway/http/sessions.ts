@@ -7,10 +7,11 @@ import type { CallerUse } from "./caller-use.ts";
 import type { Beating, Heartbeat } from "./heartbeat.ts";
 import { HttpSession } from "./http-session.ts";
 import type { HttpSessionSettings } from "./http-session.ts";
+import type { Incoming } from "./incoming.ts";
 import { tooMany } from "./refusal.ts";
 import type { HttpRefusal } from "./refusal.ts";
 
-export interface SessionsSettings extends Omit<HttpSessionSettings, "id" | "endpoint" | "caller"> {
+export interface SessionsSettings extends Omit<HttpSessionSettings, "id" | "endpoint" | "caller" | "sent"> {
   seal: Seal;
   use: CallerUse;
   heartbeat: Heartbeat;
@@ -32,7 +33,7 @@ export class Sessions implements Beating {
   }
 
   /** A new session for an `initialize` request, or why there is none. Throws -32602 if the request says too little. */
-  open(initialize: ClientRequest, endpoint: Endpoint, caller: string): HttpSession | HttpRefusal {
+  open(initialize: ClientRequest, { request, endpoint, caller }: Incoming): HttpSession | HttpRefusal {
     const { seal, use, heartbeat, limits } = this.#settings;
     if (this.#sessions.size >= limits.sessions)
       return tooMany(503, "Too many sessions are open. Try again later.");
@@ -40,7 +41,13 @@ export class Sessions implements Beating {
       return tooMany(429, "You have too many open sessions. End some, or wait until they expire.");
     try {
       const id = seal.close("session", caller, randomBytes(16).toString("base64url"));
-      const session = new HttpSession(initialize, { ...this.#settings, id, endpoint, caller });
+      const session = new HttpSession(initialize, {
+        ...this.#settings,
+        id,
+        endpoint,
+        caller,
+        sent: endpoint.sent((name) => request.header(name)),
+      });
       this.#sessions.add(id, session);
       this.#beat ??= heartbeat.add(this);
       return session;

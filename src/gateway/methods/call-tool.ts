@@ -17,9 +17,9 @@ export const callTool: Method = (exchange, core) => {
 };
 
 async function callMetaTool(name: MetaName, exchange: Exchange, core: Core): Promise<Answer> {
-  const { endpoint, caller } = exchange.client;
+  const { client } = exchange;
   // A server may have a tool of the same name.
-  if (!(await endpoint.isMeta(name, caller))) return callDirect(exchange, core);
+  if (!(await client.endpoint.isMeta(name, client))) return callDirect(exchange, core);
   const meant = await callMeta(exchange, name);
   return "exchange" in meant ? callInner(meant, core) : meant;
 }
@@ -35,8 +35,8 @@ function callDirect(exchange: Exchange, core: Core): Promise<Answer> {
 /** The call that a model made through `call_tool`: the same as a direct one, and every rule holds for it. */
 async function callInner({ exchange, meta, tool }: InnerCall, core: Core): Promise<Answer> {
   const { client, signal } = exchange;
-  const { endpoint, caller } = client;
-  const found = await endpoint.tool(endpoint.names.ofTool(tool), caller, false, signal);
+  const { endpoint } = client;
+  const found = await endpoint.tool(endpoint.names.ofTool(tool), client, false, signal);
   if (!found) throw await unknownTool(tool.name, client);
   const called = await calledTool(exchange, core, {
     found,
@@ -44,7 +44,7 @@ async function callInner({ exchange, meta, tool }: InnerCall, core: Core): Promi
     approval: "auto",
     failed: (error) => failedInner(error, meta, tool),
     finish: async (answer) =>
-      showsApps(client) ? withApp(answer, tool, await endpoint.uris(caller)) : answer,
+      showsApps(client) ? withApp(answer, tool, await endpoint.uris(client)) : answer,
   });
   return make(called, exchange, core);
 }

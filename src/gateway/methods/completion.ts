@@ -9,7 +9,7 @@ export const complete: Method = async (exchange, core) => {
   const { ref } = params.value;
   if (!isRecord(ref)) throw invalidParams("`ref` is missing.");
   if (ref["type"] === "ref/prompt") {
-    const prompt = await client.endpoint.prompt(String(ref["name"]), client.caller, exchange.signal);
+    const prompt = await client.endpoint.prompt(String(ref["name"]), client, exchange.signal);
     if (!prompt) throw invalidParams(`There is no prompt ${JSON.stringify(ref["name"])}.`);
     const own = params.with({ ref: { ...ref, name: prompt.name } });
     return forward(exchange, core, { server: prompt.server, params: own });

@@ -27,10 +27,10 @@ export const listen: Method = async (exchange) => {
   );
   const { resourceSubscriptions: uris } = wanted;
   const asked = Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string").slice(0, maxUris) : [];
-  const { endpoint, caller } = client;
+  const { endpoint } = client;
   const subscription = new Subscription(exchange);
-  const stop = endpoint.onChange((kind) => kinds.includes(kind) && subscription.tellList(kind));
-  for (const kind of endpoint.listening(caller)) if (kinds.includes(kind)) subscription.tellList(kind);
+  const stop = endpoint.onChange(client.caller, (kind) => kinds.includes(kind) && subscription.tellList(kind));
+  for (const kind of endpoint.listening(client)) if (kinds.includes(kind)) subscription.tellList(kind);
   await subscription.watch(asked);
   subscription.acknowledge(kinds);
   await new Promise<void>((resolve) => {
@@ -38,7 +38,7 @@ export const listen: Method = async (exchange) => {
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
   stop();
-  endpoint.endedListening(caller);
+  endpoint.endedListening(client);
   subscription.end();
   return { result: { resultType: "complete", _meta: { [metaKeys.subscription]: id } } };
 };

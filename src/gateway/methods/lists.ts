@@ -16,7 +16,7 @@ export function listOf(name: ListName): Method {
     const cursor = readCursor(seal, caller, name, params.value["cursor"]);
     const pages = cursor
       ? endpoint.earlierPages(cursor.version)
-      : await endpoint.pages(name, { caller, withApps: showsApps(client), signal });
+      : await endpoint.pages(name, { viewer: client, withApps: showsApps(client), signal });
     return rawResult(pages.page(cursor?.index ?? 0, caller, seal, era === "modern" ? modernMembers : ""));
   };
 }

@@ -15,15 +15,15 @@ export interface InnerCall {
 /** Answers a call of one of our three tools, or says which call it stands for. */
 export async function callMeta(exchange: Exchange, name: MetaName): Promise<Answer | InnerCall> {
   const { client, params, signal } = exchange;
-  const { endpoint, caller } = client;
-  const meta = await endpoint.metaTools(caller);
+  const { endpoint } = client;
+  const meta = await endpoint.metaTools(client);
   const { arguments: given } = params.value;
   const args = isRecord(given) ? given : {};
   let tool: ToolEntry | undefined;
   try {
     if (name === metaNames.describe) return answered(await meta.describe(args, { signal }), exchange);
     if (name === metaNames.search) {
-      await endpoint.searchable(caller, signal);
+      await endpoint.searchable(client, signal);
       return answered(await meta.search(args, { signal, wait: false }), exchange);
     }
     const inner = innerParams(params);
@@ -75,7 +75,6 @@ function withParams(exchange: Exchange, params: ParsedParams): Exchange {
     get isConnected() {
       return exchange.isConnected !== false;
     },
-    header: (name) => exchange.header(name),
     notify: (...said) => exchange.notify(...said),
   };
 }

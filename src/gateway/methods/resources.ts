@@ -9,7 +9,7 @@ export const readResource: Method = async (exchange, core) => {
   const { client, params } = exchange;
   const { server, uri } = await ownerOf(uriOf(exchange), client, exchange.signal);
   const answer = await forward(exchange, core, { server, params: params.with({ uri }) });
-  if (!("error" in answer) && uri.startsWith("ui://")) client.endpoint.readPages(client.caller).add(server);
+  if (!("error" in answer) && uri.startsWith("ui://")) client.endpoint.readPages(client).add(server);
   return answer;
 };
 

@@ -78,7 +78,6 @@ export function resumeTask(handle: TaskHandle, exchange: Exchange, core: Core): 
     params: noParams,
     signal,
     onCancelled: onAborted(signal),
-    header: (name: string) => exchange.header(name),
     notify: () => undefined,
   };
   task.follow(followServer(handle, ownExchange(bare, signal), core), (more) =>

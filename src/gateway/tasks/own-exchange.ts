@@ -15,18 +15,18 @@ export function ownExchange(exchange: Exchange, signal: AbortSignal, more?: Cont
     params,
     signal,
     onCancelled: onAborted(signal),
-    header: (name) => exchange.header(name),
     notify: (...said) => teller.notify(...said),
   };
 }
 
 function asModern(client: Client): Client {
   if (client.era === "modern") return client;
-  const { caller, endpoint, transport, capabilities, info, logLevel } = client;
+  const { caller, sent, endpoint, transport, capabilities, info, logLevel } = client;
   return {
     era: "modern",
     revision: modernRevision,
     caller,
+    sent,
     endpoint,
     transport,
     capabilities,

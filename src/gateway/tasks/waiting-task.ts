@@ -57,7 +57,6 @@ export async function resumeWaiting(
     params: ParsedParams.parse(Buffer.from(kept.params)),
     signal,
     onCancelled: onAborted(signal),
-    header: (name) => exchange.header(name),
     notify: () => undefined,
   };
   const { server, call } = await calledTool(asked, core, { approval: kept.approval });

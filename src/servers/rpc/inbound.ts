@@ -7,6 +7,7 @@ import { startDeadline } from "../../lib/deadline.ts";
 import { isRecord } from "../../lib/record.ts";
 import { maxDepth } from "./depth.ts";
 import type { Turn } from "../turns.ts";
+import type { MessageAudience } from "./message-audience.ts";
 import type { RpcMessage } from "./messages.ts";
 import type { Cleaner, Requests, Waiting } from "./requests.ts";
 
@@ -44,6 +45,8 @@ export interface Listener {
 
 /** Whoever answers while no request is under way, and hears every notification. */
 export interface Otherwise extends Omit<Listener, "onNotification"> {
+  /** The only caller of the connection, whose everything is that it says. */
+  owner?: string | undefined;
   onNotification?: ((method: string, params: Record<string, unknown>, heard?: Heard) => void) | undefined;
 }
 
@@ -51,8 +54,7 @@ export interface Otherwise extends Omit<Listener, "onNotification"> {
 export interface Heard {
   /** True if a request has heard it, too. */
   isOfRequest: boolean;
-  /** Whose request it belongs to, if any. */
-  caller: string | undefined;
+  audience: MessageAudience;
   /** Its parameters without what is secret. */
   shown(): Record<string, unknown>;
 }
@@ -142,12 +144,16 @@ export class Inbound {
     }
     const { requests, otherwise, redaction } = this.#settings;
     const belongsTo = during ?? subscriptionOf(params);
-    const waiting = belongsTo === undefined ? onlyOne(requests) : requests.get(belongsTo);
+    const isTold = belongsTo !== undefined;
+    const waiting = isTold ? requests.get(belongsTo) : onlyOne(requests);
     const shown = () => redaction?.value(params) ?? params;
-    const { onNotification, isStanding, caller } = waiting?.options ?? {};
+    const { onNotification, isStanding, onQuestion, caller } = waiting?.options ?? {};
     onNotification?.(method, shown());
     const isOfRequest = onNotification !== undefined && !isStanding;
-    otherwise.onNotification?.(method, params, { isOfRequest, caller, shown });
+    // Requests of the hub's own, such as lists, have nobody behind them.
+    const request = isTold && onQuestion ? { caller } : undefined;
+    const audience = requests.audience.of({ method, params, owner: otherwise.owner, request });
+    otherwise.onNotification?.(method, params, { isOfRequest, audience, shown });
     if (method === "notifications/cancelled") requests.endStanding(params["requestId"]);
   }
 
@@ -178,6 +184,7 @@ export class Inbound {
       const whom = this.#whom(during);
       const { listener } = whom;
       asked = whom.asked;
+      if (asked.length > 0) this.#settings.requests.audience.sentToPage(params, listener.caller);
       const { onQuestion } = listener;
       if (!onQuestion) throw new Refusal(-32_601, "Method not found");
       if (asked.some(({ questions }) => questions >= maxQuestions)) throw new Refusal(-32_000, tooMany);
@@ -340,8 +347,9 @@ function subscriptionOf({ _meta: meta }: Record<string, unknown>): string | unde
   return typeof id === "string" ? id : undefined;
 }
 
-/** The only request under way; it may wait for questions to be told apart by the transport. */
+/** The only request under way, where no other caller may be meant: one whose request has ended, or whose work goes on. */
 function onlyOne(requests: Requests): Waiting | undefined {
+  if (!requests.audience.hasOneUser) return undefined;
   const [first, second] = requests.underWay();
   return second === undefined ? first : undefined;
 }

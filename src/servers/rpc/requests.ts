@@ -9,6 +9,7 @@ import { maxDepth } from "./depth.ts";
 import { requestErrors } from "./errors.ts";
 import { GivenUpRequests } from "./given-up.ts";
 import type { Listener } from "./inbound.ts";
+import { SessionAudience } from "./message-audience.ts";
 import { callJson, readAnswer, readProgress, toJson } from "./messages.ts";
 import type { JsonRpcAnswer, Progress, RawAnswer, RpcRequest } from "./messages.ts";
 import { readRawAnswer } from "./raw-answer.ts";
@@ -97,6 +98,8 @@ export interface Waiting {
 /** Our requests on their way over one connection, matched to their answers. Every request has exactly one outcome. */
 export class Requests {
   readonly counts = { late: 0, duplicate: 0, malformed: 0 };
+  /** Who sends requests over this connection, and so whose the server's own messages are. */
+  readonly audience = new SessionAudience();
   readonly #settings: RequestSettings;
   readonly #errors: ReturnType<typeof requestErrors>;
   readonly #waiting = new TransientMap<Waiting>();
@@ -182,6 +185,7 @@ export class Requests {
       if (options.trace?.cancelled) return reject(options.trace.cancelled);
       if (signal?.aborted) return reject(this.#errors.cancelled(method, signal.reason, false));
       const id = `p${++this.#issued}`;
+      if (options.onQuestion) this.audience.usedBy(options.caller);
       const startedAt = this.#deadlines.now();
       const dueAt = startedAt + Math.min(options.timeoutMs, options.maxTimeoutMs);
       const onAbort = signal && (() => this.abort(id, signal.reason));
@@ -245,6 +249,8 @@ export class Requests {
       this.counts.malformed++;
       this.fail(id, this.#errors.tooDeep(waiting.method));
     } else if (answer !== undefined) {
+      if ("error" in answer && answer.error.code === pageNeeded)
+        this.audience.sentToPages(answer.error.data, waiting.options.caller);
       const { redaction } = this.#settings;
       const clean = "error" in answer && redaction ? redaction.value(answer) : answer;
       this.#answered(id, bytes, clean)?.resolve(clean);
@@ -388,6 +394,9 @@ export class Requests {
     return /^p[1-9]\d{0,15}$/.test(id) && Number(id.slice(1)) <= this.#issued;
   }
 }
+
+/** The error of a request that needs a person to open a page first. */
+const pageNeeded = -32_042;
 
 /** The size of an answer that came without being written, from a server in this process. */
 function sizeOf(answer: JsonRpcAnswer | RawAnswer): number | undefined {

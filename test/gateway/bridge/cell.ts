@@ -1,3 +1,4 @@
+import { stdioCaller } from "../../../src/gateway/stdio.ts";
 import type { ClientOptions, Fields, Seen, Sent, TestClient } from "../clients/client.ts";
 import type { Heard, Upstream, UpstreamKind } from "../upstreams.ts";
 import { features, type FeatureId, type Outcome, type Pair } from "./features.ts";
@@ -22,6 +23,9 @@ export interface Cell {
 
 export type RunCell = (cell: Cell) => Promise<void>;
 
+/** Clients of both transports are one caller: on a pipe, nothing shows whose the messages of a server are otherwise. */
+const onlyCaller = { caller: stdioCaller };
+
 /** Runs the cells of one feature, or of several, for a client and a server. */
 export class Table {
   readonly #scene: Scene;
@@ -34,7 +38,7 @@ export class Table {
   async run(id: FeatureId, clientKind: ClientKind, upstreamKind: UpstreamKind, run: RunCell): Promise<void> {
     const upstream = this.#scene.upstream(upstreamKind);
     const key = `${clientKind} ${upstreamKind}`;
-    const shared = this.#clients.get(key) ?? this.#scene.client(clientKind);
+    const shared = this.#clients.get(key) ?? this.#scene.client(clientKind, onlyCaller);
     this.#clients.set(key, shared);
     const client = await shared;
     client.seen.length = 0;
@@ -53,7 +57,7 @@ export class Table {
       upstream,
       pair,
       outcome: features[id].pairs[pair],
-      fresh: (options) => this.#scene.client(clientKind, options),
+      fresh: (options) => this.#scene.client(clientKind, { ...onlyCaller, ...options }),
       name: (own) => `${upstreamKind}__${own}`,
       heard,
       answers: () =>

@@ -88,6 +88,7 @@ const table = {
       "modern-legacy": "levelled",
       "modern-modern": "perRequest",
     },
+    note: "On a pipe nothing shows whose a message is: it is passed on only if no other caller has used the connection (`isolation: caller` gives each its own). Over HTTP it is on the stream of its request.",
   },
   listChanges: {
     area: "Changes",
