@@ -19,6 +19,8 @@ export interface Inputs<A extends Answer = JsonRpcAnswer> {
   /** True if the last answer came from a modern server: only there `resultType` means anything. */
   isModern(): boolean;
   answer: AnswerInput;
+  /** A text without the server's credentials; undefined while they are not known. */
+  redact?(text: string): string | undefined;
   /** A task may take the place of the result. */
   mayBeTask?: boolean;
   /** Resolves when the server has said that a page is done; rejects after a while, or when the request is given up. */

@@ -15,8 +15,7 @@ export interface ResourceContents {
 
 /** Reads a resource from its server with `resources/read`; never fetches the URI itself. */
 export async function readResource(server: string, uri: string, inputs: Inputs): Promise<ResourceContents> {
-  const what = `the resource ${uri.slice(0, 200)}`;
-  const result = await resultOf(server, "resources", what, await withInputs({ uri }, inputs));
+  const result = await resultOf(server, ["resources", "resource", uri], inputs, { uri });
   if (!Array.isArray(result["contents"]))
     throw new PlugboardError("protocol-error", `"${server}" sent a result without contents.`, { server });
   return result as ResourceContents;
@@ -37,7 +36,7 @@ export async function getPrompt(
   inputs: Inputs,
 ): Promise<PromptMessages> {
   const params = { name, ...(Object.keys(args).length > 0 && { arguments: args }) };
-  const result = await resultOf(server, "prompts", `the prompt ${name}`, await withInputs(params, inputs));
+  const result = await resultOf(server, ["prompts", "prompt", name], inputs, params);
   if (!Array.isArray(result["messages"]))
     throw new PlugboardError("protocol-error", `"${server}" sent a result without messages.`, { server });
   return result as PromptMessages;
@@ -69,10 +68,11 @@ const methodNotFound = -32_601;
 
 async function resultOf(
   server: string,
-  offered: "resources" | "prompts",
-  what: string,
-  answer: JsonRpcAnswer,
+  [offered, kind, name]: ["resources", "resource", string] | ["prompts", "prompt", string],
+  inputs: Inputs,
+  params: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
+  const answer = await withInputs(params, inputs);
   if ("result" in answer) return answer.result;
   const { code, message } = answer.error;
   if (code === methodNotFound)
@@ -83,6 +83,8 @@ async function resultOf(
     });
   // The official SDK writes the code into the message, too.
   const said = message.replace(/^MCP error -?\d+: /, "").replace(/\.$/, "");
+  // Some servers put a credential into their URIs, and errors are logged.
+  const what = `the ${kind} ${inputs.redact?.(name)?.slice(0, 200) ?? ""}`.trimEnd();
   throw new PlugboardError("server-error", `"${server}" did not return ${what}: ${said} (${code}).`, {
     server,
     data: { rpcCode: code },

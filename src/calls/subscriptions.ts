@@ -202,7 +202,10 @@ export class ResourceSubscriptions {
     for (const { use } of subscription.subscribers) session.usedBy(use.caller);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const { server } = subscription.key;
-    const timer = setTimeout(() => reject(unanswered(subscription)), deadline.timeoutMs).unref();
+    const timer = setTimeout(
+      () => reject(unanswered(server, session.redact(subscription.uri))),
+      deadline.timeoutMs,
+    ).unref();
     const refuse = (error: PlugboardError) => {
       reject(error);
       if (subscription.wasOpen) tellRefusal(subscription, error);
@@ -216,18 +219,19 @@ export class ResourceSubscriptions {
 
   #listen(subscription: Subscription, { session, signal, resolve, refuse }: Asking): Promise<void> {
     const { key, uri } = subscription;
+    const shown = session.redact(uri);
     return keepListening(session, {
       filter: { resourceSubscriptions: [uri] },
       signal,
       random: () => this.#settings.random(),
       onOpen: ({ resourceSubscriptions: honoured }, again) => {
         if (!Array.isArray(honoured) || !honoured.includes(uri))
-          return refuse(refused(key, uri, "it does not report changes of this resource"));
+          return refuse(refused(key, shown, "it does not report changes of this resource"));
         if (again && subscription.wasOpen) tellChange(subscription);
         resolve();
       },
       onFailed: (error) => subscription.held?.learn(session, error),
-      onRefused: ({ code, message }) => refuse(refused(key, uri, `${message} (${code})`)),
+      onRefused: ({ code, message }) => refuse(refused(key, shown, `${message} (${code})`)),
     });
   }
 
@@ -247,7 +251,7 @@ export class ResourceSubscriptions {
         throw error;
       });
       if ("error" in answer) {
-        refuse(refused(key, uri, `${answer.error.message} (${answer.error.code})`));
+        refuse(refused(key, session.redact(uri), `${answer.error.message} (${answer.error.code})`));
         return "refused";
       }
       if (again && subscription.wasOpen) tellChange(subscription);
@@ -298,7 +302,7 @@ function refused({ server }: ConnectionKey, uri: string, why: string): Plugboard
   });
 }
 
-function unanswered({ key: { server }, uri }: Subscription): PlugboardError {
+function unanswered(server: string, uri: string): PlugboardError {
   const message = `"${server}" did not answer the subscription to ${uri} within ${deadline.timeoutMs / 1000} s.`;
   return new PlugboardError("not-responding", message, { server });
 }

@@ -11,17 +11,22 @@ import { someOf } from "./views/some-of.ts";
  * Finds a tool. If it is missing because its server cannot be used, the error says that instead. A query that names a
  * server which does not exist starts no other one. `next` are the words that follow, which may begin with the tool's name.
  */
-export async function findTool(hub: Hub, query: string, next: readonly string[] = []): Promise<ToolEntry> {
+export async function findTool(
+  hub: Hub,
+  query: string,
+  next: readonly string[] = [],
+  signal?: AbortSignal,
+): Promise<ToolEntry> {
   const server = serverIn(query, hub);
   const stranger = server === undefined ? strangerIn(query) : undefined;
   try {
-    return await hub.findTool(query, { wait: stranger === undefined });
+    return await hub.findTool(query, { wait: stranger === undefined, signal });
   } catch (error) {
     if (!isPlugboardError(error, "tool-unknown")) throw error;
     if (stranger && !error.data) throw strangerError("tool", query, stranger, hub);
     // If it is the only server, the tool can only be missing there.
     const asked = server ?? onlyServer(hub);
-    if (asked !== undefined && !error.data) await hub.connect(asked);
+    if (asked !== undefined && !error.data) await hub.connect(asked, { signal });
     throw withHint(error, query, hub, next);
   }
 }

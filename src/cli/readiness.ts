@@ -1,7 +1,7 @@
 import { PlugboardError, errorTable, isPlugboardError } from "../index.ts";
 import type { ErrorCode, Hub, ToolExplanation } from "../index.ts";
 import { joinArgv } from "../lib/argv.ts";
-import { serverIn } from "./find.ts";
+import { findTool, serverIn } from "./find.ts";
 import { statusWords } from "./views/tool-status.ts";
 
 /** Whether a tool can be called now, later, only after somebody did something, or not at all. */
@@ -58,7 +58,7 @@ async function checkTool(
   read: (server: string) => Promise<void>,
 ): Promise<Readiness> {
   const named = serverIn(query, hub);
-  const server = named ?? (await hub.findTool(query, { signal })).server;
+  const server = named ?? (await findTool(hub, query, [], signal)).server;
   await read(server);
   const explanation = await hub.explainTool(query, { wait: false });
   return judge(query, explanation);

@@ -1,6 +1,6 @@
 import { PlugboardError, isPlugboardError } from "../index.ts";
 import type { Environment, Telemetry } from "../index.ts";
-import { startDeadline } from "../lib/deadline.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 /** What `node --import` has registered with `@opentelemetry/api`, and how to hand over what is still in memory. */
 export interface RegisteredTelemetry {
@@ -18,14 +18,17 @@ interface Provider {
 
 /** Where all copies of the API's first version, whatever package loaded them, keep what is registered. */
 const registryKey = Symbol.for("opentelemetry.js.api.1");
-/** An exporter that is away delays the end of a command no longer than this. */
+/** An exporter that never answers delays the end of a command no longer than this. */
 const flushMs = 2_000;
 
 /**
  * The telemetry of a command. Nothing of OpenTelemetry is loaded unless somebody registered a provider before. Arguments
  * and results are recorded only if the variable of the conventions for generative AI says so.
  */
-export async function registeredTelemetry(env: Environment): Promise<RegisteredTelemetry> {
+export async function registeredTelemetry(
+  env: Environment,
+  terminal: Terminal,
+): Promise<RegisteredTelemetry> {
   const registry = (globalThis as Record<symbol, unknown>)[registryKey] as
     | Partial<Record<"trace" | "metrics", Provider>>
     | undefined;
@@ -36,7 +39,7 @@ export async function registeredTelemetry(env: Environment): Promise<RegisteredT
     const { openTelemetry } = await import("../telemetry/index.ts");
     const isShown = /^true$/i.test(env[contentVariable] ?? "");
     const telemetry = await openTelemetry({ arguments: isShown, results: isShown });
-    return { telemetry, flush: () => flushAll(providers), problem: undefined };
+    return { telemetry, flush: () => flushAll(providers, terminal), problem: undefined };
   } catch (error) {
     if (!isPlugboardError(error)) throw error;
     return { ...none, problem: error };
@@ -50,18 +53,27 @@ function isWanted(env: Environment): boolean {
   return Object.keys(env).some((name) => /^OTEL_EXPORTER_OTLP(_[A-Z]+)?_ENDPOINT$/.test(name));
 }
 
-async function flushAll(providers: readonly Provider[]): Promise<PlugboardError | undefined> {
-  using deadline = startDeadline(flushMs);
+async function flushAll(
+  providers: readonly Provider[],
+  terminal: Terminal,
+): Promise<PlugboardError | undefined> {
+  // Exports that began earlier can outlast the flush, and nothing but the end of the process cancels them.
+  terminal.exitBy = performance.now() + flushMs;
+  let timer: NodeJS.Timeout | undefined;
   const late = new Promise<PlugboardError>((resolve) => {
-    const tooSlow = `it took longer than ${flushMs / 1000} s`;
-    deadline.signal.addEventListener("abort", () => resolve(unsent(tooSlow)), { once: true });
+    timer = setTimeout(() => resolve(unsent(`it took longer than ${flushMs / 1000} s`)), flushMs);
   });
   const flushed = providers.map(async (one) => (one.getDelegate?.() ?? one).forceFlush?.());
-  const all = Promise.all(flushed).then(
-    () => undefined,
-    (error: unknown) => unsent(messageOf(error)),
-  );
-  return Promise.race([all, late]);
+  try {
+    return await Promise.race([Promise.allSettled(flushed).then(firstProblem), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function firstProblem(outcomes: readonly PromiseSettledResult<void>[]): PlugboardError | undefined {
+  const failed = outcomes.find((one) => one.status === "rejected");
+  return failed && unsent(messageOf(failed.reason));
 }
 
 function unsent(why: string): PlugboardError {

@@ -19,9 +19,20 @@ import type { VerbEntry } from "./verbs.ts";
 export async function main(argv: string[]): Promise<void> {
   process.stdout.on("error", ignoreClosedPipe);
   process.stderr.on("error", ignoreClosedPipe);
-  process.exitCode = await runCli(argv, processTerminal());
+  const terminal = processTerminal();
+  process.exitCode = await runCli(argv, terminal);
   // After an interrupt, do not wait for a server that never responds. Everything is saved by now.
   if (process.exitCode > 128) process.exit();
+  const { exitBy } = terminal;
+  // Not waited for: a process with nothing left to do ends at once.
+  if (exitBy !== undefined)
+    setTimeout(() => void exitWhenWritten(), Math.max(0, exitBy - performance.now())).unref();
+}
+
+async function exitWhenWritten(): Promise<void> {
+  const streams = [process.stdout, process.stderr];
+  await Promise.all(streams.map((stream) => new Promise((resolve) => stream.write("", resolve))));
+  process.exit();
 }
 
 /** `plugboard list | head` is not an error. */

@@ -49,7 +49,7 @@ export async function withHub<T>(
   // A server that is named on the command line is in no file.
   const isConfigured = config.sources.some(({ file }) => file !== undefined);
   const isLooking = use.isLooking ?? false;
-  const { telemetry, flush } = await registeredTelemetry(workspace.env);
+  const { telemetry, flush } = await registeredTelemetry(workspace.env, terminal);
   using insight = openInsight(use.insight ?? {}, terminal);
   const hub = await createHub(config, {
     ...(await workspace.hubOptions(config)),

@@ -41,6 +41,17 @@ export async function appTool(
   });
 }
 
+/** The tool that an app calls by its server's own name, if it is set aside and no other one could be meant. */
+export async function withheldFromApp(name: string, client: Client): Promise<ToolEntry | undefined> {
+  if (!showsApps(client)) return undefined;
+  const pages = client.endpoint.readPages(client);
+  const all = await viewOf(client).allTools({ wait: false, for: "app" });
+  const named = all.filter((tool) => tool.name === name && tool.status !== "available");
+  const ofPages = named.filter(({ server }) => pages.has(server));
+  const [first, second] = ofPages.length > 0 ? ofPages : named;
+  return second === undefined ? first : undefined;
+}
+
 /**
  * A result with the page of its tool's app. A client finds it in the tool's definition, which it does not have if the tool
  * was called through another one.

@@ -8,7 +8,7 @@ import type {
   TaskProtocol,
 } from "../index.ts";
 import { isRecord } from "../lib/record.ts";
-import { appTool, showsApps, unknownTool } from "./apps.ts";
+import { appTool, showsApps, unknownTool, withheldFromApp } from "./apps.ts";
 import type { Core } from "./core.ts";
 import type { FoundTool } from "./endpoint.ts";
 import { viewOf } from "./exchange.ts";
@@ -63,9 +63,18 @@ export function calledTool(
 async function findTool(name: string, { client, signal }: Exchange): Promise<Found> {
   const { endpoint } = client;
   const found =
-    (await endpoint.tool(name, client, showsApps(client), signal)) ?? (await appTool(name, client));
+    (await endpoint.tool(name, client, showsApps(client), signal)) ??
+    (await appTool(name, client)) ??
+    (await withheldTool(name, client));
   if (found === undefined) throw await unknownTool(name, client);
   return found;
+}
+
+/** Its call is refused with the reason, by the same rules as every other. */
+async function withheldTool(name: string, client: Exchange["client"]): Promise<Found | undefined> {
+  const withheld =
+    (await client.endpoint.withheldTool(name, client)) ?? (await withheldFromApp(name, client));
+  return withheld && { id: withheld.id, server: withheld.server };
 }
 
 function called(

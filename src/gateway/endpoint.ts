@@ -12,6 +12,7 @@ import { PlugboardError, isMetaName, paramHeaders, version } from "../index.ts";
 import { sha256 } from "../lib/canonical.ts";
 import { declaresMethod, methodStanding } from "../lib/protocol-method.ts";
 import { isRecord } from "../lib/record.ts";
+import { nearest } from "../lib/suggest.ts";
 import { describeServers } from "./describe-servers.ts";
 import type { EndpointDescription } from "./describe-servers.ts";
 import { CallerRoots } from "./caller-roots.ts";
@@ -190,6 +191,8 @@ export class Endpoint {
     if (known?.at === this.#changes) return known.pages;
     if (name === "tools" && (await this.#offer(seen)).deferral.deferred) this.#readAhead(seen);
     else await this.#first.wait(name, seen.key, seen.view, signal);
+    // The first list may have decided that by now.
+    if (name === "tools" && this.isDeferred) await this.#alwaysLoaded(seen, signal);
     const at = this.#changes;
     const offer = name === "tools" ? await this.#offer(seen) : undefined;
     const pages = offer?.deferral.deferred
@@ -218,6 +221,15 @@ export class Endpoint {
     const pages = this.#pages.get(digest) ?? new ListPages("tools", digest, entries);
     keepNewest(this.#pages, digest, pages);
     return pages;
+  }
+
+  /** A list that defers the others has to have these, because some clients never list again. */
+  async #alwaysLoaded({ key, view }: Seen, signal: AbortSignal): Promise<void> {
+    const { servers } = this.#hub.config;
+    const needed = [...this.servers()].filter(
+      (name) => (servers.get(name)?.config?.alwaysLoad ?? false) !== false,
+    );
+    if (needed.length > 0) await this.#first.wait("tools", key, view.view({ servers: needed }), signal);
   }
 
   #offer(seen: Seen): Promise<ToolOffer> {
@@ -259,8 +271,17 @@ export class Endpoint {
       find: async (name, signal) => {
         const found = await this.tool(name, viewer, false, signal);
         if (found) return view.findTool(found.id, { wait: false });
-        return view.findTool(name, { wait: false }).catch(() => {
-          throw new PlugboardError("tool-unknown", `There is no tool ${JSON.stringify(name.slice(0, 200))}.`);
+        return view.findTool(name, { wait: false }).catch(async () => {
+          const withheld = await this.withheldTool(name, viewer);
+          if (withheld) return withheld;
+          const near = nearest(name, await this.toolNames(viewer));
+          throw new PlugboardError(
+            "tool-unknown",
+            `There is no tool ${JSON.stringify(name.slice(0, 200))}.`,
+            {
+              ...(near !== undefined && { data: { near: [near] } }),
+            },
+          );
         });
       },
     });
@@ -292,6 +313,12 @@ export class Endpoint {
     const { tools } = this.#seen(viewer);
     const found = tools?.at === this.#changes ? tools.table.get(name) : undefined;
     return found?.for === "app" && !withApps ? undefined : found;
+  }
+
+  /** A tool of this name that a rule hides, or that is set aside: a call of it says why it is refused. */
+  async withheldTool(name: string, viewer: Viewer): Promise<ToolEntry | undefined> {
+    const all = await this.#seen(viewer).view.allTools({ wait: false });
+    return all.find((tool) => tool.status !== "available" && this.names.ofTool(tool) === name);
   }
 
   /** Whose URIs are whose, for this caller. */

@@ -558,9 +558,9 @@ export class View {
   /** Sends a request and provides the input that its server asks for. */
   #inputs(server: string, method: string, options: ServerRequestOptions): Inputs<JsonRpcAnswer | RawAnswer> {
     this.#assertVisible(server);
-    const { requests } = this.engine;
+    const { requests, servers } = this.engine;
     const scope = this.#scope;
-    return inputsOf(
+    const inputs = inputsOf(
       server,
       { ...options, trace: {} },
       {
@@ -569,6 +569,8 @@ export class View {
         completed: (_, elicitationId, signal) => requests.completed(server, elicitationId, signal),
       },
     );
+    const session = () => servers.connections.peek(servers.key(server, scope.use))?.session;
+    return { ...inputs, redact: (text) => session()?.redact(text) };
   }
 
   /** A list that was read while the hub was being closed has gaps that nobody would notice. */

@@ -19,6 +19,8 @@ export interface TracedPeer {
   readonly sessionId: string | undefined;
   /** Of a server that is reached over the network. */
   readonly url?: URL | undefined;
+  /** A text without the credentials of this server; absent for clients. */
+  redact?(text: string): string;
 }
 
 /** A request that may be recorded. */

@@ -13,13 +13,15 @@ export class TracedConnection implements TracedPeer {
   readonly #server: string;
   readonly #wire: Transport;
   readonly #shown: SentRequest["shown"];
+  readonly redact: (text: string) => string;
   #end: ((error?: unknown) => void) | undefined;
 
   constructor(telemetry: Telemetry, server: string, target: Target, wire: Transport, redaction: Redaction) {
     this.#telemetry = telemetry;
     this.#server = server;
     this.#wire = wire;
-    this.#shown = (value) => JSON.stringify(shownValue(value, (text) => redaction.text(text)));
+    this.redact = (text) => redaction.text(text);
+    this.#shown = (value) => JSON.stringify(shownValue(value, this.redact));
     this.transport = wire.kind;
     this.url = "url" in target ? target.url : undefined;
   }

@@ -5,10 +5,37 @@ import type { Failed } from "./outcome.ts";
 import { shownUri } from "./safe-uri.ts";
 
 const longest = 256;
+/** Of a longer text, not all of a credential in it may be seen: the rest of it is not looked at. */
+const longestRead = 8_192;
 
-/** The tool or prompt that a request is about. */
-export function targetOf({ method, params }: ServedRequest): string | undefined {
+/** The tool or prompt that a request is about, without credentials of its server. */
+export function targetOf(request: ServedRequest): string | undefined {
+  const name = namedBy(request);
+  return name && redacted(name, request.peer).slice(0, longest);
+}
+
+/** True if a credential had to be taken out of it. */
+export function hidesTarget(request: ServedRequest): boolean {
+  const name = namedBy(request);
+  return name !== undefined && redacted(name, request.peer) !== name;
+}
+
+function namedBy({ method, params }: ServedRequest): string | undefined {
   return method === "tools/call" ? nameIn(params) : promptOf(method, params);
+}
+
+function redacted(text: string, peer: TracedPeer): string {
+  return peer.redact?.(text) ?? text;
+}
+
+/** The URI that a request is about. */
+export function uriOf({ method, params: { uri } }: ServedRequest): string | undefined {
+  return method.startsWith("resources/") && typeof uri === "string" ? uri : undefined;
+}
+
+/** What is shown of it; only who knows the server's credentials can tell. */
+export function uriAttribute(uri: string, { redact }: TracedPeer): Attributes | undefined {
+  return redact && { "mcp.resource.uri": shownUri(uri, redact) };
 }
 
 /**
@@ -48,12 +75,10 @@ export function methodOf({ method }: ServedRequest): string {
 }
 
 /** What tells one request from another: for its span only, beside `metricAttributes`. */
-export function spanAttributes({ id, method, params, peer }: ServedRequest): Attributes {
+export function spanAttributes({ id, method, peer }: ServedRequest): Attributes {
   const attributes: Attributes = { "jsonrpc.request.id": String(id).slice(0, longest) };
   if (!methods.has(method)) attributes["mcp.method.name"] = method.slice(0, longest);
-  if (peer.sessionId !== undefined) attributes["mcp.session.id"] = peer.sessionId;
-  if (method.startsWith("resources/") && typeof params["uri"] === "string")
-    attributes["mcp.resource.uri"] = shownUri(params["uri"]);
+  if (peer.sessionId !== undefined) attributes["mcp.session.id"] = redacted(peer.sessionId, peer);
   return attributes;
 }
 
@@ -62,14 +87,16 @@ export function peerAttributes(peer: TracedPeer): Attributes {
   return addPeer({}, peer);
 }
 
-function addPeer(attributes: Attributes, { transport, version, url }: TracedPeer): Attributes {
+function addPeer(attributes: Attributes, peer: TracedPeer): Attributes {
+  const { transport, version, url } = peer;
   const isHttp = transport === "http" || transport === "sse";
-  if (version !== undefined) attributes["mcp.protocol.version"] = version;
+  if (version !== undefined) attributes["mcp.protocol.version"] = redacted(version, peer);
   if (isHttp) attributes["network.protocol.name"] = "http";
   if (transport !== "memory") attributes["network.transport"] = isHttp ? "tcp" : "pipe";
   if (url) {
     const { hostname, port, protocol } = url;
-    attributes["server.address"] = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+    const address = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+    attributes["server.address"] = redacted(address, peer);
     attributes["server.port"] = Number(port) || (protocol === "http:" ? 80 : 443);
   }
   return attributes;
@@ -109,5 +136,5 @@ function promptOf(method: string, params: ServedRequest["params"]): string | und
 }
 
 function nameIn({ name }: Readonly<Record<string, unknown>>): string | undefined {
-  return typeof name === "string" ? name.slice(0, longest) : undefined;
+  return typeof name === "string" ? name.slice(0, longestRead) : undefined;
 }

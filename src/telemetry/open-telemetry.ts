@@ -4,14 +4,19 @@ import { version } from "../index.ts";
 import type { SentRequest, SentSpan, ServedRequest, Telemetry, TracedAnswer, TracedPeer } from "../index.ts";
 import {
   failedAttributes,
+  hidesTarget,
   methodOf,
   metricAttributes,
   peerAttributes,
   spanAttributes,
   targetOf,
+  uriAttribute,
+  uriOf,
 } from "./attributes.ts";
 import { failureIn, failureOf, resultOf } from "./outcome.ts";
 import type { Failed } from "./outcome.ts";
+import { hidden } from "../lib/secret-words.ts";
+import { withoutUri } from "./safe-uri.ts";
 import { TraceContext } from "./trace-context.ts";
 
 export type Api = typeof api;
@@ -71,13 +76,15 @@ export class OpenTelemetry implements Telemetry {
     const begun = quietly(() => this.#served(request));
     if (!begun) return answer();
     const { context, end } = begun;
+    const uri = uriOf(request);
+    const clean = uri === undefined ? undefined : (text: string) => withoutUri(text, uri);
     return this.#api.context.with(context, answer).then(
       (result) => {
-        end(() => failureIn(result));
+        end(() => failureIn(result, clean));
         return result;
       },
       (error: unknown) => {
-        end(() => failureOf(error));
+        end(() => failureOf(error, clean));
         throw error;
       },
     );
@@ -106,6 +113,7 @@ export class OpenTelemetry implements Telemetry {
     const parent = trace.getSpanContext(active) ? active : this.#traces.extract(active, params);
     const { span, end } = this.#begin("client", request, parent);
     span.setAttribute("plugboard.server", server);
+    this.#tellServed(request, span, active);
     const isCall = method === "tools/call" && span.isRecording();
     if (isCall && this.#options.arguments)
       span.setAttribute("gen_ai.tool.call.arguments", shown(params["arguments"] ?? {}));
@@ -115,13 +123,25 @@ export class OpenTelemetry implements Telemetry {
       answered: (answer) =>
         end(() => {
           const failed = failureIn(answer);
-          if (method === "initialize") setVersion(span, answer);
+          if (method === "initialize") setVersion(span, answer, request.peer);
           if (isCall && this.#options.results && !failed)
             span.setAttribute("gen_ai.tool.call.result", shown(resultOf(answer)));
           return failed;
         }),
       failed: (error) => end(() => failureOf(error)),
     };
+  }
+
+  /** What a client's request may show is known only where the credentials of its server are: here. */
+  #tellServed(request: SentRequest, span: Span, active: Context): void {
+    const served = active.getValue(servedKey) as ServedSpan | undefined;
+    const isServed = served?.method === request.method && served.span.isRecording();
+    if (isServed && hidesTarget(request)) served.hidesTarget = true;
+    const uri = uriOf(request);
+    const shown = uri === undefined ? undefined : uriAttribute(uri, request.peer);
+    if (!shown) return;
+    span.setAttributes(shown);
+    if (isServed) served.span.setAttributes(shown);
   }
 
   /** Only a plain true counts: a promise comes too late. */
@@ -140,8 +160,8 @@ export class OpenTelemetry implements Telemetry {
     const around = trace.getSpanContext(active);
     const isElsewhere = around !== undefined && trace.getSpanContext(parent) !== around;
     const links = isElsewhere ? [{ context: around }] : undefined;
-    const { span, end } = this.#begin("server", request, parent, links);
-    return { context: trace.setSpan(parent, span), end };
+    const { span, end, served } = this.#begin("server", request, parent, links);
+    return { context: trace.setSpan(parent, span).setValue(servedKey, served), end };
   }
 
   #begin(
@@ -149,11 +169,11 @@ export class OpenTelemetry implements Telemetry {
     request: ServedRequest,
     parent: Context,
     links?: { context: SpanContext }[],
-  ): { span: Span; end: End } {
+  ): { span: Span; end: End; served: ServedSpan } {
     const { SpanKind, SpanStatusCode } = this.#api;
     const startedAt = performance.now();
     const target = targetOf(request);
-    const few = metricAttributes(request, target);
+    let few = metricAttributes(request, target);
     const span = this.#tracer.startSpan(
       target === undefined ? methodOf(request) : `${request.method} ${target}`,
       {
@@ -164,9 +184,14 @@ export class OpenTelemetry implements Telemetry {
       parent,
     );
     if (span.isRecording()) span.setAttributes(spanAttributes(request));
+    const served: ServedSpan = { span, method: request.method, hidesTarget: false };
     const end: End = (outcome) =>
       quietly(() => {
         const failed = quietly(outcome);
+        if (served.hidesTarget) {
+          few = metricAttributes(request, target && hidden);
+          span.updateName(methodOf(request)).setAttributes(few);
+        }
         if (!failed) {
           span.end();
           return this.#operations[side].record(secondsSince(startedAt), few);
@@ -181,8 +206,18 @@ export class OpenTelemetry implements Telemetry {
         span.end();
         this.#operations[side].record(secondsSince(startedAt), failedAttributes(few, failed));
       });
-    return { span, end };
+    return { span, end, served };
   }
+}
+
+/** Where the context has the span of the client's request that is being answered. */
+const servedKey = Symbol.for("plugboard.served");
+
+interface ServedSpan {
+  readonly span: Span;
+  readonly method: string;
+  /** The name of the tool or prompt contains a credential of its server. */
+  hidesTarget: boolean;
 }
 
 type End = (outcome: () => Failed | undefined) => void;
@@ -192,10 +227,17 @@ function secondsSince(startedAt: number): number {
 }
 
 /** The revision is agreed upon with the answer. */
-function setVersion(span: Span, answer: TracedAnswer): void {
+function setVersion(span: Span, answer: TracedAnswer, { redact }: TracedPeer): void {
   const agreed = "result" in answer ? answer.result["protocolVersion"] : undefined;
-  if (typeof agreed === "string") span.setAttribute("mcp.protocol.version", agreed.slice(0, 32));
+  if (typeof agreed !== "string") return;
+  span.setAttribute(
+    "mcp.protocol.version",
+    (redact?.(agreed.slice(0, longestVersion)) ?? agreed).slice(0, 32),
+  );
 }
+
+/** More than a version and a credential in it. */
+const longestVersion = 8_192;
 
 /** Whoever watches must not disturb what they watch: a processor, sampler or propagator that throws is ignored. */
 function quietly<T>(work: () => T): T | undefined {

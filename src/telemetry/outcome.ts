@@ -13,18 +13,20 @@ export interface Failed {
 
 const longest = 512;
 
-/** Undefined if the request succeeded. */
-export function failureIn(answer: TracedAnswer): Failed | undefined {
+/** Undefined if the request succeeded. `clean` hides what only the caller knows to be secret. */
+export function failureIn(answer: TracedAnswer, clean = unchanged): Failed | undefined {
   if ("error" in answer) {
     const code = String(answer.error.code).slice(0, 32);
-    return { type: code, code, message: shownMessage(answer.error.message, longest) };
+    return { type: code, code, message: shownMessage(clean(answer.error.message), longest) };
   }
   return isToolError(answer) ? { type: "tool_error" } : undefined;
 }
 
-export function failureOf(error: unknown): Failed {
+const unchanged = (text: string): string => text;
+
+export function failureOf(error: unknown, clean = unchanged): Failed {
   if (!isPlugboardError(error)) return { type: "_OTHER" };
-  return { type: error.code, message: shownMessage(error.message, longest) };
+  return { type: error.code, message: shownMessage(clean(error.message), longest) };
 }
 
 function isToolError(answer: Exclude<TracedAnswer, { error: unknown }>): boolean {

@@ -91,6 +91,23 @@ describe("M12 check", () => {
     expect(run.out).toMatch(/^wait +slow\.echo +.*(did not|in time)/);
   });
 
+  it.each(["nope.echo", "nope/echo", "mcp__nope__echo", "sloow.echo"])(
+    "%s is unknown, whatever another server does that is still starting",
+    async (tool) => {
+      const { slow } = await everyServer();
+      const box = createSandbox({ [user]: { mcpServers: { slow } } });
+      const run = await box.cli(["check", tool, "--wait", "0.2"]);
+      expect(run.code).toBe(4);
+      expect(run.out).toMatch(/^unknown .*no server is called/);
+    },
+  );
+
+  it("a bare name that a starting server may have has to be waited for", async () => {
+    const { slow } = await everyServer();
+    const box = createSandbox({ [user]: { mcpServers: { slow } } });
+    expect((await box.cli(["check", "echo", "--wait", "0.2"])).code).toBe(8);
+  });
+
   it("the worst one counts, and each has its line", async () => {
     const { good, off, slow } = await everyServer();
     const box = createSandbox({ [user]: { mcpServers: { good, off, slow } } });

@@ -9,7 +9,7 @@ const shared = "project/.mcp.json";
 
 const secretValue = async (box: Sandbox, name: string) => {
   await using workspace = await Workspace.open(box.options);
-  return workspace.secrets(name);
+  return await workspace.secrets(name);
 };
 
 describe("M10 a secret in plain text in a shared file", () => {

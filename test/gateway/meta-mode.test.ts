@@ -186,6 +186,57 @@ describe("M49 one decision for an endpoint", () => {
     expect(found).toContain("Not searched, because their tools are not known yet: searching.");
   });
 
+  it("has the tools that are always loaded in the first list after a cold start", async () => {
+    const kept = { ...fakeStdio({}), alwaysLoad: ["add"] };
+    const things = inProcessFake({ tools: manyTools(400) });
+    for (const toolSearch of [true, "auto"]) {
+      await using served = await serve({ kept, things }, { toolSearch });
+      const client = await served.connect("legacy");
+      expect(await names(client)).toEqual([...three, "kept__add"]);
+    }
+  });
+
+  it("does not wait for one of their servers that hangs, if there is another", async () => {
+    const until = { waitFor: { method: "completion/complete" } };
+    const hanging = fakeStdio({ on: [{ when: { method: "tools/list" }, do: [until, { default: true }] }] });
+    const servers = {
+      hanging: { ...hanging, alwaysLoad: true },
+      kept: { ...fakeStdio({}), alwaysLoad: ["add"] },
+    };
+    await using served = await serve(servers, { toolSearch: true });
+    const client = await served.connect("legacy");
+    expect(await names(client)).toEqual([...three, "kept__add"]);
+  });
+
+  it("a misspelt name gets the nearest names, and not what a search for its words finds", async () => {
+    const tool = (name: string, description: string) => ({ name, description, inputSchema });
+    const notes = inProcessFake({
+      tools: [tool("delete_note", "Deletes a nota or note for ever"), tool("get_note", "Shows one")],
+    });
+    await using served = await serve({ notes }, { toolSearch: true });
+    await served.hub.tools();
+    const client = await served.connect("modern");
+    for (const [tool, args] of [
+      ["call_tool", { name: "notes__get_nota", arguments: {} }],
+      ["describe_tools", { names: ["notes__get_nota"] }],
+    ] as const)
+      expect(said(await ask(client, tool, args))).toMatch(
+        /no tool "notes__get_nota"\. Did you mean notes__get_note\?/,
+      );
+  });
+
+  it("a hidden tool is refused with the reason, through `call_tool` and by its own name", async () => {
+    const hiding = { ...inProcessFake({}), tools: { deny: ["echo"] } };
+    await using served = await serve({ hiding }, { toolSearch: true });
+    await served.hub.tools();
+    const client = await served.connect("modern");
+    const inner = await ask(client, "call_tool", { name: "hiding__echo", arguments: {} });
+    expect(said(inner)).toMatch(/echo of "hiding" cannot be called: .*deny/);
+    expect(await client.call("hiding__echo").answer).toMatchObject({
+      error: { code: -32_602, data: { code: "tool-hidden" } },
+    });
+  });
+
   it("a new configuration can change it; clients that never list again can go on with what they have", async () => {
     const things = { ...inProcessFake({ tools: manyTools(400) }) };
     await using served = await serve({ things, few: inProcessFake({}) });

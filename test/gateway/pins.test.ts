@@ -50,12 +50,34 @@ describe.for<Era>(["legacy", "modern"])("M52 a rug pull behind the gateway, for 
     expect(await listed()).toEqual([]);
     for (const one of [name, "read_file"]) {
       const again = await client.call(one, { path: "a" }).answer;
-      expect(again).toMatchObject({ error: { code: -32_602 } });
+      expect(again).toMatchObject({
+        result: {
+          isError: true,
+          content: [{ text: expect.stringContaining("its description changed since the lock file") }],
+          _meta: { "plugboard/error": { code: "lock-mismatch", server: "files" } },
+        },
+      });
     }
     await approve();
     expect(await listed()).toEqual([name]);
     expect(await client.call(name, { path: "a" }).answer).toMatchObject({
       result: { content: [{ text: "called read_file" }] },
+    });
+  });
+
+  it("is never another tool: a call of one that was set aside says why, and suggests nothing", async () => {
+    const other = { ...readFile, name: "read_fil" };
+    const { hub, change, connect } = await served({ tools: [readFile, other] });
+    await change({ tools: [poisoned, other, { ...readFile, name: "read_files" }] });
+    await hub.refresh();
+    const client = await connect(era);
+    for (const one of ["files__read_file", "files__read_files"]) {
+      const { text } = await client.call(one, { path: "a" }).answer;
+      expect(text).toContain("lock-mismatch");
+      expect(text).not.toContain("Did you mean");
+    }
+    expect(await client.call("files__read_flie", {}).answer).toMatchObject({
+      error: { code: -32_602, message: expect.stringContaining("Did you mean files__read_fil?") },
     });
   });
 

@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import { createServer as createTcpServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -35,6 +36,16 @@ async function openCollector() {
   return { url: `http://127.0.0.1:${port}`, spans, close };
 }
 
+/** Accepts connections and reads what is sent, but never answers. */
+async function openSilentCollector(): Promise<string> {
+  const server = createTcpServer((socket) => void socket.on("error", () => undefined).resume());
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await promise;
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 describe("M65 the command line with `node --import`", () => {
   const run = (box: ReturnType<typeof createSandbox>, env: Record<string, string>) =>
     runNode(["--import", register, resolve("src/cli/main.ts"), "call", "one.echo", "text=hi"], {
@@ -63,6 +74,20 @@ describe("M65 the command line with `node --import`", () => {
     expect(code).toBe(0);
     expect(out).toContain("hi");
     expect(err).toMatch(/^warning: The last spans and metrics were not exported: .*collector/);
+  });
+
+  it("ends although the collector accepts everything and never answers, and says so", async () => {
+    const box = createSandbox({ [user]: { mcpServers: { one: fakeStdio() } } });
+    const { code, out, err } = await run(box, { OTEL_EXPORTER_OTLP_ENDPOINT: await openSilentCollector() });
+    expect(code).toBe(0);
+    expect(out).toContain("hi");
+    expect(err).toMatch(/^warning: The last spans and metrics were not exported: it took longer than 2 s\./);
+  });
+
+  it("ends although an export that began earlier is never answered", async () => {
+    const box = createSandbox({ [user]: { mcpServers: { one: fakeStdio() } } });
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: await openSilentCollector(), EXPORT_AT_ONCE: "true" };
+    expect(await run(box, env)).toMatchObject({ code: 0, out: expect.stringContaining("hi"), err: "" });
   });
 });
 

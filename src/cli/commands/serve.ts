@@ -54,7 +54,7 @@ async function serve(workspace: Workspace, options: Options, terminal: Terminal)
   for (const { file, untrustedSettings } of config.sources)
     if (untrustedSettings)
       log(`The settings and bundles in ${file} are not used: review them with \`plugboard trust\`.`);
-  const { telemetry, flush, problem } = await registeredTelemetry(workspace.env);
+  const { telemetry, flush, problem } = await registeredTelemetry(workspace.env, terminal);
   if (problem) log(`warning: ${problem.message} ${problem.hint}`);
   const served = await ServedHub.open({
     workspace,

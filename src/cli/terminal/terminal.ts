@@ -57,6 +57,8 @@ export interface Terminal {
   catchSignals(): CaughtSignals;
   /** Set by verbs that complete but report a problem. */
   exitCode: number;
+  /** Set if work that cannot be cancelled may be left: ends the process then, as a time of `performance.now()`. */
+  exitBy?: number;
   /** For tests: replaces the platform's folders. */
   folders?: Folders;
 }

@@ -29,7 +29,10 @@ export const listen: Method = async (exchange) => {
   const asked = Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string").slice(0, maxUris) : [];
   const { endpoint } = client;
   const subscription = new Subscription(exchange);
-  const stop = endpoint.onChange(client.caller, (kind) => kinds.includes(kind) && subscription.tellList(kind));
+  const stop = endpoint.onChange(
+    client.caller,
+    (kind) => kinds.includes(kind) && subscription.tellList(kind),
+  );
   for (const kind of endpoint.listening(client)) if (kinds.includes(kind)) subscription.tellList(kind);
   await subscription.watch(asked);
   subscription.acknowledge(kinds);

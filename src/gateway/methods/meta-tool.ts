@@ -52,7 +52,12 @@ export function failedInner(error: unknown, meta: MetaTools, tool: ToolEntry | u
 }
 
 /** A name or arguments that a model chose are its own mistakes here, although the protocol has errors for them. */
-const advised: ReadonlySet<string> = new Set(["arguments-invalid", "tool-unknown", "tool-hidden"]);
+const advised: ReadonlySet<string> = new Set([
+  "arguments-invalid",
+  "tool-unknown",
+  "tool-hidden",
+  "lock-mismatch",
+]);
 
 function answered(result: CallResult, exchange: Exchange): Answer {
   return asAnswer({ result }, exchange);

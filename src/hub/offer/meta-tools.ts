@@ -1,4 +1,5 @@
 import type { CallOptions, CallResult } from "../../calls/call-tool.ts";
+import { assertAvailable } from "../../calls/clearance.ts";
 import type { ToolEntry } from "../../catalog/tool-entry.ts";
 import { PlugboardError, isPlugboardError } from "../../errors.ts";
 import type { View } from "../view.ts";
@@ -125,8 +126,7 @@ export class MetaTools {
 
   /** What a model is told instead of an error that it can act on. Throws the others. */
   failure(error: unknown, tool?: ToolEntry): CallResult {
-    const codes = ["arguments-invalid", "tool-unknown", "tool-hidden", "approval-denied"] as const;
-    if (!isPlugboardError(error) || !codes.some((code) => error.code === code)) throw error;
+    if (!isPlugboardError(error) || !actedUpon.has(error.code)) throw error;
     const schema = tool && error.code === "arguments-invalid" ? `\n${this.schema(tool)}` : "";
     return textResult(`${failureText(error)}${schema}`, true);
   }
@@ -136,7 +136,7 @@ export class MetaTools {
     return schemaText(this.#context.naming.nameOf(tool), tool);
   }
 
-  /** The tool that a model means. Throws `tool-unknown` with similar names, or `tool-hidden`. */
+  /** The tool that a model means. Throws `tool-unknown` with similar names, `tool-hidden` or `lock-mismatch`. */
   async find(name: string, signal?: AbortSignal): Promise<ToolEntry> {
     if (isMetaName(name))
       throw new PlugboardError("tool-unknown", `${name} is called directly, not through ${metaNames.call}.`, {
@@ -145,12 +145,8 @@ export class MetaTools {
     const tool = await this.#context.naming.find(name, signal).catch(async (error: unknown) => {
       throw isPlugboardError(error, "tool-unknown") ? await this.#withNear(name, error) : error;
     });
-    if (tool.status === "available") return tool;
-    const { server, id, because } = tool;
-    throw new PlugboardError("tool-hidden", `The tool ${name} cannot be called: ${because}.`, {
-      server,
-      tool: id,
-    });
+    assertAvailable(tool);
+    return tool;
   }
 
   /** A name that a model made up says what it looks for. */
@@ -176,6 +172,15 @@ export class MetaTools {
     return services === "" ? "There are no services." : `Services: ${services}`;
   }
 }
+
+/** What a model can do something about, if only by doing something else. */
+const actedUpon: ReadonlySet<string> = new Set([
+  "arguments-invalid",
+  "tool-unknown",
+  "tool-hidden",
+  "lock-mismatch",
+  "approval-denied",
+]);
 
 function sameName(asked: string, names: readonly string[]): string | undefined {
   const lower = asked.toLowerCase();
