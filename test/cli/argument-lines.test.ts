@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { ApproveQuestion } from "../../src/index.ts";
+import type { ApproveQuestion, ElicitQuestion, LogInQuestion } from "../../src/index.ts";
+import { terminalAnswers } from "../../src/cli/terminal/answers.ts";
 import { askApproval } from "../../src/cli/terminal/approval.ts";
 import { fillForm } from "../../src/cli/terminal/elicitation-form.ts";
+import type { Terminal } from "../../src/cli/terminal/terminal.ts";
 import { displayWidth } from "../../src/cli/terminal/text-width.ts";
 import { argumentLines } from "../../src/cli/views/argument-lines.ts";
 import { valueText } from "../../src/cli/views/value-lines.ts";
@@ -108,6 +110,16 @@ describe("the arguments of a call that a person decides about", () => {
     expect(lines[2]?.match(/\u0301/g)).toHaveLength(6);
   });
 
+  it("keep letters from right to left apart, because a terminal may turn their line around", () => {
+    expect(shown({ a: "שלום", نص: 1, b: 2 }).lines.slice(1)).toEqual([
+      "  a",
+      "    │ שלום",
+      "  نص",
+      "    │ 1",
+      "  b   2",
+    ]);
+  });
+
   it("take little time if they are huge", () => {
     const { lines } = shown({ a: "é".repeat(2_000_000), b: "x ".repeat(1_000_000) });
     expect(lines).toHaveLength(25);
@@ -176,6 +188,45 @@ describe("a form of a server", () => {
     const { asked, answer } = await form("Order", ["answer", "small\namount  1", "1000", "send"], properties);
     expect(answer).toEqual({ action: "accept", content: { size: "small\namount  1", amount: "1000" } });
     expect(asked).toContain('size    "small\\namount  1"\namount  "1000"');
+  });
+});
+
+describe("a page that a server wants to be visited, and a login", () => {
+  const person = (answers: FormAnswer[], asked: string[]) => {
+    const terminal = { ask: scriptedAsk(answers, asked) } as unknown as Terminal;
+    return terminalAnswers({ terminal, offersLogin: true });
+  };
+
+  it("has the true address on a line of its own, and marks before what the server says", async () => {
+    const asked: string[] = [];
+    const message = `Please log in${" ".repeat(70)}https://bank.example\nhttps://bank.example`;
+    const url = "https://evil.example/login";
+    const question = { kind: "elicit", mode: "url", id: "1", server: "it", message, url, elicitationId: "e" };
+    const answer = await person(["decline"], asked).elicit?.(
+      { ...question, params: {} } as unknown as ElicitQuestion,
+      AbortSignal.any([]),
+    );
+    expect(answer).toEqual({ action: "decline" });
+    const lines = (asked[0] ?? "").split("\n");
+    expect(lines[0]).toBe("it asks you to visit a page on evil.example:");
+    expect(lines.filter((line) => !/^ {2}[│┊] /.test(line))).toEqual([lines[0], url]);
+    for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(width);
+  });
+
+  it("shows every scope that is asked for, however many there are", async () => {
+    const asked: string[] = [];
+    const scopes = Array.from({ length: 60 }, (_, at) => `scope:${at}`);
+    const question = {
+      kind: "log-in",
+      id: "1",
+      server: "it",
+      profile: "default",
+      scopes,
+      because: "It needs more.",
+    };
+    await person([false], asked).logIn?.(question as unknown as LogInQuestion, AbortSignal.any([]));
+    for (const scope of scopes) expect(asked[0]).toContain(`│ ${scope}`);
+    expect(asked[1]).toBe("Log in to it again, for all of that?");
   });
 });
 

@@ -186,6 +186,22 @@ describe("M61 the approval webhook", () => {
     expect(body).not.toContain(secret);
   });
 
+  it("reads nothing invisible before it parses what it is told, and exactly the arguments after that", async () => {
+    await using hook = await openReceiver(({ id, digest }) => ({
+      status: 200,
+      body: { id, digest, decision: "allow" },
+    }));
+    await using it = await openWaiting(hooked(hook.url));
+    const gateway = await it.start();
+    const client = await gateway.connect("modern");
+    const text = "rm\u202e\u3164\u2028 -rf \u{e0041}";
+    const echo = { ...call, name: call.name.replace("add", "echo"), arguments: { text } };
+    await client.result(client.once("tools/call", echo));
+    const { body = "" } = hook.received[0] ?? {};
+    expect(body).toMatch(/^[\x20-\x7e]*$/);
+    expect(JSON.parse(body)).toMatchObject({ question: { arguments: { text } } });
+  });
+
   it("may answer later, with a credential that is good for this question only", async () => {
     await using hook = await openReceiver(() => ({ status: 202 }));
     await using it = await openCall(hooked(hook.url));

@@ -11,10 +11,10 @@ import type { Ask } from "./ask.ts";
 import { fillForm } from "./elicitation-form.ts";
 import { waysToLogIn } from "./login-ways.ts";
 import type { Alone } from "./login-ways.ts";
-import { shortLabel } from "../views/marked-text.ts";
 import { saidLines } from "../views/said-lines.ts";
 import { safe } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
+import { displayWidth } from "./text-width.ts";
 
 export interface AnswerOptions {
   terminal: Terminal;
@@ -102,8 +102,11 @@ export function loginAnswers(terminal: Terminal, alone: Alone = (work) => work()
 async function wantsToLogIn(question: LogInQuestion, ask: Ask, signal: AbortSignal): Promise<boolean> {
   const { server, profile, scopes, because } = question;
   const account = profile === "default" ? "" : ` as ${safe(profile)}`;
-  const when = scopes.length === 0 ? "now" : `again, for ${shortLabel(scopes.join(" "))}`;
-  await ask.say(safe(because));
+  const wanted = safe(scopes.join(" "));
+  const isLong = displayWidth(wanted) > ask.width;
+  const when = scopes.length === 0 ? "now" : isLong ? "again, for all of that" : `again, for ${wanted}`;
+  const listed = isLong ? saidLines(scopes.join("\n"), { width: ask.width, isWhole: true }).lines : [];
+  await ask.say([safe(because), ...listed].join("\n"));
   const message = `Log in to ${safe(server)}${account} ${when}?`;
   return (await ask.confirm({ message, initial: true }, signal)) ?? false;
 }

@@ -72,24 +72,32 @@ export function hardWrap(text: string, width: number): string[] {
 
 function characterWidth(character: string): number {
   if (character === "\u{fe0f}") return 1;
-  if (/^[\p{M}\u{200d}]$/u.test(character)) return 0;
+  // Spacing marks, \p{Mc}, have a column of their own.
+  if (/^[\p{Mn}\p{Me}\u{200d}]$/u.test(character)) return 0;
   const code = character.codePointAt(0) ?? 0;
   const isWide = wideRanges.some(([first, last]) => code >= first && code <= last);
   return isWide || /^\p{Emoji_Presentation}$/u.test(character) ? 2 : 1;
 }
 
-/** East Asian wide and full-width characters. */
+/** East Asian wide and full-width characters, by Unicode 16. Too few of them would let a terminal wrap our lines. */
 const wideRanges: readonly (readonly [number, number])[] = [
   [0x1100, 0x115f],
+  [0x2329, 0x232a],
+  [0x2630, 0x2637],
+  [0x268a, 0x268f],
   [0x2e80, 0x303e],
   [0x3041, 0xa4cf],
   [0xa960, 0xa97f],
   [0xac00, 0xd7a3],
   [0xf900, 0xfaff],
+  [0xfe10, 0xfe19],
   [0xfe30, 0xfe6f],
   [0xff00, 0xff60],
   [0xffe0, 0xffe6],
-  [0x1b000, 0x1b2ff],
+  [0x16fe0, 0x18dff],
+  [0x1aff0, 0x1b2ff],
+  [0x1d300, 0x1d37f],
+  [0x1f200, 0x1f2ff],
   [0x1f300, 0x1faff],
   [0x20000, 0x3fffd],
 ];

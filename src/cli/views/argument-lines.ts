@@ -6,6 +6,8 @@ import { cutLines, markedText } from "./marked-text.ts";
 
 const maxDepth = 6;
 const widestName = 32;
+/** Letters that are written from right to left: some terminals would turn around name and value on their line. */
+const turnsLine = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 /** Fewer lines are shown whole. Of more, each argument gets its part, which has these limits. */
 const enoughLines = 40;
 const [leastLines, mostLines] = [3, 12];
@@ -60,7 +62,9 @@ function memberLines(
     }
     const text = plainText(value);
     const start = name + " ".repeat(Math.max(0, column - displayWidth(name)) + 2);
-    if (text !== undefined && displayWidth(start + text) <= width) return [start + text];
+    const isOneLine =
+      text !== undefined && displayWidth(start + text) <= width && !turnsLine.test(start + text);
+    if (isOneLine) return [start + text];
     const whole = typeof value === "string" ? value : json(value);
     return [...nameLines(name, width), ...markedText(whole, width - 2).map((line) => `  ${line}`)];
   });

@@ -1,3 +1,4 @@
+import { nameText } from "../../../lib/name-text.ts";
 import { isRecord } from "../../../lib/record.ts";
 import type { Line } from "../../terminal/live-area.ts";
 import { cutLine } from "../../terminal/live-area.ts";
@@ -49,7 +50,7 @@ function argumentsText(args: unknown, width: number): string {
   let text = "";
   for (const [name, value] of Object.entries(args)) {
     if (text.length > width) break;
-    text += `${text === "" ? "" : " "}${safe(name)}=${short(value, width)}`;
+    text += `${text === "" ? "" : " "}${nameText(name)}=${short(value, width)}`;
   }
   return text;
 }
