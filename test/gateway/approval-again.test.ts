@@ -53,7 +53,7 @@ describe("M61 an approved call of what is another tool after a restart", () => {
   it.each([
     ["the server has another entry", { env: { ACCOUNT: "another" } }],
     ["other effects are configured", { tools: { annotations: { add: { destructiveHint: true } } } }],
-  ])("is refused, and nothing is run or remembered: %s", async (_, changes) => {
+  ])("is refused, and nothing is run, whatever was remembered when it was answered: %s", async (_, changes) => {
     await using it = await openWaiting();
     const first = await it.start();
     const before = await first.connect("modern", forms);
@@ -65,8 +65,11 @@ describe("M61 an approved call of what is another tool after a restart", () => {
     const client = await second.connect("modern", forms);
     const result = await client.result(client.once("tools/call", again(state)));
     expect(JSON.stringify(result)).toContain("the tool or its server has changed since");
+    // What was remembered is about what the tool was.
+    expect(await client.result(client.once("tools/call", call))).toMatchObject({
+      resultType: "input_required",
+    });
     expect(it.sent()).toEqual([]);
-    expect(await second.hub.approvals.list()).toEqual([]);
   });
 });
 
