@@ -6,6 +6,7 @@ import { joinArgv } from "../lib/argv.ts";
 import { positionOf } from "../config/model.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import { ask } from "./approvals/ask.ts";
+import { identified } from "./approvals/identified.ts";
 import { needOf } from "./approvals/need.ts";
 import type { Need } from "./approvals/need.ts";
 import { subjectOf } from "./approvals/record.ts";
@@ -72,15 +73,6 @@ export async function approve(given: Approvable, context: ApproveContext): Promi
   if (catalog.known(asked.tool.id, scope) !== asked.tool) return approveAsListed(asked, context);
   const { tool, target } = asked;
   return { tool, target, by: need === "harmless" ? "annotations" : "remembered" };
-}
-
-/** The call with what would run or be contacted now: answers are good for that only. */
-export async function identified(
-  asked: Approvable,
-  { context, signal }: ApproveContext,
-): Promise<Approvable> {
-  if (asked.target) return asked;
-  return { ...asked, target: await context.identify(asked.call.key, signal()) };
 }
 
 async function approveAsListed(asked: Approvable, context: ApproveContext): Promise<Verdict> {

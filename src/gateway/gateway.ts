@@ -75,6 +75,7 @@ export function createGateway(hub: Hub, options: GatewayOptions = {}): Gateway {
           url: `http://${reachable(host, options)}:${port}/api/approvals/${id}`,
           credential: questionCredential(key, id),
         }));
+      tellWaiting(hub);
       return { url: `http://${host}:${port}/mcp`, port };
     },
     serveStdio: async ({ input = process.stdin, output = process.stdout, bundle } = {}) => {
@@ -83,6 +84,7 @@ export function createGateway(hub: Hub, options: GatewayOptions = {}): Gateway {
       const drainMs = defaultDrainMs;
       const pipe = openPipe({ endpoint: chosen, dispatcher, logLevels, input, output, drainMs });
       pipes.add(pipe);
+      tellWaiting(hub);
       await pipe.ended.finally(() => pipes.delete(pipe));
     },
     close: async ({ drainMs = defaultDrainMs } = {}) => {
@@ -93,6 +95,11 @@ export function createGateway(hub: Hub, options: GatewayOptions = {}): Gateway {
       served.close();
     },
   };
+}
+
+/** Without the store, calls cannot wait either, and say so. */
+function tellWaiting({ approvals }: Hub): void {
+  approvals.tellWaiting().catch(() => undefined);
 }
 
 /** A host that others can use in place of one that stands for all addresses. */

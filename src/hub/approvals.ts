@@ -46,7 +46,7 @@ export class Approvals {
   }
 
   /**
-   * Answers a waiting question, once. Throws `question-over` if it does not wait any more, and `usage-invalid` for what is
+   * Answers a waiting question, once; what it says to remember is remembered at once. Throws `question-over` if it does not wait any more, and `usage-invalid` for what is
    * not an answer to it; the question then still waits.
    */
   answer(id: string, answer: ApprovalAnswer): Promise<AnsweredQuestion> {
@@ -66,6 +66,11 @@ export class Approvals {
   /** Says where a question can be answered over HTTP, so that the webhook's receiver can be told. */
   answerAt(place: (id: string) => AnswerPlace): void {
     this.#queue.answerAt(place);
+  }
+
+  /** Tells the webhook of the calls that wait since before this process: once it can be answered. */
+  tellWaiting(): Promise<void> {
+    return this.#queue.tellWaiting();
   }
 
   /** The remembered answers, the oldest first. Fails with `store-unavailable` if they cannot be read. */

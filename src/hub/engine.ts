@@ -184,11 +184,13 @@ export class Engine {
       mustBeShared: options.stateFolder !== undefined,
       sources: { env, secrets, home },
       random,
+      remember: (...given) => this.approvals.accept(...given),
       onProblem: (message) => this.#warn(message),
     }));
     const approvals = (this.approvals = new RememberedApprovals({
       store: decisions,
       key: options.approvalsKey,
+      process: () => queue.process,
       now,
       emit,
     }));

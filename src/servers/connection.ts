@@ -516,8 +516,8 @@ export class Connection {
   }
 }
 
-function leadsTo({ identity }: Session, target: TargetIdentity | undefined): boolean {
-  return target === undefined || identity.equals(target);
+function leadsTo(session: Session, target: TargetIdentity | undefined): boolean {
+  return target === undefined || session.identity.equals(target);
 }
 
 /** Aborted when a request is given up by its signal or from outside; for the time until it is sent. */

@@ -53,21 +53,27 @@ describe("M61 an approved call of what is another tool after a restart", () => {
   it.each([
     ["the server has another entry", { env: { ACCOUNT: "another" } }],
     ["other effects are configured", { tools: { annotations: { add: { destructiveHint: true } } } }],
-  ])("is refused, and nothing is run or remembered: %s", async (_, changes) => {
-    await using it = await openWaiting();
-    const first = await it.start();
-    const before = await first.connect("modern", forms);
-    const state = await before.result(before.once("tools/call", call));
-    const { id } = await waitingQuestion(first.hub);
-    await first.hub.approvals.answer(id, { decision: "allow", remember: "always" });
-    await first.stop();
-    const second = await it.start(changes);
-    const client = await second.connect("modern", forms);
-    const result = await client.result(client.once("tools/call", again(state)));
-    expect(JSON.stringify(result)).toContain("the tool or its server has changed since");
-    expect(it.sent()).toEqual([]);
-    expect(await second.hub.approvals.list()).toEqual([]);
-  });
+  ])(
+    "is refused, and nothing is run, whatever was remembered when it was answered: %s",
+    async (_, changes) => {
+      await using it = await openWaiting();
+      const first = await it.start();
+      const before = await first.connect("modern", forms);
+      const state = await before.result(before.once("tools/call", call));
+      const { id } = await waitingQuestion(first.hub);
+      await first.hub.approvals.answer(id, { decision: "allow", remember: "always" });
+      await first.stop();
+      const second = await it.start(changes);
+      const client = await second.connect("modern", forms);
+      const result = await client.result(client.once("tools/call", again(state)));
+      expect(JSON.stringify(result)).toContain("the tool or its server has changed since");
+      // What was remembered is about what the tool was.
+      expect(await client.result(client.once("tools/call", call))).toMatchObject({
+        resultType: "input_required",
+      });
+      expect(it.sent()).toEqual([]);
+    },
+  );
 });
 
 const silent = {

@@ -270,6 +270,27 @@ describe("M61 the approval webhook", () => {
     await vi.waitFor(() => expect(it.sent()).toHaveLength(1), { timeout: 10_000 });
   });
 
+  it("is told on start what still waits, before any client comes back", async () => {
+    let isUp = false;
+    await using hook = await openReceiver(({ id, digest }) =>
+      isUp ? { status: 200, body: { id, digest, decision: "allow", remember: "always" } } : { status: 503 },
+    );
+    await using it = await openWaiting(hooked(hook.url));
+    const first = await it.start();
+    const before = await first.connect("modern", tasks);
+    await before.result(before.once("tools/call", call));
+    await vi.waitFor(() => expect(hook.received.length).toBeGreaterThan(0));
+    await first.stop();
+    isUp = true;
+    const second = await it.start();
+    await vi.waitFor(async () => expect(await second.hub.approvals.list()).toHaveLength(1), {
+      timeout: 10_000,
+    });
+    const { answer } = JSON.parse(hook.received.at(-1)?.body ?? "") as { answer: { url: string } };
+    expect(answer.url).toContain(`:${second.port}/api/approvals/`);
+    expect(it.sent()).toEqual([]);
+  });
+
   it("says which secret is missing, and the question waits", async () => {
     await using it = await openCall(
       hooked("https://hooks.example", { hub: { env: { PATH: process.env["PATH"] ?? "" } } }),

@@ -5,8 +5,8 @@ import type { Outcome } from "../../interact/questions.ts";
 import type { ToolEntry } from "../../catalog/tool-entry.ts";
 import type { ApprovalQueue } from "../queue/queue.ts";
 import { asSent } from "../serializable.ts";
-import { identified } from "../approve.ts";
 import type { Approvable, ApproveContext, Verdict } from "../approve.ts";
+import { identified } from "./identified.ts";
 import type { Need } from "./need.ts";
 import { subjectOf } from "./record.ts";
 import type { ApprovalSubject } from "./record.ts";
@@ -14,13 +14,14 @@ import { forgottenWords, subjectCovers } from "./words.ts";
 
 /** Asks whether a call may be made, and remembers the answer for as long as it says. */
 export async function ask(given: Approvable, need: Need, context: ApproveContext): Promise<Verdict> {
-  const asked = await identified(given, context);
-  const { tool, call } = asked;
+  const { tool, call } = given;
   const { questions, queue, scope, approvals } = context.context;
   const { interact, caller } = scope.use;
   const { account } = call.key;
   const { exact, parking, onProgress, approve } = context.waiting;
   const present = approve ?? interact?.approve?.bind(interact);
+  if (!present && !queue.isOn) throw refused(tool, `${need.because}, and nobody is there to ask`);
+  const asked = await identified(given, context);
   const subject = subjectOf(asked, need.when, context.context);
   const later = present
     ? undefined
@@ -38,7 +39,8 @@ export async function ask(given: Approvable, need: Need, context: ApproveContext
   const answering = present ?? later?.ask;
   if (!answering) throw refused(tool, `${need.because}, and nobody is there to ask`);
   const question = questionOf(asked, need, subject, context, later?.id);
-  if (later) await later.park(question);
+  if (later)
+    await later.park(question, need.upTo === "never" ? undefined : await approvals.recordOf(subject));
   const answer = await questions
     .ask(
       question,
@@ -46,11 +48,13 @@ export async function ask(given: Approvable, need: Need, context: ApproveContext
       // Somebody may allow it while they are asked about another call.
       (shown, signal) => approvals.orAllowed(subject, need.upTo, answering(shown, signal)),
       context.signal(),
-      async (given: Approval): Promise<Outcome> => {
-        const { decision } = given;
-        if (decision !== "allow" || given.remember === undefined)
+      async (answered: Approval & { isKept?: boolean }): Promise<Outcome> => {
+        const { decision, isKept } = answered;
+        if (answered.decision !== "allow" || answered.remember === undefined)
           return { outcome: outcomes[decision], decision };
-        const kept = await approvals.keep(subject, given.remember, need);
+        const { remember } = answered;
+        if (isKept) await approvals.readAgain();
+        const kept = isKept ? { remembered: remember } : await approvals.keep(subject, remember, need);
         return { outcome: "accepted", decision, ...kept };
       },
       () => undefined,

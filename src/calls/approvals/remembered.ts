@@ -11,6 +11,8 @@ export interface RememberedSettings {
   store(): Promise<Store>;
   /** The key of the hashes in them; absent if none is kept beyond this process. */
   key?: (() => Promise<Uint8Array>) | undefined;
+  /** Names this process among those that share the store. */
+  process(): string;
   now(): number;
   emit: Emit;
 }
@@ -22,6 +24,9 @@ const most = 1_000;
 const freshMs = 1_000;
 
 const prefix = "approval/";
+/** Answers for the session of a process, given in another one, until that takes them. */
+const sessionPrefix = "session-approval/";
+const sessionMs = 604_800_000;
 
 /** What became of an answer that was to be remembered. */
 export interface Kept {
@@ -103,16 +108,48 @@ export class RememberedApprovals {
     { upTo, limit = "it may not be remembered" }: { upTo: MostRemembered; limit?: string },
   ): Promise<Kept> {
     if (upTo === "never") return { notKept: limit };
-    const record = newRecord(subject, await this.#loaded(), this.#settings.now());
+    const record = await this.recordOf(subject);
     if (!record) return { notKept: "it is not known what would run or be contacted" };
-    const notKept =
-      wanted === "session" ? undefined : upTo === "always" ? await this.#store(record, subject) : limit;
+    if (wanted === "session") return this.#keepAs(record, wanted, undefined);
+    const isBound = (await this.#loaded()).isLasting(subject);
+    return this.#keepAs(record, wanted, upTo === "always" ? await this.#store(record, isBound) : limit);
+  }
+
+  /** `notKept` is why it is not stored although it should be. */
+  #keepAs(record: ApprovalRecord, wanted: Remembering, notKept: string | undefined): Kept {
     const isStored = wanted === "always" && notKept === undefined;
-    const kept: Kept = isStored ? { remembered: "always" } : this.#keepHere(record);
+    if (!isStored) this.#keepHere(record);
+    const remembered = isStored ? "always" : "session";
     const { emit, now } = this.#settings;
-    if (kept.remembered)
-      emit({ type: "approval-remembered", ...aboutRecord(record, kept.remembered), at: now() });
-    return notKept === undefined ? kept : { ...kept, notKept };
+    emit({ type: "approval-remembered", ...aboutRecord(record, remembered), at: now() });
+    return { remembered, ...(notKept !== undefined && { notKept }) };
+  }
+
+  /** What is kept of an answer that allows such calls; undefined if it is not known what would run or be contacted. */
+  async recordOf(subject: ApprovalSubject): Promise<ApprovalRecord | undefined> {
+    return newRecord(subject, await this.#loaded(), this.#settings.now());
+  }
+
+  /** Remembers an answer to a question of this process, or of another one. Never rejects. */
+  async accept(record: ApprovalRecord, wanted: Remembering, asker: string | undefined): Promise<Kept> {
+    if (wanted === "session" && asker !== undefined) {
+      try {
+        const key = `${sessionPrefix}${asker}/${record.id}`;
+        await (await this.#settings.store()).set(key, record, { ttlMs: sessionMs });
+        return { remembered: "session" };
+      } catch (error) {
+        return { notKept: `it could not be stored (${(error as Error).message})` };
+      }
+    }
+    return this.#keepAs(record, wanted, wanted === "always" ? await this.#store(record, true) : undefined);
+  }
+
+  /** Another process may have remembered something: looks whether it answers questions that are open here. */
+  async readAgain(): Promise<void> {
+    await this.#reading;
+    this.#readAt = undefined;
+    await this.read();
+    for (const look of this.#waiting) look();
   }
 
   /** What somebody answers, or that they allow it in their answer to another question meanwhile. */
@@ -214,22 +251,20 @@ export class RememberedApprovals {
     };
   }
 
-  #keepHere(record: ApprovalRecord): Kept {
+  #keepHere(record: ApprovalRecord): void {
     this.#session.delete(record.place);
     this.#session.set(record.place, record);
     const [oldest] = this.#session.keys();
     if (this.#session.size > most && oldest !== undefined) this.#session.delete(oldest);
     for (const look of this.#waiting) look();
-    return { remembered: "session" };
   }
 
   /** Returns why it could not be stored. */
-  async #store(record: ApprovalRecord, subject: ApprovalSubject): Promise<string | undefined> {
+  async #store(record: ApprovalRecord, isBound: boolean): Promise<string | undefined> {
     try {
       const store = await this.#settings.store();
       if (!store.durable) return "nothing can be stored beyond the end of this program";
-      if (!(await this.#loaded()).isLasting(subject))
-        return "there is no key that binds it to its server's secrets";
+      if (!isBound) return "there is no key that binds it to its server's secrets";
       this.#changes++;
       await store.set(keyOf(record), record);
       this.#always.set(record.place, record);
@@ -245,6 +280,15 @@ export class RememberedApprovals {
     }
   }
 
+  /** Those that were given in other processes for the session of this one. */
+  async #takeSessionAnswers(store: Store): Promise<void> {
+    const given = await store.list(`${sessionPrefix}${this.#settings.process()}/`, { limit: most });
+    for (const { key, value, version } of given) {
+      const record = parseRecord(value);
+      if ((await store.delete(key, version)) && record) this.#keepAs(record, "session", undefined);
+    }
+  }
+
   async #read(): Promise<void> {
     await this.#loaded();
     try {
@@ -255,6 +299,7 @@ export class RememberedApprovals {
         const records = store.durable ? await readAll(store) : [];
         this.#always = new Map(records.map((record) => [record.place, record]));
       }
+      await this.#takeSessionAnswers(store);
       this.#problem = undefined;
     } catch (error) {
       this.#always = new Map();

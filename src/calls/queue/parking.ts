@@ -2,9 +2,11 @@ import type { ValueSources } from "../../config/expand.ts";
 import type { Settings } from "../../config/schema.ts";
 import type { PlugboardError } from "../../errors.ts";
 import type { Emit } from "../../events.ts";
-import type { Approval, ApproveQuestion } from "../../interact/interact.ts";
+import type { Approval, ApproveQuestion, Remembering } from "../../interact/interact.ts";
 import type { Progress } from "../../servers/rpc/messages.ts";
 import type { Store } from "../../store/store.ts";
+import type { ApprovalRecord } from "../approvals/record.ts";
+import type { Kept } from "../approvals/remembered.ts";
 import type { AskedCall, QuestionState, WaitingQuestion } from "./question.ts";
 
 /** What a call that may be parked can be given. */
@@ -36,6 +38,9 @@ export interface Waiting extends Omit<AskedCall, "exact"> {
   refused(why: string, hint?: string): PlugboardError;
 }
 
+/** `isKept` if what is to be remembered was remembered when it was given, which may be long ago. */
+export type KeptApproval = Approval & { isKept?: boolean };
+
 export interface QueueSettings {
   store(): Promise<Store>;
   now(): number;
@@ -46,6 +51,8 @@ export interface QueueSettings {
   /** What the webhook needs. */
   sources: ValueSources;
   random(): number;
+  /** Remembers an answer, in the process `asker` if it is for its session. */
+  remember(record: ApprovalRecord, wanted: Remembering, asker: string | undefined): Promise<Kept>;
   onProblem(message: string): void;
 }
 
@@ -54,12 +61,12 @@ export interface LaterAnswer {
   id: string;
   deadlineMs: number;
   /** Stores the question, or finds it again. Throws if it cannot be asked. */
-  park(question: ApproveQuestion): Promise<void>;
-  ask(question: ApproveQuestion, signal: AbortSignal): Promise<Approval>;
+  park(question: ApproveQuestion, record: ApprovalRecord | undefined): Promise<void>;
+  ask(question: ApproveQuestion, signal: AbortSignal): Promise<KeptApproval>;
 }
 
 /** A question about a call, and what became of it. */
-export interface AnsweredQuestion {
+export interface AnsweredQuestion extends Kept {
   question: WaitingQuestion;
   state: QuestionState;
 }

@@ -1,7 +1,8 @@
 import type { ToolEntry } from "../../catalog/tool-entry.ts";
-import type { Approval, ApproveQuestion } from "../../interact/interact.ts";
+import type { ApproveQuestion } from "../../interact/interact.ts";
 import { canonicalJson, sha256 } from "../../lib/canonical.ts";
 import { isRecord } from "../../lib/record.ts";
+import type { KeptApproval } from "./parking.ts";
 
 /** A call that waits until somebody approves it, and what they are asked. JSON-safe. */
 export interface WaitingQuestion extends Omit<ApproveQuestion, "kind"> {
@@ -18,13 +19,23 @@ export interface WaitingQuestion extends Omit<ApproveQuestion, "kind"> {
   expiresAt: number;
 }
 
+/** A question as it is stored. */
+export interface KnownQuestion {
+  question: WaitingQuestion;
+  /** For whoever goes on with the call. */
+  kept?: unknown;
+  /** What is remembered if the answer says so, and the process for whose session. */
+  record?: unknown;
+  asker?: string;
+}
+
 /** What became of a question. */
 export type QuestionState = "waiting" | "approved" | "denied" | "expired" | "gone" | "used";
 
 /** The answer to a question, or why there will be none. Written once; an approval becomes `used` with its call. */
 export interface StoredVerdict {
   state: Exclude<QuestionState, "waiting">;
-  approval?: Approval;
+  approval?: KeptApproval;
   /** What the answer is about. */
   digest?: string;
   at: number;
@@ -63,7 +74,7 @@ export function digestOf({ tool, args, exact, entry, caller, account }: AskedCal
 }
 
 /** Undefined for a record of another version of the program. */
-export function parseQuestion(value: unknown): { question: WaitingQuestion; kept?: unknown } | undefined {
+export function parseQuestion(value: unknown): KnownQuestion | undefined {
   if (!isRecord(value) || !isRecord(value["question"])) return undefined;
   const { question } = value;
   const isSound =
@@ -75,7 +86,7 @@ export function parseQuestion(value: unknown): { question: WaitingQuestion; kept
     isRecord(question["remember"]) &&
     typeof question["createdAt"] === "number" &&
     typeof question["expiresAt"] === "number";
-  return isSound ? (value as unknown as { question: WaitingQuestion; kept?: unknown }) : undefined;
+  return isSound ? (value as unknown as KnownQuestion) : undefined;
 }
 
 export function parseMark(value: unknown): QuestionMark | undefined {

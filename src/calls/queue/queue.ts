@@ -7,8 +7,11 @@ import { mistakeIn } from "./answer.ts";
 import type { ApprovalAnswer } from "./answer.ts";
 import { AnswerListeners } from "./listeners.ts";
 import type { AnsweredQuestion, FoundQuestion, LaterAnswer, QueueSettings, Waiting } from "./parking.ts";
+import { parseRecord } from "../approvals/record.ts";
+import type { ApprovalRecord } from "../approvals/record.ts";
+import type { Kept } from "../approvals/remembered.ts";
 import { definitionHash, digestOf } from "./question.ts";
-import type { QuestionState, StoredVerdict, WaitingQuestion } from "./question.ts";
+import type { KnownQuestion, QuestionState, StoredVerdict, WaitingQuestion } from "./question.ts";
 import { QuestionRecords } from "./records.ts";
 import { ApprovalWebhook } from "./webhook.ts";
 import type { AnswerPlace } from "./webhook.ts";
@@ -74,12 +77,57 @@ export class ApprovalQueue {
     if (mistake) throw mistake;
     if (!question) throw overError(id, (await this.#records.verdict(id))?.verdict.state);
     const { digest: _digest, ...approval } = answer;
-    const state = approval.decision === "allow" ? "approved" : "denied";
+    const state: StoredVerdict["state"] = approval.decision === "allow" ? "approved" : "denied";
     const before = await this.#stateOf(question);
     if (before !== "waiting") throw overError(id, before, question);
-    if (!(await this.#settle(question, { state, approval, digest: question.digest })))
+    const keep = await this.#keeping(approval, known);
+    const verdict = {
+      state,
+      approval: { ...approval, ...(keep && { isKept: true }) },
+      digest: question.digest,
+    };
+    if (!(await this.#settle(question, verdict)))
       throw overError(id, (await this.#records.verdict(id))?.verdict.state, question);
-    return { question, state };
+    return { question, state, ...(await keep?.()) };
+  }
+
+  /**
+   * How to remember an answer now: its client may come back late or never. Undefined if there is nothing to remember, or
+   * the process for whose session it is has ended: then the one that the client comes to remembers it.
+   */
+  async #keeping(
+    approval: Approval,
+    known: KnownQuestion | undefined,
+  ): Promise<(() => Promise<Kept>) | undefined> {
+    const remember = approval.decision === "allow" ? approval.remember : undefined;
+    const record = parseRecord(known?.record);
+    const { asker } = known ?? {};
+    if (remember === undefined || !record) return undefined;
+    if (remember === "session" && !(asker !== undefined && (await this.#records.isRunning(asker))))
+      return undefined;
+    const { remember: keep, now } = this.#settings;
+    return () => keep({ ...record, at: now() }, remember, asker === this.process ? undefined : asker);
+  }
+
+  /** Names this process among those that share the store. */
+  get process(): string {
+    return this.#records.waiter;
+  }
+
+  /** True if calls wait here for an answer. */
+  get isOn(): boolean {
+    return this.#settings.settings().approvals?.queue === true;
+  }
+
+  /** Tells the webhook of what waits since before this process, unless another one does. */
+  async tellWaiting(): Promise<void> {
+    if (!this.isOn || !this.#settings.settings().approvals?.webhook) return;
+    for (const question of await this.waiting()) {
+      const { asker } = (await this.#records.get(question.id)) ?? {};
+      const isOthers =
+        asker !== undefined && asker !== this.process && (await this.#records.isRunning(asker));
+      if (!isOthers) this.#webhook.tell(question);
+    }
   }
 
   /** Nobody wants the call any more. */
@@ -111,12 +159,12 @@ export class ApprovalQueue {
 
   /** How a call that needs approval gets it later; undefined if it does not wait. */
   later(waiting: Waiting): LaterAnswer | undefined {
-    const { queue, expireMs = defaultExpireMs } = this.#settings.settings().approvals ?? {};
-    if (!queue) return undefined;
+    const { expireMs = defaultExpireMs } = this.#settings.settings().approvals ?? {};
+    if (!this.isOn) return undefined;
     const id = waiting.parking?.question ?? waiting.parking?.id?.() ?? randomHandle("q");
     let parked: WaitingQuestion | undefined;
-    const park = async (question: ApproveQuestion) => {
-      parked = await this.#closed(waiting, () => this.#question(question, waiting, expireMs));
+    const park: LaterAnswer["park"] = async (question, record) => {
+      parked = await this.#closed(waiting, () => this.#question(question, record, waiting, expireMs));
       this.#webhook.tell(parked);
     };
     const ask = (_question: ApproveQuestion, signal: AbortSignal) => {
@@ -154,6 +202,7 @@ export class ApprovalQueue {
   /** The stored question about this call, which is a new one unless the call comes back to it. */
   async #question(
     { kind: _kind, ...asked }: ApproveQuestion,
+    record: ApprovalRecord | undefined,
     waiting: Waiting,
     expireMs: number,
   ): Promise<WaitingQuestion> {
@@ -183,7 +232,7 @@ export class ApprovalQueue {
       createdAt,
       expiresAt: createdAt + expireMs,
     };
-    const problem = await this.#records.add({ question, kept: parking?.kept?.() });
+    const problem = await this.#records.add({ question, kept: parking?.kept?.(), record });
     if (problem !== undefined) throw refused(problem);
     const { expiresAt } = question;
     this.#settings.emit({ type: "approval-parked", ...aboutQuestion(question), expiresAt, at: createdAt });

@@ -2,7 +2,7 @@ import { randomHandle } from "../../lib/random-handle.ts";
 import type { Lease, Store } from "../../store/store.ts";
 import { ownerOf } from "../owned.ts";
 import { parseMark, parseQuestion, parseVerdict } from "./question.ts";
-import type { QuestionMark, StoredVerdict, WaitingQuestion } from "./question.ts";
+import type { KnownQuestion, QuestionMark, StoredVerdict } from "./question.ts";
 
 const limits = { caller: 100, total: 1_000, bytes: 262_144, verdicts: 10_000 };
 /** How often it is looked whether there are too many verdicts. */
@@ -10,11 +10,6 @@ const shrinkEvery = 256;
 /** How long it is remembered what became of a question, for those who answer late. */
 const lateMs = 86_400_000;
 const longestMs = 604_800_000;
-
-export interface KnownQuestion {
-  question: WaitingQuestion;
-  kept?: unknown;
-}
 
 /** The questions of all callers in the store. See docs/decisions/0020. */
 export class QuestionRecords {
@@ -30,7 +25,8 @@ export class QuestionRecords {
     this.#now = now;
   }
 
-  get #waiter(): string {
+  /** Names this process, for as long as it has its lease. */
+  get waiter(): string {
     return (this.#name ??= randomHandle("approvals"));
   }
 
@@ -48,8 +44,9 @@ export class QuestionRecords {
     await this.#announce();
     // Longer than it waits, to tell one that has expired from one that never was.
     const ttlMs = this.#left(expiresAt) + lateMs;
-    await (await this.#opened()).set(`question/${id}`, known, { ttlMs });
-    await (await this.#opened()).set(`asked/${id}`, { owner, expiresAt, waiter: this.#waiter }, { ttlMs });
+    const whole = { ...known, asker: this.waiter };
+    await (await this.#opened()).set(`question/${id}`, whole, { ttlMs });
+    await (await this.#opened()).set(`asked/${id}`, { owner, expiresAt, waiter: this.waiter }, { ttlMs });
     return undefined;
   }
 
@@ -86,7 +83,12 @@ export class QuestionRecords {
   /** False if the process whose request waited has ended. */
   async isAwaited(id: string): Promise<boolean> {
     const waiter = parseMark((await (await this.#opened()).get(`asked/${id}`))?.value)?.waiter;
-    if (waiter === undefined || waiter === this.#waiter) return true;
+    return waiter === undefined || this.isRunning(waiter);
+  }
+
+  /** Whether a process that asked has not ended. */
+  async isRunning(waiter: string): Promise<boolean> {
+    if (waiter === this.waiter) return true;
     const lease = await (await this.#opened()).acquireLease(waiter, { ttlMs: 1_000 });
     await lease?.release();
     return lease === undefined;
@@ -146,7 +148,7 @@ export class QuestionRecords {
   /** One lease for the whole process. It ends with the process, so it may last longer than any question. */
   async #announce(): Promise<void> {
     const ttlMs = longestMs + lateMs;
-    this.#lease ??= this.#opened().then((store) => store.acquireLease(this.#waiter, { ttlMs }));
+    this.#lease ??= this.#opened().then((store) => store.acquireLease(this.waiter, { ttlMs }));
     const lease = await this.#lease.catch((error: unknown) => {
       this.#lease = undefined;
       throw error;

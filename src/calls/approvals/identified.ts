@@ -1,0 +1,10 @@
+import type { Approvable, ApproveContext } from "../approve.ts";
+
+/** The call with what would run or be contacted now: answers are good for that only. */
+export async function identified(
+  asked: Approvable,
+  { context, signal }: ApproveContext,
+): Promise<Approvable> {
+  if (asked.target) return asked;
+  return { ...asked, target: await context.identify(asked.call.key, signal()) };
+}
