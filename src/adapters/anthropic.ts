@@ -6,13 +6,13 @@ import { hostedServer } from "./core/hosted.ts";
 import type { HostedOptions } from "./core/hosted.ts";
 import { mentionParts, promptMessages } from "./core/messages.ts";
 import type { MessageOptions } from "./core/messages.ts";
-import type { AgentOptions } from "./core/options.ts";
+import type { AgentOptions, AnswerOptions } from "./core/options.ts";
 import { textOf } from "./core/parts.ts";
 import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { assertSupported } from "./core/sdk.ts";
 import { Turn, endsTurn } from "./core/turn.ts";
 
-export type { AgentOptions, HostedOptions, MessageOptions, SetAside };
+export type { AgentOptions, AnswerOptions, HostedOptions, MessageOptions, SetAside };
 
 type Tool = Anthropic.Messages.Tool;
 type ToolUse = Pick<Anthropic.Messages.ToolUseBlock, "id" | "name" | "input">;
@@ -34,10 +34,6 @@ interface RunContext {
   signal?: AbortSignal | null | undefined;
 }
 
-interface CallSignal {
-  signal?: AbortSignal | undefined;
-}
-
 /** A view's tools for Anthropic Messages. */
 export interface AnthropicTools {
   /**
@@ -46,14 +42,14 @@ export interface AnthropicTools {
    */
   tools: RunnableTool[];
   /** Answers one call with a block for the next message of the user. */
-  call(use: ToolUse, options?: CallSignal): Promise<ToolResult>;
+  call(use: ToolUse, options?: AnswerOptions): Promise<ToolResult>;
   /**
    * Answers all calls of a message at once, in their order; empty if it has none. Throws if a person ended the turn
    * (`endsTurn`): the model must not go on.
    */
   answer(
     message: { content: readonly Anthropic.Messages.ContentBlock[] },
-    options?: CallSignal,
+    options?: AnswerOptions,
   ): Promise<ToolResult[]>;
   /** Tools that the model is not shown, and why. */
   setAside: SetAside[];
@@ -89,8 +85,8 @@ export async function anthropicTools(view: View, options: AgentOptions = {}): Pr
   const tools = agent.definitions.map(toolOf);
   agent.onAdded = (definition) => tools.push(toolOf(definition));
   const { setAside, instructions } = agent;
-  const made = async ({ id, name, input }: ToolUse, { signal }: CallSignal, turn?: Turn) => {
-    const result = await agent.call(name, input, { callId: id, signal, turn });
+  const made = async ({ id, name, input }: ToolUse, { signal, meta }: AnswerOptions, turn?: Turn) => {
+    const result = await agent.call(name, input, { callId: id, signal, meta, turn });
     const content = contentOf(result);
     const isError = result.isError && { is_error: true };
     return { type: "tool_result" as const, tool_use_id: id, content, ...isError };

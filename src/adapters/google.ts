@@ -4,17 +4,13 @@ import { AgentTools } from "./core/agent-tools.ts";
 import type { Definition, SetAside } from "./core/definition.ts";
 import { mentionParts, promptMessages } from "./core/messages.ts";
 import type { MessageOptions } from "./core/messages.ts";
-import type { AgentOptions } from "./core/options.ts";
+import type { AgentOptions, AnswerOptions } from "./core/options.ts";
 import { textOf } from "./core/parts.ts";
 import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { assertSupported } from "./core/sdk.ts";
 import { Turn } from "./core/turn.ts";
 
-export type { AgentOptions, MessageOptions, SetAside };
-
-interface CallSignal {
-  signal?: AbortSignal | undefined;
-}
+export type { AgentOptions, AnswerOptions, MessageOptions, SetAside };
 
 /** A view's tools for Gemini. */
 export interface GoogleTools {
@@ -24,12 +20,12 @@ export interface GoogleTools {
    */
   tool: { functionDeclarations: FunctionDeclaration[] };
   /** Answers one call with a part for the next content of the user. */
-  call(call: FunctionCall, options?: CallSignal): Promise<Part>;
+  call(call: FunctionCall, options?: AnswerOptions): Promise<Part>;
   /**
    * Answers all calls of a response (`response.functionCalls`) at once, in their order; empty if there are none. Throws if a
    * person ended the turn (`endsTurn`): the model must not go on.
    */
-  answer(response: { functionCalls?: FunctionCall[] | undefined }, options?: CallSignal): Promise<Part[]>;
+  answer(response: { functionCalls?: FunctionCall[] | undefined }, options?: AnswerOptions): Promise<Part[]>;
   /** Tools that the model is not shown, and why. */
   setAside: SetAside[];
   /** For `config.systemInstruction`: which servers there are, and how their tools are found. */
@@ -50,8 +46,8 @@ export async function googleTools(view: View, options: AgentOptions = {}): Promi
   const functionDeclarations = agent.definitions.map(declarationOf);
   agent.onAdded = (definition) => functionDeclarations.push(declarationOf(definition));
   const { setAside, instructions } = agent;
-  const made = async ({ id, name = "", args }: FunctionCall, { signal }: CallSignal, turn?: Turn) =>
-    responseOf(id, name, await agent.call(name, args ?? {}, { callId: id, signal, turn }));
+  const made = async ({ id, name = "", args }: FunctionCall, { signal, meta }: AnswerOptions, turn?: Turn) =>
+    responseOf(id, name, await agent.call(name, args ?? {}, { callId: id, signal, meta, turn }));
   return {
     tool: { functionDeclarations },
     setAside,

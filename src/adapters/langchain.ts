@@ -6,13 +6,13 @@ import type { Definition, SetAside } from "./core/definition.ts";
 import type { Provider } from "./core/media.ts";
 import { mentionParts, promptMessages } from "./core/messages.ts";
 import type { MessageOptions } from "./core/messages.ts";
-import type { AgentOptions } from "./core/options.ts";
+import type { AgentOptions, AnswerOptions, CallContext } from "./core/options.ts";
 import { textOf } from "./core/parts.ts";
 import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { loadSdk } from "./core/sdk.ts";
 import { Turn } from "./core/turn.ts";
 
-export type { AgentOptions, MessageOptions, Provider, SetAside };
+export type { AgentOptions, AnswerOptions, MessageOptions, Provider, SetAside };
 
 /** Options of `langchainTools`. */
 export interface LangChainOptions extends AgentOptions {
@@ -31,7 +31,7 @@ export interface LangChainTools {
    */
   answer(
     message: Pick<AIMessage, "tool_calls" | "invalid_tool_calls">,
-    options?: { signal?: AbortSignal | undefined },
+    options?: AnswerOptions,
   ): Promise<ToolMessage[]>;
   /** Tools that the model is not shown, and why. */
   setAside: SetAside[];
@@ -54,14 +54,8 @@ const load = () =>
 export async function langchainTools(view: View, options: LangChainOptions = {}): Promise<LangChainTools> {
   const { ToolMessage, DynamicStructuredTool, ToolInputParsingException } = await load();
   const agent = await AgentTools.offer(view, options, { target: "openai", provider: options.provider });
-  const call = async (
-    name: string,
-    args: unknown,
-    id: string,
-    signal: AbortSignal | undefined,
-    turn?: Turn,
-  ) => {
-    const result = await agent.call(name, args, { callId: id, signal, turn });
+  const call = async (name: string, args: unknown, id: string, context: CallContext) => {
+    const result = await agent.call(name, args, { ...context, callId: id });
     return new ToolMessage({
       name,
       tool_call_id: id,
@@ -78,7 +72,7 @@ export async function langchainTools(view: View, options: LangChainOptions = {})
       } catch (error) {
         if (!(error instanceof ToolInputParsingException)) throw error;
         const [args, config] = given;
-        return call(this.name, args, toolCallId(config), config?.signal);
+        return call(this.name, args, toolCallId(config), { signal: config?.signal });
       }
     }
   }
@@ -87,17 +81,18 @@ export async function langchainTools(view: View, options: LangChainOptions = {})
       name,
       description,
       schema,
-      func: (args: unknown, _manager, config) => call(name, args, toolCallId(config), config?.signal),
+      func: (args: unknown, _manager, config) =>
+        call(name, args, toolCallId(config), { signal: config?.signal }),
     });
   const { setAside, instructions } = agent;
   return {
     tools: agent.definitions.map(toolOf),
     setAside,
     instructions,
-    answer({ tool_calls = [], invalid_tool_calls = [] }, { signal } = {}) {
+    answer({ tool_calls = [], invalid_tool_calls = [] }, given = {}) {
       const calls = [...tool_calls, ...invalid_tool_calls];
-      const turn = new Turn();
-      return Promise.all(calls.map(({ name = "", args, id = "" }) => call(name, args, id, signal, turn)));
+      const context = { ...given, turn: new Turn() };
+      return Promise.all(calls.map(({ name = "", args, id = "" }) => call(name, args, id, context)));
     },
   };
 }

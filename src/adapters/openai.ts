@@ -6,4 +6,4 @@ export { openAiResponsesMentions, openAiResponsesPrompt, openAiResponsesTools } 
 export type { OpenAiResponsesTools } from "./openai/responses.ts";
 export type { SetAside } from "./core/definition.ts";
 export type { MessageOptions } from "./core/messages.ts";
-export type { AgentOptions } from "./core/options.ts";
+export type { AgentOptions, AnswerOptions } from "./core/options.ts";

@@ -15,6 +15,8 @@ export interface ModelResult {
   /** What the server gives to programs; absent if the call failed. */
   structuredContent?: Record<string, unknown>;
   _meta?: Record<string, unknown>;
+  /** True if an untrusted server said it. The parts are marked as data from outside, and nothing else is. */
+  isFromOutside?: boolean;
 }
 
 /**

@@ -4,7 +4,7 @@ import { AgentTools } from "../core/agent-tools.ts";
 import type { Definition, SetAside } from "../core/definition.ts";
 import { mentionParts, promptMessages } from "../core/messages.ts";
 import type { MessageOptions } from "../core/messages.ts";
-import type { AgentOptions } from "../core/options.ts";
+import type { AgentOptions, AnswerOptions } from "../core/options.ts";
 import { errorText, textOf } from "../core/parts.ts";
 import type { ModelPart, ModelResult } from "../core/parts.ts";
 import { assertSupported } from "../core/sdk.ts";
@@ -26,21 +26,17 @@ export interface OpenAiChatTools {
    */
   tools: Tool[];
   /** Answers one call. A tool message has no media; they are described in words. */
-  call(call: ToolCall, options?: CallSignal): Promise<ToolMessage>;
+  call(call: ToolCall, options?: AnswerOptions): Promise<ToolMessage>;
   /**
    * Answers all calls of an assistant's message at once, in their order. Images and documents follow in one message of the
    * user, because tool messages cannot have them. Empty if the message has no calls. Throws if a person ended the turn
    * (`endsTurn`): the model must not go on.
    */
-  answer(message: { tool_calls?: ToolCall[] | null }, options?: CallSignal): Promise<Message[]>;
+  answer(message: { tool_calls?: ToolCall[] | null }, options?: AnswerOptions): Promise<Message[]>;
   /** Tools that the model is not shown, and why. */
   setAside: SetAside[];
   /** For the system prompt: which servers there are, and how their tools are found. */
   instructions: string;
-}
-
-interface CallSignal {
-  signal?: AbortSignal | undefined;
 }
 
 /** A view's tools for Chat Completions. Where the rules want a call approved, the view's `interact.approve` is asked. */
@@ -53,12 +49,12 @@ export async function openAiChatTools(view: View, options: AgentOptions = {}): P
   });
   const tools = agent.definitions.map(toolOf);
   agent.onAdded = (definition) => tools.push(toolOf(definition));
-  const made = (call: ToolCall, { signal }: CallSignal, turn?: Turn): Promise<ModelResult> => {
+  const made = (call: ToolCall, { signal, meta }: AnswerOptions, turn?: Turn): Promise<ModelResult> => {
     const { name, input } =
       call.type === "function"
         ? { name: call.function.name, input: call.function.arguments }
         : { name: call.custom.name, input: call.custom.input };
-    return agent.call(name, input, { callId: call.id, signal, turn });
+    return agent.call(name, input, { callId: call.id, signal, meta, turn });
   };
   const { setAside, instructions } = agent;
   return {
