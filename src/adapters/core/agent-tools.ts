@@ -16,6 +16,8 @@ import type { Definition, SetAside } from "./definition.ts";
 import { failureText, unexpectedText } from "./failure.ts";
 import type { Provider } from "./media.ts";
 import type { AgentOptions, CallContext } from "./options.ts";
+import { assertFree, callOwn } from "./own-tools.ts";
+import type { OwnRuns } from "./own-tools.ts";
 import { fromOutside, partsFromOutside, saidByStrangers } from "./outside.ts";
 import { failed, modelParts, modelResult } from "./parts.ts";
 import type { ModelResult } from "./parts.ts";
@@ -30,6 +32,8 @@ export interface Shape {
   provider?: Provider | undefined;
   /** True if the SDK takes tools while an agent runs: then found tools are added under their own ids. */
   canGrow?: boolean;
+  /** How calls of the program's own tools are run; only their names count where the SDK runs them. */
+  own?: OwnRuns | undefined;
 }
 
 /** The tools of a view for one agent, and the one way to call them. */
@@ -49,6 +53,7 @@ export class AgentTools {
   readonly #made: Definitions;
   readonly #canGrow: boolean;
   readonly #provider: Provider;
+  readonly #own: OwnRuns;
   readonly #known: Map<string, Definition>;
   /** The ids of tools that were added because the model found them. */
   readonly #found = new Set<string>();
@@ -61,6 +66,7 @@ export class AgentTools {
     this.#made = made;
     this.#canGrow = shape.canGrow === true;
     this.#provider = shape.provider ?? "unknown";
+    this.#own = shape.own ?? new Map();
     this.definitions = offer.definitions;
     this.setAside = offer.setAside;
     this.instructions = offer.instructions;
@@ -68,6 +74,7 @@ export class AgentTools {
     // Where tools cannot be added later, a way to read cut results has to be there from the beginning.
     if (!this.#canGrow) this.definitions.push(readResultTool);
     this.#known = new Map(this.definitions.map((definition) => [definition.name, definition]));
+    assertFree(this.#own.keys(), (name) => name === readResultName || this.#known.has(name));
   }
 
   /** `before` is an earlier offer to the same agent: what it found stays. */
@@ -136,6 +143,8 @@ export class AgentTools {
   }
 
   async #called(name: string, given: unknown, context: CallContext): Promise<ModelResult> {
+    const own = this.#own.get(name);
+    if (own) return callOwn(name, given, own, context, this.#options);
     const args = parseArguments(name, given);
     if (name === readResultName) return this.#read(args);
     if (this.deferral.deferred && isMetaName(name)) return this.#callMeta(name, args, context);
@@ -239,7 +248,7 @@ export class AgentTools {
   }
 
   #add(definition: Definition): void {
-    if (this.#known.has(definition.name)) return;
+    if (this.#known.has(definition.name) || this.#own.has(definition.name)) return;
     this.#known.set(definition.name, definition);
     this.definitions.push(definition);
     this.onAdded?.(definition);
