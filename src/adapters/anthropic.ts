@@ -6,13 +6,15 @@ import { hostedServer } from "./core/hosted.ts";
 import type { HostedOptions } from "./core/hosted.ts";
 import { mentionParts, promptMessages } from "./core/messages.ts";
 import type { MessageOptions } from "./core/messages.ts";
+import { ownRuns } from "./core/own-tools.ts";
+import type { OwnTool } from "./core/own-tools.ts";
 import type { AgentOptions, AnswerOptions } from "./core/options.ts";
 import { textOf } from "./core/parts.ts";
 import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { assertSupported } from "./core/sdk.ts";
 import { Turn, endsTurn } from "./core/turn.ts";
 
-export type { AgentOptions, AnswerOptions, HostedOptions, MessageOptions, SetAside };
+export type { AgentOptions, AnswerOptions, OwnTool, HostedOptions, MessageOptions, SetAside };
 
 type Tool = Anthropic.Messages.Tool;
 type ToolUse = Pick<Anthropic.Messages.ToolUseBlock, "id" | "name" | "input">;
@@ -32,6 +34,12 @@ export interface RunnableTool extends Tool {
 interface RunContext {
   toolUse?: { id: string };
   signal?: AbortSignal | null | undefined;
+}
+
+/** Options of `anthropicTools`. */
+export interface AnthropicOptions extends AgentOptions {
+  /** Your own tools, beside those of the view: they are offered with them, and `answer` runs them. */
+  own?: readonly OwnTool<Tool>[] | undefined;
 }
 
 /** A view's tools for Anthropic Messages. */
@@ -61,20 +69,20 @@ export interface AnthropicTools {
 const sdk = { name: "@anthropic-ai/sdk", supported: /^1\./, install: "@anthropic-ai/sdk@1" };
 
 /** A view's tools for Anthropic Messages. Where the rules want a call approved, the view's `interact.approve` is asked. */
-export async function anthropicTools(view: View, options: AgentOptions = {}): Promise<AnthropicTools> {
+export async function anthropicTools(view: View, options: AnthropicOptions = {}): Promise<AnthropicTools> {
   assertSupported(sdk);
+  const { own = [] } = options;
   const agent = await AgentTools.offer(view, options, {
     target: "anthropic",
     provider: "anthropic",
     canGrow: true,
+    own: ownRuns(own, ({ name }) => name),
   });
-  const toolOf = ({ name, description, schema }: Definition): RunnableTool => ({
-    name,
-    description,
-    input_schema: schema as Tool["input_schema"],
+  const runnable = (tool: Tool): RunnableTool => ({
+    ...tool,
     parse: (input) => input,
     async run(input, { toolUse, signal } = {}) {
-      const made = agent.call(name, input, { callId: toolUse?.id, signal: signal ?? undefined });
+      const made = agent.call(tool.name, input, { callId: toolUse?.id, signal: signal ?? undefined });
       const result = await made.catch((error: unknown) => {
         throw endsTurn(error) ? unspeakable(error) : error;
       });
@@ -82,7 +90,9 @@ export async function anthropicTools(view: View, options: AgentOptions = {}): Pr
       return result.isError ? `Error: ${textOf(result.parts)}` : contentOf(result);
     },
   });
-  const tools = agent.definitions.map(toolOf);
+  const toolOf = ({ name, description, schema }: Definition): RunnableTool =>
+    runnable({ name, description, input_schema: schema as Tool["input_schema"] });
+  const tools = [...agent.definitions.map(toolOf), ...own.map(({ tool }) => runnable(tool))];
   agent.onAdded = (definition) => tools.push(toolOf(definition));
   const { setAside, instructions } = agent;
   const made = async ({ id, name, input }: ToolUse, { signal, meta }: AnswerOptions, turn?: Turn) => {

@@ -1,4 +1,4 @@
-import type { AgentInputItem, FunctionTool, HostedMCPTool, RunContext } from "@openai/agents";
+import type { AgentInputItem, FunctionTool, HostedMCPTool, RunContext, Tool } from "@openai/agents";
 import type { View } from "../index.ts";
 import { AgentTools } from "./core/agent-tools.ts";
 import type { Definition, SetAside } from "./core/definition.ts";
@@ -17,13 +17,19 @@ export { openAiAgentsServer } from "./openai-agents/server.ts";
 export type { AgentsServer, AgentsServerOptions } from "./openai-agents/server.ts";
 export type { AgentOptions, HostedOptions, MessageOptions, SetAside };
 
+/** Options of `openAiAgentsTools`. */
+export interface OpenAiAgentsOptions<OWN extends Tool = Tool> extends AgentOptions {
+  /** Your own tools. They are in `tools` as well, which grows while copies of it do not. */
+  own?: readonly OWN[] | undefined;
+}
+
 /** A view's tools for OpenAI Agents. */
-export interface OpenAiAgentsTools {
+export interface OpenAiAgentsTools<OWN extends Tool = never> {
   /**
    * For `tools` of an agent. The list grows: a tool that the model finds by a search is added under its own id, and
    * `read_result` once a result was cut. Pass it as it is.
    */
-  tools: FunctionTool[];
+  tools: (FunctionTool | OWN)[];
   /** Tools that the model is not shown, and why. */
   setAside: SetAside[];
   /** For the agent's instructions: which servers there are, and how their tools are found. */
@@ -39,12 +45,17 @@ const load = () => loadSdk(sdk, () => import("@openai/agents"));
  * calls of the tool in the run, as long as the tool is defined alike and no rule wants each call approved by itself
  * (`remember: "never"`). Through `call_tool` it counts for the tool that was asked about, and for no other.
  */
-export async function openAiAgentsTools(view: View, options: AgentOptions = {}): Promise<OpenAiAgentsTools> {
+export async function openAiAgentsTools<OWN extends Tool = never>(
+  view: View,
+  options: OpenAiAgentsOptions<OWN> = {},
+): Promise<OpenAiAgentsTools<OWN>> {
   const { tool } = await load();
+  const { own = [] } = options;
   const agent = await AgentTools.offer(view, options, {
     target: "openai",
     provider: "openai",
     canGrow: true,
+    own: new Map(own.map(({ name }) => [name, () => undefined])),
   });
   const asksItself = view.canApprove;
   const rephrase = errorFunctionOf(options);
@@ -75,7 +86,7 @@ export async function openAiAgentsTools(view: View, options: AgentOptions = {}):
         return outputOf(result) as never;
       },
     });
-  const tools = agent.definitions.map(toolOf);
+  const tools: (FunctionTool | OWN)[] = [...agent.definitions.map(toolOf), ...own];
   agent.onAdded = (definition) => tools.push(toolOf(definition));
   const { setAside, instructions } = agent;
   return { tools, setAside, instructions };

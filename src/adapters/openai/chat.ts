@@ -4,6 +4,8 @@ import { AgentTools } from "../core/agent-tools.ts";
 import type { Definition, SetAside } from "../core/definition.ts";
 import { mentionParts, promptMessages } from "../core/messages.ts";
 import type { MessageOptions } from "../core/messages.ts";
+import { ownRuns } from "../core/own-tools.ts";
+import type { OwnTool } from "../core/own-tools.ts";
 import type { AgentOptions, AnswerOptions } from "../core/options.ts";
 import { errorText, textOf } from "../core/parts.ts";
 import type { ModelPart, ModelResult } from "../core/parts.ts";
@@ -17,6 +19,12 @@ type ToolCall = OpenAI.Chat.Completions.ChatCompletionMessageToolCall;
 type Message = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type ToolMessage = OpenAI.Chat.Completions.ChatCompletionToolMessageParam;
 type UserPart = OpenAI.Chat.Completions.ChatCompletionContentPart;
+
+/** Options of `openAiChatTools`. */
+export interface OpenAiChatOptions extends AgentOptions {
+  /** Your own tools, beside those of the view: they are offered with them, and `answer` runs them. */
+  own?: readonly OwnTool<Tool>[] | undefined;
+}
 
 /** A view's tools for Chat Completions. */
 export interface OpenAiChatTools {
@@ -40,14 +48,16 @@ export interface OpenAiChatTools {
 }
 
 /** A view's tools for Chat Completions. Where the rules want a call approved, the view's `interact.approve` is asked. */
-export async function openAiChatTools(view: View, options: AgentOptions = {}): Promise<OpenAiChatTools> {
+export async function openAiChatTools(view: View, options: OpenAiChatOptions = {}): Promise<OpenAiChatTools> {
   assertSupported(sdk);
+  const { own = [] } = options;
   const agent = await AgentTools.offer(view, options, {
     target: "openai",
     provider: "openai",
     canGrow: true,
+    own: ownRuns(own, (tool) => tool.function.name),
   });
-  const tools = agent.definitions.map(toolOf);
+  const tools = [...agent.definitions.map(toolOf), ...own.map(({ tool }) => tool)];
   agent.onAdded = (definition) => tools.push(toolOf(definition));
   const made = (call: ToolCall, { signal, meta }: AnswerOptions, turn?: Turn): Promise<ModelResult> => {
     const { name, input } =

@@ -4,6 +4,8 @@ import { AgentTools } from "../core/agent-tools.ts";
 import type { Definition, SetAside } from "../core/definition.ts";
 import { mentionParts, promptMessages } from "../core/messages.ts";
 import type { MessageOptions } from "../core/messages.ts";
+import { ownRuns } from "../core/own-tools.ts";
+import type { OwnTool } from "../core/own-tools.ts";
 import type { AgentOptions, AnswerOptions } from "../core/options.ts";
 import { errorText, textOf } from "../core/parts.ts";
 import type { ModelPart, ModelResult } from "../core/parts.ts";
@@ -21,6 +23,12 @@ type OutputPart =
   | OpenAI.Responses.ResponseInputText
   | OpenAI.Responses.ResponseInputImage
   | OpenAI.Responses.ResponseInputFile;
+
+/** Options of `openAiResponsesTools`. */
+export interface OpenAiResponsesOptions extends AgentOptions {
+  /** Your own tools, beside those of the view: they are offered with them, and `answer` runs them. */
+  own?: readonly OwnTool<Tool>[] | undefined;
+}
 
 /** A view's tools for Responses. */
 export interface OpenAiResponsesTools {
@@ -48,15 +56,17 @@ export interface OpenAiResponsesTools {
 /** A view's tools for Responses. Where the rules want a call approved, the view's `interact.approve` is asked. */
 export async function openAiResponsesTools(
   view: View,
-  options: AgentOptions = {},
+  options: OpenAiResponsesOptions = {},
 ): Promise<OpenAiResponsesTools> {
   assertSupported(sdk);
+  const { own = [] } = options;
   const agent = await AgentTools.offer(view, options, {
     target: "openai",
     provider: "openai",
     canGrow: true,
+    own: ownRuns(own, ({ name }) => name),
   });
-  const tools = agent.definitions.map(toolOf);
+  const tools = [...agent.definitions.map(toolOf), ...own.map(({ tool }) => tool)];
   agent.onAdded = (definition) => tools.push(toolOf(definition));
   const { setAside, instructions } = agent;
   const made = async (
