@@ -125,7 +125,7 @@ function unspeakable(error: PlugboardError): Error {
   return Object.defineProperties(new Error(), {
     message: { get: refuse },
     toString: { value: refuse },
-  }) as Error;
+  });
 }
 
 /** The messages of a prompt of a server, by its id or `server.prompt`. */

@@ -62,7 +62,8 @@ it("M64 plugboard/langchain gives OpenAI images in a message of the user, as too
   await using hub = await openScene();
   await using model = await startModel(drawing);
   await run({ view: hub, url: model.url, stream: false, options: {} });
-  const { messages } = model.received[1]?.body as { messages: { role: string; content: unknown }[] };
+  const { body } = await model.request(1);
+  const { messages } = body as { messages: { role: string; content: unknown }[] };
   expect(messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "tool", "user"]);
   expect(messages[3]?.content).toMatch(/A pixel\n\[image image\/png: see below\]/);
   expect(JSON.stringify(messages[4]?.content)).toContain("image_url");

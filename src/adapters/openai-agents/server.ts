@@ -87,7 +87,7 @@ function resultOf(result: ModelResult): Awaited<ReturnType<AgentsServer["callToo
     ...(isError && { isError }),
     ...(structuredContent && !isFromOutside && { structuredContent }),
     ...(_meta && { _meta }),
-  } as never;
+  };
 }
 
 /** Content as MCP has it. The SDK knows texts and images. */
