@@ -30,3 +30,22 @@ for (;;) {
   const said = response.candidates?.[0]?.content;
   contents.push(...(said ? [said] : []), { role: "user", parts: answers });
 }
+
+// The same with the SDK's automatic function calling, and a tool of the program itself beside those of the hub.
+scripted.say({ calls: [{ tool: "time", args: { zone: "UTC" } }] }, ({ results }) => ({
+  text: `It is ${results.values().next().value?.text}`,
+}));
+const time = {
+  name: "time",
+  parametersJsonSchema: { type: "object", properties: { zone: { type: "string" } } },
+};
+const { callable } = await googleTools(hub, {
+  own: [{ tool: time, run: ({ zone }) => `noon in ${String(zone)}` }],
+});
+const automatic = await models.generateContent({
+  model: "any",
+  contents: "What time is it?",
+  config: { tools: [callable()] },
+});
+console.log(automatic.text);
+assert.match(automatic.text ?? "", /noon in UTC/);

@@ -1,9 +1,20 @@
 import type * as Ai from "ai";
-import type { ModelMessage, Tool, ToolExecutionOptions, UserContent } from "ai";
-import type { PlugboardError, SchemaTarget, View } from "../index.ts";
+import type {
+  FlexibleSchema,
+  InferSchema,
+  JSONSchema7,
+  ModelMessage,
+  Tool,
+  ToolExecutionOptions,
+  ToolSet,
+  UserContent,
+} from "ai";
+import { PlugboardError } from "../index.ts";
+import type { SchemaTarget, View } from "../index.ts";
 import { canonicalJson } from "../lib/canonical.ts";
 import { AgentTools } from "./core/agent-tools.ts";
 import type { Definition, SetAside } from "./core/definition.ts";
+import { failureText } from "./core/failure.ts";
 import type { Provider } from "./core/media.ts";
 import { mentionParts, promptMessages } from "./core/messages.ts";
 import type { MessageOptions } from "./core/messages.ts";
@@ -15,23 +26,36 @@ import { Turns, endsTurn } from "./core/turn.ts";
 
 export type { AgentOptions, MessageOptions, ModelPart, ModelResult, Provider, SetAside };
 
+/** Schemas of the structured content of tools, by their ids. */
+export type OutputSchemas = Readonly<Record<string, FlexibleSchema>>;
+
 /** Options of `aiSdkTools`. */
-export interface AiSdkOptions extends AgentOptions {
+export interface AiSdkOptions<
+  OWN extends ToolSet = ToolSet,
+  OUTPUTS extends OutputSchemas = OutputSchemas,
+> extends AgentOptions {
+  /** Your own tools. They are in `tools` as well, which grows while copies of it do not. */
+  own?: OWN | undefined;
+  /**
+   * What you know of the structured content of tools, for instance as Zod schemas: their outputs are typed and checked.
+   * One that does not match is a failure (`output-invalid`).
+   */
+  outputs?: OUTPUTS | undefined;
   /** What schemas are compiled for. Default: `openai`, which other providers accept as well. */
   target?: SchemaTarget | undefined;
   /** Whose limits images and other media keep. Default: the narrowest of all. */
   provider?: Provider | undefined;
   /** The SDK itself (`import * as ai from "ai"`), for programs that bundle it. Otherwise it is loaded and its version checked. */
-  sdk?: Pick<typeof Ai, "jsonSchema"> | undefined;
+  sdk?: (Pick<typeof Ai, "jsonSchema"> & Partial<Pick<typeof Ai, "asSchema">>) | undefined;
 }
 
 /** A view's tools in the AI SDK's shape. */
-export interface AiSdkTools {
+export interface AiSdkTools<TOOLS = Record<string, Tool<unknown, ModelResult>>> {
   /**
    * For `tools` of `generateText`, `streamText` and agents. Their outputs are `ModelResult`s. The object grows: a tool that
    * the model finds by a search is added under its own id, and `read_result` once a result was cut. Pass it as it is.
    */
-  tools: Record<string, Tool<unknown, ModelResult>>;
+  tools: TOOLS;
   /** Tools that the model is not shown, and why. */
   setAside: SetAside[];
   /** For the system prompt: which servers there are, and how their tools are found. */
@@ -45,20 +69,43 @@ const sdk = { name: "ai", supported: /^7\./, install: "ai@7" };
  * approved (`needsApproval`), and a call that was approved there is not asked about again. An answer counts once, for the
  * tool and input that it is about; if it comes back to the same `aiSdkTools`, also only while the tool is defined alike.
  */
-export async function aiSdkTools(view: View, options: AiSdkOptions = {}): Promise<AiSdkTools> {
-  const { jsonSchema } = options.sdk ?? (await loadSdk(sdk, () => import("ai")));
+export async function aiSdkTools(view: View, options?: Untyped): Promise<AiSdkTools>;
+/** With `own` or `outputs`, `tools` has the types of these. The others are there too; the SDK calls them dynamic. */
+export async function aiSdkTools<OWN extends ToolSet = {}, OUTPUTS extends OutputSchemas = {}>(
+  view: View,
+  options: AiSdkOptions<OWN, OUTPUTS>,
+): Promise<AiSdkTools<OWN & TypedTools<OUTPUTS>>>;
+export async function aiSdkTools(view: View, options: AiSdkOptions = {}): Promise<AiSdkTools<ToolSet>> {
+  const { own = {}, outputs = {} } = options;
+  const { jsonSchema, asSchema } =
+    options.sdk?.asSchema || (options.sdk && Object.keys(outputs).length === 0)
+      ? { asSchema: undefined, ...options.sdk }
+      : await loadSdk(sdk, () => import("ai"));
   const agent = await AgentTools.offer(view, options, {
     target: options.target ?? "openai",
     provider: options.provider,
     canGrow: true,
+    own: new Map(Object.keys(own).map((name) => [name, () => undefined])),
   });
   const asksItself = view.canApprove;
   const turns = new Turns();
-  const tools: AiSdkTools["tools"] = {};
-  const add = ({ name, description, schema, title, server, canAsk }: Definition): void => {
-    tools[name] = {
-      type: "dynamic",
+  const tools: ToolSet = {};
+  const check = async (name: string, result: ModelResult): Promise<ModelResult> => {
+    const expected = Object.hasOwn(outputs, name) ? outputs[name] : undefined;
+    if (!expected || !asSchema || result.isError) return result;
+    return checkedOutput(
+      name,
+      result,
+      await asSchema(expected).validate?.(result.structuredContent),
+      options,
+    );
+  };
+  const add = (definition: Definition): void => {
+    const { name, description, schema, outputSchema, title, server, canAsk } = definition;
+    const tool: Tool<unknown, ModelResult> = {
+      ...(Object.hasOwn(outputs, name) ? {} : { type: "dynamic" as const }),
       description,
+      ...(outputSchema && { outputSchema: jsonSchema<ModelResult>(outputSchemaOf(outputSchema)) }),
       ...(title && { title }),
       ...(server && { metadata: { server } }),
       inputSchema: jsonSchema(schema),
@@ -80,6 +127,7 @@ export async function aiSdkTools(view: View, options: AiSdkOptions = {}): Promis
             turn: turns.of(messages),
             isApproved: !asksItself && wasApproved({ toolCallId, name, input }, messages),
           })
+          .then((result) => check(name, result))
           .catch(outputOfEndedTurn),
       toModelOutput: ({ output }: { output: ModelResult }) => {
         const ended = endedTurns.get(output);
@@ -87,11 +135,47 @@ export async function aiSdkTools(view: View, options: AiSdkOptions = {}): Promis
         return modelOutput(output);
       },
     };
+    tools[name] = tool as ToolSet[string];
   };
   agent.definitions.forEach(add);
   agent.onAdded = add;
+  Object.assign(tools, own);
   const { setAside, instructions } = agent;
   return { tools, setAside, instructions };
+}
+
+type Untyped = Omit<AiSdkOptions, "own" | "outputs">;
+
+/** The tools whose outputs have known types. */
+export type TypedTools<OUTPUTS extends OutputSchemas> = {
+  [ID in keyof OUTPUTS]: Tool<unknown, ModelResult<InferSchema<OUTPUTS[ID]>>>;
+};
+
+/** What a tool's output looks like, by what its server says of the structured content. */
+function outputSchemaOf(structuredContent: Record<string, unknown>): JSONSchema7 {
+  return {
+    type: "object",
+    properties: {
+      parts: { type: "array", items: { type: "object" } },
+      isError: { type: "boolean" },
+      structuredContent,
+    },
+    required: ["parts", "isError"],
+  };
+}
+
+function checkedOutput(
+  name: string,
+  result: ModelResult,
+  checked: { success: true; value: unknown } | { success: false; error: Error } | undefined,
+  { errors }: AgentOptions,
+): ModelResult {
+  if (!checked) return result;
+  if (checked.success) return { ...result, structuredContent: checked.value as Record<string, unknown> };
+  const message = `The structured content of ${name} is not what this program expects.`;
+  const error = new PlugboardError("output-invalid", message, { tool: name, cause: checked.error });
+  if (errors === "throw") throw error;
+  return failed(failureText(error));
 }
 
 /**

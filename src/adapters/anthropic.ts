@@ -6,13 +6,15 @@ import { hostedServer } from "./core/hosted.ts";
 import type { HostedOptions } from "./core/hosted.ts";
 import { mentionParts, promptMessages } from "./core/messages.ts";
 import type { MessageOptions } from "./core/messages.ts";
-import type { AgentOptions } from "./core/options.ts";
+import { ownRuns } from "./core/own-tools.ts";
+import type { OwnTool } from "./core/own-tools.ts";
+import type { AgentOptions, AnswerOptions } from "./core/options.ts";
 import { textOf } from "./core/parts.ts";
 import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { assertSupported } from "./core/sdk.ts";
 import { Turn, endsTurn } from "./core/turn.ts";
 
-export type { AgentOptions, HostedOptions, MessageOptions, SetAside };
+export type { AgentOptions, AnswerOptions, OwnTool, HostedOptions, MessageOptions, SetAside };
 
 type Tool = Anthropic.Messages.Tool;
 type ToolUse = Pick<Anthropic.Messages.ToolUseBlock, "id" | "name" | "input">;
@@ -34,8 +36,10 @@ interface RunContext {
   signal?: AbortSignal | null | undefined;
 }
 
-interface CallSignal {
-  signal?: AbortSignal | undefined;
+/** Options of `anthropicTools`. */
+export interface AnthropicOptions extends AgentOptions {
+  /** Your own tools, beside those of the view: they are offered with them, and `answer` runs them. */
+  own?: readonly OwnTool<Tool>[] | undefined;
 }
 
 /** A view's tools for Anthropic Messages. */
@@ -46,14 +50,14 @@ export interface AnthropicTools {
    */
   tools: RunnableTool[];
   /** Answers one call with a block for the next message of the user. */
-  call(use: ToolUse, options?: CallSignal): Promise<ToolResult>;
+  call(use: ToolUse, options?: AnswerOptions): Promise<ToolResult>;
   /**
    * Answers all calls of a message at once, in their order; empty if it has none. Throws if a person ended the turn
    * (`endsTurn`): the model must not go on.
    */
   answer(
     message: { content: readonly Anthropic.Messages.ContentBlock[] },
-    options?: CallSignal,
+    options?: AnswerOptions,
   ): Promise<ToolResult[]>;
   /** Tools that the model is not shown, and why. */
   setAside: SetAside[];
@@ -65,20 +69,20 @@ export interface AnthropicTools {
 const sdk = { name: "@anthropic-ai/sdk", supported: /^1\./, install: "@anthropic-ai/sdk@1" };
 
 /** A view's tools for Anthropic Messages. Where the rules want a call approved, the view's `interact.approve` is asked. */
-export async function anthropicTools(view: View, options: AgentOptions = {}): Promise<AnthropicTools> {
+export async function anthropicTools(view: View, options: AnthropicOptions = {}): Promise<AnthropicTools> {
   assertSupported(sdk);
+  const { own = [] } = options;
   const agent = await AgentTools.offer(view, options, {
     target: "anthropic",
     provider: "anthropic",
     canGrow: true,
+    own: ownRuns(own, ({ name }) => name),
   });
-  const toolOf = ({ name, description, schema }: Definition): RunnableTool => ({
-    name,
-    description,
-    input_schema: schema as Tool["input_schema"],
+  const runnable = (tool: Tool): RunnableTool => ({
+    ...tool,
     parse: (input) => input,
     async run(input, { toolUse, signal } = {}) {
-      const made = agent.call(name, input, { callId: toolUse?.id, signal: signal ?? undefined });
+      const made = agent.call(tool.name, input, { callId: toolUse?.id, signal: signal ?? undefined });
       const result = await made.catch((error: unknown) => {
         throw endsTurn(error) ? unspeakable(error) : error;
       });
@@ -86,11 +90,13 @@ export async function anthropicTools(view: View, options: AgentOptions = {}): Pr
       return result.isError ? `Error: ${textOf(result.parts)}` : contentOf(result);
     },
   });
-  const tools = agent.definitions.map(toolOf);
+  const toolOf = ({ name, description, schema }: Definition): RunnableTool =>
+    runnable({ name, description, input_schema: schema as Tool["input_schema"] });
+  const tools = [...agent.definitions.map(toolOf), ...own.map(({ tool }) => runnable(tool))];
   agent.onAdded = (definition) => tools.push(toolOf(definition));
   const { setAside, instructions } = agent;
-  const made = async ({ id, name, input }: ToolUse, { signal }: CallSignal, turn?: Turn) => {
-    const result = await agent.call(name, input, { callId: id, signal, turn });
+  const made = async ({ id, name, input }: ToolUse, { signal, meta }: AnswerOptions, turn?: Turn) => {
+    const result = await agent.call(name, input, { callId: id, signal, meta, turn });
     const content = contentOf(result);
     const isError = result.isError && { is_error: true };
     return { type: "tool_result" as const, tool_use_id: id, content, ...isError };
@@ -119,7 +125,7 @@ function unspeakable(error: PlugboardError): Error {
   return Object.defineProperties(new Error(), {
     message: { get: refuse },
     toString: { value: refuse },
-  }) as Error;
+  });
 }
 
 /** The messages of a prompt of a server, by its id or `server.prompt`. */

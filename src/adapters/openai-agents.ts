@@ -1,8 +1,7 @@
-import type { AgentInputItem, FunctionTool, HostedMCPTool, MCPServer, RunContext } from "@openai/agents";
+import type { AgentInputItem, FunctionTool, HostedMCPTool, RunContext, Tool } from "@openai/agents";
 import type { View } from "../index.ts";
 import { AgentTools } from "./core/agent-tools.ts";
 import type { Definition, SetAside } from "./core/definition.ts";
-import { unexpectedText } from "./core/failure.ts";
 import { hostedServer } from "./core/hosted.ts";
 import type { HostedOptions } from "./core/hosted.ts";
 import { mentionParts, promptMessages } from "./core/messages.ts";
@@ -11,18 +10,26 @@ import type { AgentOptions } from "./core/options.ts";
 import { errorText, textOf } from "./core/parts.ts";
 import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { loadSdk } from "./core/sdk.ts";
-import { endsTurn } from "./core/turn.ts";
+import { errorFunctionOf } from "./openai-agents/errors.ts";
 import { dataUrl, fileName, inWords, isDocument, isImage } from "./openai/media.ts";
 
+export { openAiAgentsServer } from "./openai-agents/server.ts";
+export type { AgentsServer, AgentsServerOptions } from "./openai-agents/server.ts";
 export type { AgentOptions, HostedOptions, MessageOptions, SetAside };
 
+/** Options of `openAiAgentsTools`. */
+export interface OpenAiAgentsOptions<OWN extends Tool = Tool> extends AgentOptions {
+  /** Your own tools. They are in `tools` as well, which grows while copies of it do not. */
+  own?: readonly OWN[] | undefined;
+}
+
 /** A view's tools for OpenAI Agents. */
-export interface OpenAiAgentsTools {
+export interface OpenAiAgentsTools<OWN extends Tool = never> {
   /**
    * For `tools` of an agent. The list grows: a tool that the model finds by a search is added under its own id, and
    * `read_result` once a result was cut. Pass it as it is.
    */
-  tools: FunctionTool[];
+  tools: (FunctionTool | OWN)[];
   /** Tools that the model is not shown, and why. */
   setAside: SetAside[];
   /** For the agent's instructions: which servers there are, and how their tools are found. */
@@ -31,16 +38,25 @@ export interface OpenAiAgentsTools {
 
 const sdk = { name: "@openai/agents", supported: /^0\.[2-9]\d\./, install: "@openai/agents@0.20" };
 const load = () => loadSdk(sdk, () => import("@openai/agents"));
-const shape = { target: "openai", provider: "openai", canGrow: true } as const;
 
 /**
  * A view's tools for the OpenAI Agents SDK. If the view has no `interact.approve`, calls that the rules want approved
- * become interruptions of the run, and one that was approved there is not asked about again. Each answer counts for the
- * call that it is about: `alwaysApprove` does not approve other calls, which fail then because nobody is asked.
+ * become interruptions of the run, and one that was approved there is not asked about again. `alwaysApprove` counts for all
+ * calls of the tool in the run, as long as the tool is defined alike and no rule wants each call approved by itself
+ * (`remember: "never"`). Through `call_tool` it counts for the tool that was asked about, and for no other.
  */
-export async function openAiAgentsTools(view: View, options: AgentOptions = {}): Promise<OpenAiAgentsTools> {
+export async function openAiAgentsTools<OWN extends Tool = never>(
+  view: View,
+  options: OpenAiAgentsOptions<OWN> = {},
+): Promise<OpenAiAgentsTools<OWN>> {
   const { tool } = await load();
-  const agent = await AgentTools.offer(view, options, shape);
+  const { own = [] } = options;
+  const agent = await AgentTools.offer(view, options, {
+    target: "openai",
+    provider: "openai",
+    canGrow: true,
+    own: new Map(own.map(({ name }) => [name, () => undefined])),
+  });
   const asksItself = view.canApprove;
   const rephrase = errorFunctionOf(options);
   const toolOf = ({ name, description, schema, mayAsk }: Definition): FunctionTool =>
@@ -65,51 +81,15 @@ export async function openAiAgentsTools(view: View, options: AgentOptions = {}):
           signal: details?.signal,
           isApproved: !asksItself && isApproved(context, name, callId),
           isAboutMore: isApproved(context, name, crypto.randomUUID()),
+          run: context,
         });
         return outputOf(result) as never;
       },
     });
-  const tools = agent.definitions.map(toolOf);
+  const tools: (FunctionTool | OWN)[] = [...agent.definitions.map(toolOf), ...own];
   agent.onAdded = (definition) => tools.push(toolOf(definition));
   const { setAside, instructions } = agent;
   return { tools, setAside, instructions };
-}
-
-/**
- * A view as an `MCPServer` for an agent's `mcpServers`, also one that was made before. What changes in the view is there
- * in the next turn. `close` leaves the hub open. The SDK asks nobody about such tools, so the view's `interact.approve` is asked.
- */
-export function openAiAgentsServer(view: View, options: AgentOptions & { name?: string } = {}): MCPServer {
-  let known: { digest: string; agent: AgentTools } | undefined;
-  const renewed = async (): Promise<AgentTools> => {
-    if (known && known.digest === (await view.digest("tools"))) return known.agent;
-    const agent = await AgentTools.offer(view, options, shape, known?.agent);
-    // Listing may have changed what is known.
-    known = { digest: await view.digest("tools"), agent };
-    return agent;
-  };
-  const rephrase = errorFunctionOf(options);
-  return {
-    name: options.name ?? "plugboard",
-    cacheToolsList: false,
-    errorFunction: rephrase && (({ error }) => rephrase(error)),
-    connect: async () => undefined,
-    close: async () => undefined,
-    // Nothing is listed from a cache.
-    invalidateToolsCache: async () => undefined,
-    async listTools() {
-      const { definitions } = await renewed();
-      return definitions.map(({ name, description, schema }) => ({
-        name,
-        description,
-        inputSchema: schema as never,
-      }));
-    },
-    async callTool(name, args, _meta, { signal } = {}) {
-      const result = await (known?.agent ?? (await renewed())).call(name, args ?? {}, { signal });
-      return contentOf(result) as never;
-    },
-  };
 }
 
 /** A public server as a hosted tool: OpenAI calls it by itself, with the tools that our rules allow, and asks where they do. */
@@ -155,18 +135,6 @@ export async function openAiAgentsMentions(
   return { role: "user", content: [{ type: "input_text", text }, ...attached.map(inputPart)] };
 }
 
-/**
- * The SDK tells the model about exceptions, unless its error function throws. It does for those that are wished for, and for
- * the one that ends the turn; what is left is the SDK's own, such as JSON that it cannot read.
- */
-function errorFunctionOf({ errors }: AgentOptions): null | ((error: unknown) => string) {
-  if (errors === "throw") return null;
-  return (error) => {
-    if (endsTurn(error)) throw error;
-    return unexpectedText(error);
-  };
-}
-
 function isApproved(
   context: Pick<RunContext, "isToolApproved"> | undefined,
   toolName: string,
@@ -184,17 +152,6 @@ function outputOf(result: ModelResult): unknown {
     if (isImage(part)) return { type: "image", image: { data, mediaType } };
     if (isDocument(part)) return { type: "file", file: { data, mediaType, filename: fileName(part) } };
     return { type: "text", text: inWords(part) };
-  });
-}
-
-/** Content as MCP has it. The SDK knows texts and images. */
-function contentOf(result: ModelResult): unknown[] {
-  if (result.isError) return [{ type: "text", text: errorText(result, textOf(result.parts)) }];
-  return result.parts.map((part) => {
-    if (part.type === "text") return part;
-    return isImage(part)
-      ? { type: "image", data: part.data, mimeType: part.mimeType }
-      : { type: "text", text: inWords(part) };
   });
 }
 

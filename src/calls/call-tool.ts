@@ -9,6 +9,7 @@ import { isFinal, withInputs } from "./input-required.ts";
 import type { Inputs } from "./input-required.ts";
 import { boundResult } from "./output/bound-result.ts";
 import type { Keep, OutputPolicy } from "./output/output.ts";
+import { requestMeta } from "./request-meta.ts";
 import { withResults } from "./result-arguments.ts";
 import { mayRepeat } from "./retry.ts";
 import { findForCall } from "./clearance.ts";
@@ -37,6 +38,8 @@ export interface CallOptions extends SendOptions {
   maxTokens?: number | undefined;
   /** As which account, instead of the configured one. */
   profile?: string | undefined;
+  /** Fields for `_meta` of the request. Those of the protocol itself (`progressToken`, `io.modelcontextprotocol/…`) are left out. */
+  meta?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** What presenting a result needs beside what sending does. */
@@ -64,7 +67,7 @@ export async function callTool(
     if (prepared.approval) await prepared.approval;
     if (options.parking?.question !== undefined)
       await endQuestion(tool, options.parking.question, context.queue);
-    const sent = await sendRepeating(tool, prepared, context);
+    const sent = await sendRepeating(tool, prepared, requestMeta(tool, options.meta), context);
     const answer = "state" in sent ? await awaitTask(sent, tool, call, prepared, options, context) : sent;
     const presented = present(tool, answer, options, context, call.trace.resultBytes);
     const { result, note } = presented instanceof Promise ? await presented : presented;
@@ -79,10 +82,11 @@ export async function callTool(
 async function sendRepeating(
   tool: ToolEntry,
   { args, options }: Prepared,
+  meta: Record<string, unknown> | undefined,
   context: PresentContext,
 ): Promise<JsonRpcAnswer | NewTask> {
   const { server, name } = tool;
-  const params = { name, arguments: args };
+  const params = meta ? { name, arguments: args, _meta: meta } : { name, arguments: args };
   options.task = taskOf(tool, context.configOf(server));
   const { signal } = options;
   let wasSent = false;

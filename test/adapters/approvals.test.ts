@@ -7,6 +7,7 @@ import type { ModelResult } from "../../src/adapters/ai-sdk.ts";
 import { openAiAgentsTools } from "../../src/adapters/openai-agents.ts";
 import type { Hub } from "../../src/index.ts";
 import { ListServer, hubOf } from "../catalog/list-server.ts";
+import { createSandbox } from "../sandbox.ts";
 import { startModel } from "../fixtures/model/index.ts";
 import type { ScriptedCall } from "../fixtures/model/index.ts";
 
@@ -21,15 +22,33 @@ const called = (hub: Hub) =>
   hub
     .calls()
     .filter(({ outcome }) => outcome === "ok")
-    .map((call) => call.tool);
+    .map((call) => call.tool)
+    .toReversed();
 
-/** Runs an agent that makes these calls one after the other; whoever is asked says "always". Returns the questions. */
-async function alwaysApproving(hub: Hub, calls: ScriptedCall[]): Promise<string[]> {
+/**
+ * Runs an agent that makes these calls one after the other; whoever is asked says "always". Returns the questions. `onCall`
+ * hears before the model reads the result how many calls have ended.
+ */
+async function alwaysApproving(
+  hub: Hub,
+  calls: ScriptedCall[],
+  onCall: (ended: number) => Promise<void> = async () => undefined,
+): Promise<string[]> {
   await using model = await startModel([...calls.map((call) => ({ calls: [call] })), { text: "Done." }]);
   const openAIClient = new OpenAI({ baseURL: `${model.url}/v1`, apiKey: "any", maxRetries: 0 });
-  const runner = new Runner({ modelProvider: new OpenAIProvider({ openAIClient }), tracingDisabled: true });
   const { tools } = await openAiAgentsTools(hub);
   const agent = new Agent({ name: "Tester", model: "scripted", tools });
+  let ended = 0;
+  agent.on("agent_tool_end", () => void (waiting = onCall(++ended)));
+  let waiting = Promise.resolve();
+  const runner = new Runner({
+    modelProvider: new OpenAIProvider({ openAIClient }),
+    tracingDisabled: true,
+    callModelInputFilter: async ({ modelData }) => {
+      await waiting;
+      return modelData;
+    },
+  });
   const asked: string[] = [];
   let result = await runner.run(agent, "Do it.");
   while (result.interruptions.length > 0) {
@@ -54,12 +73,63 @@ describe("M64 an approval that an SDK asks for", () => {
     expect(called(hub)).toEqual(["mcp__it__safe"]);
   });
 
-  it("approves no other arguments of the tool, even if it is to last", async () => {
+  it("approves every call of the tool if it is to last, and no other tool", async () => {
     const servers = { it: { ...safeAndDanger().entry, approval: "prompt" as const } };
     await using hub = await hubOf(servers, { env: {} }, { toolSearch: false });
-    await alwaysApproving(hub, [
+    const asked = await alwaysApproving(hub, [
       { tool: "mcp__it__safe", args: { a: "docs" } },
       { tool: "mcp__it__safe", args: { a: "/etc" } },
+      { tool: "mcp__it__danger", args: { a: "docs" } },
+    ]);
+    expect(asked).toHaveLength(2);
+    expect(called(hub)).toEqual(["mcp__it__safe", "mcp__it__safe", "mcp__it__danger"]);
+  });
+
+  it("approves every call through call_tool of the tool that was asked about, if it is to last", async () => {
+    const servers = { it: { ...safeAndDanger().entry, approval: "prompt" as const } };
+    await using hub = await hubOf(servers, { env: {} }, { toolSearch: true });
+    const call = (name: string, a: string) => ({
+      tool: "call_tool",
+      args: { name: `mcp__it__${name}`, arguments: { a } },
+    });
+    const asked = await alwaysApproving(hub, [
+      call("safe", "1"),
+      call("safe", "2"),
+      call("danger", "3"),
+      // The model reads that a person can be asked about the tool by its own name.
+      { tool: "mcp__it__danger", args: { a: "4" } },
+    ]);
+    expect(asked).toHaveLength(2);
+    expect(called(hub)).toEqual(["mcp__it__safe", "mcp__it__safe", "mcp__it__danger"]);
+  });
+
+  it("does not last once the tool is defined otherwise", async () => {
+    const server = safeAndDanger();
+    const servers = { it: { ...server.entry, approval: "prompt" as const } };
+    await using hub = await hubOf(servers, { env: {} }, { toolSearch: false });
+    await alwaysApproving(
+      hub,
+      [
+        { tool: "mcp__it__safe", args: { a: "1" } },
+        { tool: "mcp__it__safe", args: { a: "2" } },
+        { tool: "mcp__it__safe", args: { a: "3" } },
+      ],
+      async (ended) => {
+        if (ended !== 2) return;
+        server.tools = [tool("safe", "Deletes everything")];
+        await hub.refresh();
+      },
+    );
+    expect(called(hub)).toEqual(["mcp__it__safe", "mcp__it__safe"]);
+  });
+
+  it("does not last where the managed policy wants each call approved by itself", async () => {
+    const approval = { rules: [{ tools: "safe", mode: "prompt", remember: "never" }] };
+    const { folders } = createSandbox({ "managed/managed.json": { approval } });
+    await using hub = await hubOf({ it: safeAndDanger().entry }, { env: {}, folders }, { toolSearch: false });
+    await alwaysApproving(hub, [
+      { tool: "mcp__it__safe", args: { a: "1" } },
+      { tool: "mcp__it__safe", args: { a: "2" } },
     ]);
     expect(called(hub)).toEqual(["mcp__it__safe"]);
   });

@@ -86,7 +86,7 @@ describe("what a client's model reads of an error", () => {
     await using hub = await createHub({ servers }, { env: {}, interact });
     const meta = await hub.metaTools();
     const denied = await meta.call("call_tool", { name: "mcp__one__count", arguments: {} });
-    expect(JSON.stringify(denied)).toMatch(/was not approved: it was denied\.\"/);
+    expect(JSON.stringify(denied)).toMatch(/was not approved: it was denied\."/);
     const error: unknown = await hub.callTool("mcp__one__count").catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "approval-denied", hint: "Use --yes." });
     expect(JSON.stringify(failedCall(error))).not.toContain("--yes");

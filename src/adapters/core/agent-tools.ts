@@ -1,22 +1,23 @@
-import { innerCall, isMetaName, isPlugboardError, metaNames } from "../../index.ts";
+import { PlugboardError, innerCall, isMetaName, isPlugboardError, metaNames } from "../../index.ts";
 import type {
   CallOptions,
   CallResult,
   Deferral,
   MetaName,
   MetaTools,
-  PlugboardError,
   SchemaTarget,
   ToolEntry,
   View,
 } from "../../index.ts";
 import { parseArguments } from "./arguments.ts";
-import { AskedCalls, printOf } from "./asked-calls.ts";
+import { AskedCalls } from "./asked-calls.ts";
 import { Definitions } from "./definition.ts";
 import type { Definition, SetAside } from "./definition.ts";
 import { failureText, unexpectedText } from "./failure.ts";
 import type { Provider } from "./media.ts";
 import type { AgentOptions, CallContext } from "./options.ts";
+import { assertFree, callOwn } from "./own-tools.ts";
+import type { OwnRuns } from "./own-tools.ts";
 import { fromOutside, partsFromOutside, saidByStrangers } from "./outside.ts";
 import { failed, modelParts, modelResult } from "./parts.ts";
 import type { ModelResult } from "./parts.ts";
@@ -31,6 +32,8 @@ export interface Shape {
   provider?: Provider | undefined;
   /** True if the SDK takes tools while an agent runs: then found tools are added under their own ids. */
   canGrow?: boolean;
+  /** How calls of the program's own tools are run; only their names count where the SDK runs them. */
+  own?: OwnRuns | undefined;
 }
 
 /** The tools of a view for one agent, and the one way to call them. */
@@ -50,17 +53,20 @@ export class AgentTools {
   readonly #made: Definitions;
   readonly #canGrow: boolean;
   readonly #provider: Provider;
+  readonly #own: OwnRuns;
   readonly #known: Map<string, Definition>;
   /** The ids of tools that were added because the model found them. */
   readonly #found = new Set<string>();
-  readonly #asked = new AskedCalls();
+  readonly #asked: AskedCalls;
 
   private constructor(view: View, options: AgentOptions, shape: Shape, made: Definitions, offer: Offer) {
     this.#view = view;
+    this.#asked = new AskedCalls(view);
     this.#options = options;
     this.#made = made;
     this.#canGrow = shape.canGrow === true;
     this.#provider = shape.provider ?? "unknown";
+    this.#own = shape.own ?? new Map();
     this.definitions = offer.definitions;
     this.setAside = offer.setAside;
     this.instructions = offer.instructions;
@@ -68,6 +74,7 @@ export class AgentTools {
     // Where tools cannot be added later, a way to read cut results has to be there from the beginning.
     if (!this.#canGrow) this.definitions.push(readResultTool);
     this.#known = new Map(this.definitions.map((definition) => [definition.name, definition]));
+    assertFree(this.#own.keys(), (name) => name === readResultName || this.#known.has(name));
   }
 
   /** `before` is an earlier offer to the same agent: what it found stays. */
@@ -124,10 +131,10 @@ export class AgentTools {
       const isMeta = this.deferral.deferred && isMetaName(name);
       if (name === readResultName || (isMeta && name !== metaNames.call)) return false;
       const asked = isMeta ? innerCall(args) : { name, arguments: args };
-      const tool = await (await this.#meta()).find(asked.name, signal);
+      const tool = await (await this.#metaTools()).find(asked.name, signal);
       const { outcome } = await this.#view.checkCall(tool.id, asked.arguments, { approval, signal });
       if (outcome !== "asked") return false;
-      if (callId !== undefined) this.#asked.remember(callId, printOf(tool, asked.arguments));
+      if (callId !== undefined) this.#asked.remember(callId, tool, asked.arguments);
       return true;
     } catch (error) {
       if (!isPlugboardError(error)) throw error;
@@ -136,6 +143,8 @@ export class AgentTools {
   }
 
   async #called(name: string, given: unknown, context: CallContext): Promise<ModelResult> {
+    const own = this.#own.get(name);
+    if (own) return callOwn(name, given, own, context, this.#options);
     const args = parseArguments(name, given);
     if (name === readResultName) return this.#read(args);
     if (this.deferral.deferred && isMetaName(name)) return this.#callMeta(name, args, context);
@@ -147,36 +156,49 @@ export class AgentTools {
     const known = this.#known.get(name)?.server;
     const { id, server } =
       known === undefined
-        ? await (await this.#meta()).find(name, context.signal)
+        ? await (await this.#metaTools()).find(name, context.signal)
         : { id: name, server: known };
     const { approval } = this.#options;
-    const approve = context.isApproved ? await this.#approved(id, args, context) : undefined;
-    const options = { ...this.#callOptions(name, context), approval, ...(approve && { approve }) };
+    const approve = context.isApproved ? await this.#asked.approval(id, args, context) : undefined;
+    if (!approve && context.isApproved && context.isAboutMore && context.isInner)
+      await this.#assertNotAsked(id, args, context);
+    const meta = await this.#meta(id, args, context);
+    const options = { ...this.#callOptions(name, context), approval, meta, ...(approve && { approve }) };
     return await this.#presented(await this.#view.callTool(id, args, options), server);
   }
 
-  /** Allows exactly the call that somebody approved; undefined if that was another one, or was made already. */
-  async #approved(
-    id: string,
+  /** Throws if somebody has to be asked about a call: the SDK asks about tools by their own names only. */
+  async #assertNotAsked(id: string, args: Record<string, unknown>, { signal }: CallContext): Promise<void> {
+    const { approval } = this.#options;
+    const { outcome } = await this.#view.checkCall(id, args, { approval, signal });
+    if (outcome !== "asked") return;
+    const tool = await this.#view.findTool(id, { signal });
+    if (this.#canGrow) await this.#addFound([tool]);
+    const isOffered = this.#known.has(id);
+    throw new PlugboardError(
+      "approval-denied",
+      `The call of ${tool.name} on "${tool.server}" was not approved: what was approved is another tool.`,
+      {
+        server: tool.server,
+        tool: id,
+        ...(isOffered && { advice: `Call it by its own name, ${id}, so that the user can be asked.` }),
+      },
+    );
+  }
+
+  async #meta(
+    tool: string,
     args: Record<string, unknown>,
-    { callId, isAboutMore, signal }: CallContext,
-  ): Promise<CallOptions["approve"]> {
-    const asked = callId === undefined ? "unknown" : this.#asked.use(callId);
-    if (asked === "unknown" && isAboutMore) return undefined;
-    const isAsAsked = async () =>
-      asked === "unknown" || asked.print === printOf(await this.#view.findTool(id, { signal }), args);
-    if (!(await isAsAsked())) return undefined;
-    // The definition may change until the question comes.
-    return async ({ toolId }) =>
-      toolId === id && (await isAsAsked())
-        ? { decision: "allow" }
-        : { decision: "deny", reason: "the tool has changed since the call was approved" };
+    { callId, meta }: CallContext,
+  ): Promise<CallOptions["meta"]> {
+    const wanted = await this.#options.meta?.({ tool, arguments: args, callId });
+    return wanted || meta ? { ...wanted, ...meta } : undefined;
   }
 
   async #callMeta(name: MetaName, args: Record<string, unknown>, context: CallContext): Promise<ModelResult> {
     if (name === metaNames.call) return this.#callInner(args, context);
     const found: ToolEntry[] = [];
-    const meta = await this.#meta((tool) => found.push(tool));
+    const meta = await this.#metaTools((tool) => found.push(tool));
     const result = await meta.call(name, args, { signal: context.signal });
     const parts = await modelParts(result);
     if (name === metaNames.search && this.#canGrow && found.length > 0) {
@@ -192,10 +214,10 @@ export class AgentTools {
 
   async #callInner(args: Record<string, unknown>, context: CallContext): Promise<ModelResult> {
     const inner = innerCall(args);
-    const meta = await this.#meta();
+    const meta = await this.#metaTools();
     const tool = await meta.find(inner.name, context.signal);
     try {
-      return await this.#callTool(tool.id, inner.arguments, context);
+      return await this.#callTool(tool.id, inner.arguments, { ...context, isInner: true });
     } catch (error) {
       if (!isPlugboardError(error, "arguments-invalid") || this.#options.errors === "throw") throw error;
       const schema = meta.schema(tool);
@@ -205,7 +227,7 @@ export class AgentTools {
   }
 
   /** Our three tools. `named` hears of each tool that they name. */
-  #meta(named?: (tool: ToolEntry) => void): Promise<MetaTools> {
+  #metaTools(named?: (tool: ToolEntry) => void): Promise<MetaTools> {
     return this.#view.metaTools({
       nameOf: (tool) => {
         named?.(tool);
@@ -226,7 +248,7 @@ export class AgentTools {
   }
 
   #add(definition: Definition): void {
-    if (this.#known.has(definition.name)) return;
+    if (this.#known.has(definition.name) || this.#own.has(definition.name)) return;
     this.#known.set(definition.name, definition);
     this.definitions.push(definition);
     this.onAdded?.(definition);
@@ -241,7 +263,8 @@ export class AgentTools {
   async #presented(result: CallResult, server: string): Promise<ModelResult> {
     if (this.#canGrow && handleOf(result) !== undefined) this.#add(readResultTool);
     const parts = await modelParts(result, this.#options.media ?? true, this.#provider);
-    return modelResult(result, this.#made.isUntrusted(server) ? partsFromOutside(server, parts) : parts);
+    if (!this.#made.isUntrusted(server)) return modelResult(result, parts);
+    return { ...modelResult(result, partsFromOutside(server, parts)), isFromOutside: true };
   }
 
   #failureText(error: PlugboardError): string {

@@ -1,5 +1,6 @@
 import { compileSchema, metaNames } from "../../index.ts";
 import type { CallOptions, MetaTool, SchemaTarget, ToolEntry, View } from "../../index.ts";
+import { isRecord } from "../../lib/record.ts";
 import { describedOutside } from "./outside.ts";
 
 /** A tool as a model is shown it, whatever the SDK. */
@@ -8,6 +9,8 @@ export interface Definition {
   description: string;
   /** Compiled for the model's provider. */
   schema: Record<string, unknown>;
+  /** What the server promises of the structured content. */
+  outputSchema?: Record<string, unknown>;
   title?: string;
   annotations: Record<string, unknown>;
   /** Absent for tools of ours. */
@@ -67,6 +70,7 @@ export class Definitions {
       server,
       mayAsk,
       canAsk: true,
+      ...(isRecord(tool.raw["outputSchema"]) && { outputSchema: tool.raw["outputSchema"] }),
       ...(title && { title }),
     };
   }

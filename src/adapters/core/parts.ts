@@ -9,12 +9,14 @@ export type ModelPart =
   | { type: "image" | "audio" | "file"; data: string; mimeType: string; uri?: string | undefined };
 
 /** The result of a call for a model, whatever the SDK. */
-export interface ModelResult {
+export interface ModelResult<STRUCTURED = Record<string, unknown>> {
   parts: ModelPart[];
   isError: boolean;
   /** What the server gives to programs; absent if the call failed. */
-  structuredContent?: Record<string, unknown>;
+  structuredContent?: STRUCTURED;
   _meta?: Record<string, unknown>;
+  /** True if an untrusted server said it. The parts are marked as data from outside, and nothing else is. */
+  isFromOutside?: boolean;
 }
 
 /**

@@ -4,7 +4,9 @@ import { AgentTools } from "../core/agent-tools.ts";
 import type { Definition, SetAside } from "../core/definition.ts";
 import { mentionParts, promptMessages } from "../core/messages.ts";
 import type { MessageOptions } from "../core/messages.ts";
-import type { AgentOptions } from "../core/options.ts";
+import { ownRuns } from "../core/own-tools.ts";
+import type { OwnTool } from "../core/own-tools.ts";
+import type { AgentOptions, AnswerOptions } from "../core/options.ts";
 import { errorText, textOf } from "../core/parts.ts";
 import type { ModelPart, ModelResult } from "../core/parts.ts";
 import { assertSupported } from "../core/sdk.ts";
@@ -18,6 +20,12 @@ type Message = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type ToolMessage = OpenAI.Chat.Completions.ChatCompletionToolMessageParam;
 type UserPart = OpenAI.Chat.Completions.ChatCompletionContentPart;
 
+/** Options of `openAiChatTools`. */
+export interface OpenAiChatOptions extends AgentOptions {
+  /** Your own tools, beside those of the view: they are offered with them, and `answer` runs them. */
+  own?: readonly OwnTool<Tool>[] | undefined;
+}
+
 /** A view's tools for Chat Completions. */
 export interface OpenAiChatTools {
   /**
@@ -26,39 +34,37 @@ export interface OpenAiChatTools {
    */
   tools: Tool[];
   /** Answers one call. A tool message has no media; they are described in words. */
-  call(call: ToolCall, options?: CallSignal): Promise<ToolMessage>;
+  call(call: ToolCall, options?: AnswerOptions): Promise<ToolMessage>;
   /**
    * Answers all calls of an assistant's message at once, in their order. Images and documents follow in one message of the
    * user, because tool messages cannot have them. Empty if the message has no calls. Throws if a person ended the turn
    * (`endsTurn`): the model must not go on.
    */
-  answer(message: { tool_calls?: ToolCall[] | null }, options?: CallSignal): Promise<Message[]>;
+  answer(message: { tool_calls?: ToolCall[] | null }, options?: AnswerOptions): Promise<Message[]>;
   /** Tools that the model is not shown, and why. */
   setAside: SetAside[];
   /** For the system prompt: which servers there are, and how their tools are found. */
   instructions: string;
 }
 
-interface CallSignal {
-  signal?: AbortSignal | undefined;
-}
-
 /** A view's tools for Chat Completions. Where the rules want a call approved, the view's `interact.approve` is asked. */
-export async function openAiChatTools(view: View, options: AgentOptions = {}): Promise<OpenAiChatTools> {
+export async function openAiChatTools(view: View, options: OpenAiChatOptions = {}): Promise<OpenAiChatTools> {
   assertSupported(sdk);
+  const { own = [] } = options;
   const agent = await AgentTools.offer(view, options, {
     target: "openai",
     provider: "openai",
     canGrow: true,
+    own: ownRuns(own, (tool) => tool.function.name),
   });
-  const tools = agent.definitions.map(toolOf);
+  const tools = [...agent.definitions.map(toolOf), ...own.map(({ tool }) => tool)];
   agent.onAdded = (definition) => tools.push(toolOf(definition));
-  const made = (call: ToolCall, { signal }: CallSignal, turn?: Turn): Promise<ModelResult> => {
+  const made = (call: ToolCall, { signal, meta }: AnswerOptions, turn?: Turn): Promise<ModelResult> => {
     const { name, input } =
       call.type === "function"
         ? { name: call.function.name, input: call.function.arguments }
         : { name: call.custom.name, input: call.custom.input };
-    return agent.call(name, input, { callId: call.id, signal, turn });
+    return agent.call(name, input, { callId: call.id, signal, meta, turn });
   };
   const { setAside, instructions } = agent;
   return {

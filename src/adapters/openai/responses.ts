@@ -4,7 +4,9 @@ import { AgentTools } from "../core/agent-tools.ts";
 import type { Definition, SetAside } from "../core/definition.ts";
 import { mentionParts, promptMessages } from "../core/messages.ts";
 import type { MessageOptions } from "../core/messages.ts";
-import type { AgentOptions } from "../core/options.ts";
+import { ownRuns } from "../core/own-tools.ts";
+import type { OwnTool } from "../core/own-tools.ts";
+import type { AgentOptions, AnswerOptions } from "../core/options.ts";
 import { errorText, textOf } from "../core/parts.ts";
 import type { ModelPart, ModelResult } from "../core/parts.ts";
 import { assertSupported } from "../core/sdk.ts";
@@ -22,8 +24,10 @@ type OutputPart =
   | OpenAI.Responses.ResponseInputImage
   | OpenAI.Responses.ResponseInputFile;
 
-interface CallSignal {
-  signal?: AbortSignal | undefined;
+/** Options of `openAiResponsesTools`. */
+export interface OpenAiResponsesOptions extends AgentOptions {
+  /** Your own tools, beside those of the view: they are offered with them, and `answer` runs them. */
+  own?: readonly OwnTool<Tool>[] | undefined;
 }
 
 /** A view's tools for Responses. */
@@ -34,14 +38,14 @@ export interface OpenAiResponsesTools {
    */
   tools: Tool[];
   /** Answers one call with an item for the next request's `input`. */
-  call(call: ToolCall, options?: CallSignal): Promise<Output>;
+  call(call: ToolCall, options?: AnswerOptions): Promise<Output>;
   /**
    * Answers all function calls of a response at once, in their order; empty if there are none. Throws if a person ended the
    * turn (`endsTurn`): the model must not go on.
    */
   answer(
     response: { output: OpenAI.Responses.ResponseOutputItem[] },
-    options?: CallSignal,
+    options?: AnswerOptions,
   ): Promise<Output[]>;
   /** Tools that the model is not shown, and why. */
   setAside: SetAside[];
@@ -52,19 +56,24 @@ export interface OpenAiResponsesTools {
 /** A view's tools for Responses. Where the rules want a call approved, the view's `interact.approve` is asked. */
 export async function openAiResponsesTools(
   view: View,
-  options: AgentOptions = {},
+  options: OpenAiResponsesOptions = {},
 ): Promise<OpenAiResponsesTools> {
   assertSupported(sdk);
+  const { own = [] } = options;
   const agent = await AgentTools.offer(view, options, {
     target: "openai",
     provider: "openai",
     canGrow: true,
+    own: ownRuns(own, ({ name }) => name),
   });
-  const tools = agent.definitions.map(toolOf);
+  const tools = [...agent.definitions.map(toolOf), ...own.map(({ tool }) => tool)];
   agent.onAdded = (definition) => tools.push(toolOf(definition));
   const { setAside, instructions } = agent;
-  const made = async ({ name, arguments: args, call_id }: ToolCall, { signal }: CallSignal, turn?: Turn) =>
-    outputOf(call_id, await agent.call(name, args, { callId: call_id, signal, turn }));
+  const made = async (
+    { name, arguments: args, call_id }: ToolCall,
+    { signal, meta }: AnswerOptions,
+    turn?: Turn,
+  ) => outputOf(call_id, await agent.call(name, args, { callId: call_id, signal, meta, turn }));
   return {
     tools,
     setAside,
