@@ -14,6 +14,8 @@ export interface ListSource {
   /** Connects if necessary and returns the server's capabilities. */
   capabilities(signal: AbortSignal): Promise<Record<string, unknown>>;
   ask(method: string, params: Record<string, unknown>, signal: AbortSignal): Promise<JsonRpcAnswer>;
+  /** Waits before the next question. Also over when the connection is ended, or nobody waits for the list any more. */
+  wait(ms: number, signal: AbortSignal): Promise<void>;
   /** The number of the current session; undefined if there is none. */
   session(): number | undefined;
   /** Why the server has not started in this run, if it has failed. */
@@ -33,8 +35,9 @@ const methods: Record<ListKind, { method: string; capability: string }> = {
 const none: ReadList & { tellsChanges: boolean } = { entries: [], hashes: [], size: 0, tellsChanges: true };
 
 /**
- * Reads a list page by page, and says whether the server tells of its changes. Calls `onAsked` before each attempt. Reading has no side effects, so it is repeated once
- * if the connection breaks.
+ * Reads a list page by page, and says whether the server tells of its changes. Calls `onAsked` before each attempt.
+ * Reading has no side effects, so it is repeated once: at once if the connection breaks, and soon if the server, or what
+ * stands before it, says that it is not available. A server that says when to come back is not asked before that.
  */
 export async function requestList(
   kind: ListKind,
@@ -56,11 +59,23 @@ export async function requestList(
     } catch (error) {
       // Servers with resources need not support templates.
       if (kind === "resourceTemplates" && isPlugboardError(error, "protocol-error")) return none;
-      if (attempt > 0 || signal.aborted || !isLost(error)) throw error;
+      const pauseMs = attempt > 0 || signal.aborted ? undefined : pauseAfter(error);
+      if (pauseMs === undefined) throw error;
+      if (pauseMs > 0) await source.wait(pauseMs, signal);
+      signal.throwIfAborted();
     }
   }
 }
 
-function isLost(error: unknown): boolean {
-  return isPlugboardError(error, "connection-lost") || isPlugboardError(error, "server-exited");
+const shortPauseMs = 200;
+/** A server that wants to be left alone for longer is asked later, and nobody waits for that. */
+const longestPauseMs = 5_000;
+
+/** How long to wait before the second attempt; undefined if it would be of no use, or is too far away. */
+function pauseAfter(error: unknown): number | undefined {
+  if (!isPlugboardError(error)) return undefined;
+  if (error.code === "connection-lost" || error.code === "server-exited") return 0;
+  const { retryAfterMs = shortPauseMs, data } = error;
+  const isOutage = error.code === "rate-limited" || (data?.status ?? 0) >= 500;
+  return isOutage && retryAfterMs <= longestPauseMs ? retryAfterMs : undefined;
 }

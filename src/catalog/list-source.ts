@@ -28,6 +28,7 @@ export function listSource(key: ConnectionKey, use: Use | undefined, settings: C
     // Lists are read over a persistent connection, even if every call gets its own.
     capabilities: async (signal) => (await connections.get(key, use).ready(signal)).greeting.capabilities,
     ask: (method, params, signal) => ask(key, method, params, signal),
+    wait: async (ms, signal) => connections.peek(key)?.wait(ms, signal),
     session: () => connections.peek(key)?.sessionNumber,
     trouble: () => troubleOf(connections.peek(key)),
     isAnew: (failedSession) => isAnew(connections.peek(key), failedSession),

@@ -76,7 +76,9 @@ export class ServerList {
     this.#changes++;
     // A server that tells of changes is worth another try.
     const { now } = this.#source;
-    if (this.#failure) this.#failure.retryAt = Math.min(this.#failure.retryAt, now() + firstRetryMs);
+    const failure = this.#failure;
+    if (failure && failure.error.retryAfterMs === undefined)
+      failure.retryAt = Math.min(failure.retryAt, now() + firstRetryMs);
   }
 
   /**
@@ -221,9 +223,12 @@ export class ServerList {
   }
 }
 
-/** A server that is down is tried as often as its connection allows. Reading can be repeated, so what passes is tried soon. */
-function retryMs(error: PlugboardError, session: number | undefined, count: number): number {
+/**
+ * A server that is down is tried as often as its connection allows. One that is up and fails is asked again soon, ever
+ * more slowly while it goes on: reading has no side effects, and what looks like a mistake may have passed. Not before
+ * it said, if it did.
+ */
+function retryMs({ retryAfterMs = 0 }: PlugboardError, session: number | undefined, count: number): number {
   if (session === undefined) return 0;
-  const isPassing = error.with({ repeatable: true }).retryable;
-  return isPassing ? Math.min(longestRetryMs, firstRetryMs * 2 ** (count - 1)) : longestRetryMs;
+  return Math.max(retryAfterMs, Math.min(longestRetryMs, firstRetryMs * 2 ** (count - 1)));
 }

@@ -58,7 +58,8 @@ const prefix = "notifications/";
 /** A server may read a name more generously than we do: without regard to case, separators or what surrounds it. */
 const folded = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 const foldedPrefix = folded(prefix);
-const known: ReadonlySet<string> = new Set([...requests, ...notifications].map(folded));
+const exact: ReadonlySet<string> = new Set([...requests, ...notifications]);
+const known: ReadonlySet<string> = new Set([...exact].map(folded));
 const namespaces: ReadonlySet<string> = new Set(
   requests.filter((name) => name.includes("/") && !name.startsWith("codex/")).map((name) => firstPart(name)),
 );
@@ -66,6 +67,7 @@ const plainName = /^[\w$@:.-]+(\/[\w$@:.-]+)*$/;
 
 /** What a method name means to the protocol, as a request or as a notification. */
 export function methodStanding(method: string, as: "request" | "notification"): MethodStanding {
+  if (exact.has(method)) return "known";
   if (!plainName.test(method) || method.split("/").some((part) => /^\.+$/.test(part))) return "known";
   const whole = folded(method);
   const inner = whole.startsWith(foldedPrefix) ? whole.slice(foldedPrefix.length) : whole;

@@ -120,7 +120,7 @@ export class Connection {
     if (state.name === "waiting" || state.name === "failed") {
       const waitMs = this.#untilRetry(state);
       if (waitMs > patienceMs) throw notYet(state, waitMs);
-      if (waitMs > 0) await this.#wait(waitMs, signal);
+      if (waitMs > 0) await this.wait(waitMs, signal);
       if (this.#state !== state || signal?.aborted) return this.ready(signal);
     }
     return abortable(this.#open(), signal, this.name);
@@ -363,8 +363,8 @@ export class Connection {
     return waitMs > Math.max(2 * longestMs, breakMs) ? 0 : waitMs;
   }
 
-  /** Also over when the connection is ended, or the caller gives up. */
-  async #wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  /** Resolves after a while, or when the connection is ended or the caller gives up. */
+  async wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const ended = AbortSignal.any([this.#waits.signal, ...(signal ? [signal] : [])]);
     await sleep(ms, undefined, { signal: ended }).catch(() => undefined);
   }

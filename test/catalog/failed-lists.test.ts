@@ -130,3 +130,45 @@ describe("a list that failed", () => {
     expect(names(await hub.tools())).toEqual(["t"]);
   });
 });
+
+describe("a list that fails once after a change", () => {
+  it("is asked again after a second, whatever the server said", async () => {
+    const failures: (() => object | Error)[] = [
+      () => new Error("busy"),
+      () => ({ tools: "many" }),
+      () => ({ nothing: true }),
+    ];
+    for (const fail of failures) {
+      const server = new ListServer({ tools: named("one") });
+      let now = 1_000_000;
+      const hub = await hubOf({ it: server.entry }, { clock: () => now });
+      expect(names(await hub.tools())).toEqual(["one"]);
+      server.tools = named("two");
+      server.answers.set("tools/list", fail as never);
+      const changed = new Promise((resolve) => hub.on("catalog-changed", resolve));
+      server.changed("tools");
+      await changed;
+      expect(names(await hub.tools())).toEqual(["one"]);
+      server.answers.clear();
+      now += 1_000;
+      const told = new Promise((resolve) => hub.on("catalog-changed", resolve));
+      await hub.tools();
+      await told;
+      expect(names(await hub.tools())).toEqual(["two"]);
+    }
+  });
+
+  it("is asked ever more slowly while it goes on", async () => {
+    const server = new ListServer({ tools: named("t") });
+    server.answers.set("tools/list", () => new Error("never"));
+    let now = 1_000_000;
+    const hub = await hubOf({ it: server.entry }, { clock: () => now });
+    for (let second = 0; second < 120; second++) {
+      await hub.tools();
+      // The question that is asked behind has its answer.
+      await hub.request("ping", {}, { server: "it" });
+      now += 1_000;
+    }
+    expect(server.count("tools/list")).toBeLessThanOrEqual(8);
+  });
+});
