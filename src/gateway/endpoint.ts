@@ -59,6 +59,9 @@ export interface FoundTool {
   requiresTask?: boolean;
 }
 
+type Bundles = Hub["config"]["bundles"];
+type BundleEntry = Bundles extends ReadonlyMap<string, infer Entry> ? Entry : never;
+
 /** Which servers belong to an endpoint under one configuration. */
 interface Membership {
   config: Hub["config"];
@@ -151,10 +154,8 @@ export class Endpoint {
     const { config } = this.#hub;
     if (this.#members?.config !== config) {
       const { servers, bundles } = config;
-      const bundle = this.bundle === undefined ? undefined : bundles.get(this.bundle)?.config;
-      const chosen = bundle?.servers ?? (bundle?.serverId === undefined ? undefined : [bundle.serverId]);
-      const names = chosen ? chosen.filter((name) => servers.has(name)) : servers.keys();
-      const members = new Set(names);
+      const names = this.bundle === undefined ? [...servers.keys()] : membersOf(bundles.get(this.bundle));
+      const members = new Set(names.filter((name) => servers.has(name)));
       const [first, second] = members;
       this.#members = { config, servers: members, only: second === undefined ? first : undefined };
     }
@@ -447,6 +448,12 @@ export class Endpoint {
       ...(isAnnotated && { annotations }),
     };
   }
+}
+
+/** A bundle that is gone, or cannot be used, has no servers: it must not become all of them. */
+function membersOf(bundle: BundleEntry | undefined): readonly string[] {
+  const { servers, serverId } = bundle?.config ?? {};
+  return servers ?? (serverId === undefined ? [] : [serverId]);
 }
 
 /** Claude Code defers tools by itself. It would search for our search first, unless it is told to load these. */
