@@ -24,6 +24,7 @@ import type { ListName } from "./list-pages.ts";
 import { Names } from "./names.ts";
 import { OneDecision } from "./one-decision.ts";
 import type { Offered } from "./one-decision.ts";
+import { notificationText } from "./open-exchange.ts";
 import type { GatewayNames } from "./options.ts";
 import { sentHeaders } from "./passed-headers.ts";
 import type { PassedHeaders, SentHeaders } from "./passed-headers.ts";
@@ -95,6 +96,7 @@ export class Endpoint {
   readonly #pages = new Map<string, ListPages>();
   readonly #tables = new Map<string, ToolTable>();
   readonly #listeners = new Set<{ caller: string; listener: (kind: ChangedKind) => void }>();
+  readonly #texts = new WeakMap<Record<string, unknown>, string>();
   readonly #stop: (() => void)[];
   readonly #first = new FirstLists(
     (name) => this.#change([name === "resourceTemplates" ? "resources" : name]),
@@ -315,6 +317,13 @@ export class Endpoint {
     const unread = states.filter(({ at, server }) => at === undefined && this.names.mayBelong(name, server));
     const servers = unread.map(({ server }) => server);
     return servers.length > 0 ? find(true, servers) : undefined;
+  }
+
+  /** A notification of a server as text; the same one goes to many sessions. */
+  textOf(method: string, params: Record<string, unknown>): string {
+    let text = this.#texts.get(params);
+    if (text === undefined) this.#texts.set(params, (text = notificationText(method, params)));
+    return text;
   }
 
   /** Calls `listener` after each change of a list that this caller sees. Returns how to stop that. */

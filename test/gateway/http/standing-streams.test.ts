@@ -28,10 +28,8 @@ it.each(ways.flatMap((way) => (["legacy", "modern"] as const).map((era) => [era,
       await openClient(era, wire);
       const response = await fetch(url, standingRequest(era, wire, headers));
       expect(response.status).toBe(200);
-      ended.set(
-        caller,
-        response.text().then(() => undefined),
-      );
+      const over = () => undefined;
+      ended.set(caller, response.text().then(over, over));
     }
     let isBobOver = false;
     void ended.get("bob")?.then(() => (isBobOver = true));
