@@ -17,6 +17,8 @@ export interface SubscribeOptions {
 /** One object for each: the same function may subscribe twice. */
 interface Subscriber extends SubscribeOptions {
   use: Use;
+  /** False once a new configuration no longer shows the server to whoever subscribed. */
+  mayHear(): boolean;
   listener: ResourceListener;
   /** Where it is now: a changed configuration may give it another connection. */
   at: Subscription;
@@ -62,10 +64,10 @@ export class ResourceSubscriptions {
     use: Use,
     uri: string,
     listener: ResourceListener,
-    options: SubscribeOptions,
+    { mayHear, ...options }: SubscribeOptions & Pick<Subscriber, "mayHear">,
   ): Promise<() => Promise<void>> {
     const at = this.#at(this.#settings.key(server, use), uri);
-    const mine: Subscriber = { ...options, use, listener, at };
+    const mine: Subscriber = { ...options, use, mayHear, listener, at };
     at.subscribers.add(mine);
     at.opened?.session.usedBy(use.caller);
     try {
@@ -103,6 +105,16 @@ export class ResourceSubscriptions {
       }
     }
     for (const at of moved) this.#begin(at).catch(() => undefined);
+  }
+
+  /** Ends the subscriptions of those who no longer see the server, and tells them. */
+  endHidden(): void {
+    for (const { key, subscribers } of this.#subscriptions.values())
+      for (const subscriber of subscribers) {
+        if (subscriber.mayHear()) continue;
+        void this.#leave(subscriber);
+        safely(() => subscriber.onRefused?.(hidden(key.server)));
+      }
   }
 
   hear(key: ConnectionKey, { uri }: Record<string, unknown>): void {
@@ -280,7 +292,8 @@ interface Asking {
 const deadline = { timeoutMs: 30_000, maxTimeoutMs: 30_000 };
 
 function tellChange({ key, uri, subscribers }: Subscription): void {
-  for (const { listener } of subscribers) safely(() => listener({ server: key.server, uri }));
+  for (const { listener, mayHear } of subscribers)
+    if (mayHear()) safely(() => listener({ server: key.server, uri }));
 }
 
 function tellRefusal({ subscribers }: Subscription, error: PlugboardError): void {
@@ -300,6 +313,10 @@ function refused({ server }: ConnectionKey, uri: string, why: string): Plugboard
   return new PlugboardError("server-error", `"${server}" refused the subscription to ${uri}: ${why}.`, {
     server,
   });
+}
+
+function hidden(server: string): PlugboardError {
+  return new PlugboardError("server-unknown", `There is no server "${server}" any more.`, { server });
 }
 
 function unanswered(server: string, uri: string): PlugboardError {

@@ -50,6 +50,11 @@ const limits = z.strictObject({
     30_000,
   ),
   keepAliveMs: field(milliseconds, "How often a silent stream gets a sign of life.", 15_000),
+  authenticateMs: field(
+    milliseconds,
+    "How often the sender of an open stream is authenticated again. One that is no longer the same caller loses it.",
+    60_000,
+  ),
   replayBytes: field(bytes, "How much is kept for clients that resume a stream.", 16_777_216),
   replayBytesPerStream: field(bytes, "The same for one stream.", 4_194_304),
   replayMs: field(milliseconds, "How long a stream can be resumed.", 300_000),

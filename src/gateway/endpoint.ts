@@ -27,6 +27,7 @@ import type { ListName } from "./list-pages.ts";
 import { Names } from "./names.ts";
 import { OneDecision } from "./one-decision.ts";
 import type { Offered } from "./one-decision.ts";
+import { notificationText } from "./open-exchange.ts";
 import type { GatewayNames } from "./options.ts";
 import { sentHeaders } from "./passed-headers.ts";
 import type { PassedHeaders, SentHeaders } from "./passed-headers.ts";
@@ -66,6 +67,9 @@ export interface FoundTool {
   requiresTask?: boolean;
 }
 
+type Bundles = Hub["config"]["bundles"];
+type BundleEntry = Bundles extends ReadonlyMap<string, infer Entry> ? Entry : never;
+
 /** Which servers belong to an endpoint under one configuration. */
 interface Membership {
   config: Hub["config"];
@@ -99,6 +103,7 @@ export class Endpoint {
   readonly #pages = new Map<string, ListPages>();
   readonly #tables = new Map<string, ToolTable>();
   readonly #listeners = new Set<{ caller: string; listener: (kind: ChangedKind) => void }>();
+  readonly #texts = new WeakMap<Record<string, unknown>, string>();
   readonly #stop: (() => void)[];
   readonly #first = new FirstLists(
     (name) => this.#change([name === "resourceTemplates" ? "resources" : name]),
@@ -170,10 +175,8 @@ export class Endpoint {
     const { config } = this.#hub;
     if (this.#members?.config !== config) {
       const { servers, bundles } = config;
-      const bundle = this.bundle === undefined ? undefined : bundles.get(this.bundle)?.config;
-      const chosen = bundle?.servers ?? (bundle?.serverId === undefined ? undefined : [bundle.serverId]);
-      const names = chosen ? chosen.filter((name) => servers.has(name)) : servers.keys();
-      const members = new Set(names);
+      const names = this.bundle === undefined ? [...servers.keys()] : membersOf(bundles.get(this.bundle));
+      const members = new Set(names.filter((name) => servers.has(name)));
       const [first, second] = members;
       this.#members = { config, servers: members, only: second === undefined ? first : undefined };
     }
@@ -379,6 +382,13 @@ export class Endpoint {
     return servers.length > 0 ? find(true, servers) : undefined;
   }
 
+  /** A notification of a server as text; the same one goes to many sessions. */
+  textOf(method: string, params: Record<string, unknown>): string {
+    let text = this.#texts.get(params);
+    if (text === undefined) this.#texts.set(params, (text = notificationText(method, params)));
+    return text;
+  }
+
   /** Calls `listener` after each change of a list that this caller sees. Returns how to stop that. */
   onChange(caller: string, listener: (kind: ChangedKind) => void): () => void {
     const one = { caller, listener };
@@ -530,6 +540,12 @@ export class Endpoint {
       ...(isAnnotated && { annotations }),
     };
   }
+}
+
+/** A bundle that is gone, or cannot be used, has no servers: it must not become all of them. */
+function membersOf(bundle: BundleEntry | undefined): readonly string[] {
+  const { servers, serverId } = bundle?.config ?? {};
+  return servers ?? (serverId === undefined ? [] : [serverId]);
 }
 
 /** Claude Code defers tools by itself. It would search for our search first, unless it is told to load these. */

@@ -80,7 +80,7 @@ export function createGateway(hub: Hub, options: GatewayOptions = {}): Gateway {
     },
     serveStdio: async ({ input = process.stdin, output = process.stdout, bundle } = {}) => {
       const chosen = endpoint(bundle);
-      if (!chosen) throw new Error(`There is no bundle "${bundle}".`);
+      if (!chosen) throw new Error(`There is no bundle "${bundle ?? options.bundle}".`);
       const drainMs = defaultDrainMs;
       const pipe = openPipe({ endpoint: chosen, dispatcher, logLevels, input, output, drainMs });
       pipes.add(pipe);

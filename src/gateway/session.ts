@@ -112,7 +112,7 @@ export class LegacySession implements Client, ClientSession {
     const view = this.endpoint.view({ caller: this.caller, sent });
     const stop = view.onNotification(({ method, params: said, isOfRequest }) => {
       // What belongs to a request is told on its own stream.
-      if (!isOfRequest && isForClient(this, method, said)) this.notify(method, said);
+      if (!isOfRequest && isForClient(this, method, said)) this.#send(this.endpoint.textOf(method, said));
     });
     return { sent, stop };
   }
@@ -174,8 +174,12 @@ export class LegacySession implements Client, ClientSession {
   }
 
   notify(method: string, params: Record<string, unknown>): void {
+    this.#send(notificationText(method, params));
+  }
+
+  #send(text: string): void {
     // Nothing may come before the answer to `initialize`, and whoever lists after it misses nothing.
-    if (this.#isGreeted) this.#settings.outlet.send(notificationText(method, params));
+    if (this.#isGreeted) this.#settings.outlet.send(text);
   }
 
   async setLogLevel(level: LogLevel): Promise<void> {

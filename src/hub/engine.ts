@@ -27,6 +27,7 @@ import type { Environment } from "../lib/folders.ts";
 import { own } from "../lib/record.ts";
 import { shownValue } from "../lib/shown-value.ts";
 import type { Otherwise } from "../servers/rpc/inbound.ts";
+import { MessageBudget } from "../servers/rpc/message-budget.ts";
 import type { ConnectionKey, Use } from "../servers/connection-key.ts";
 import type { ProcessTree } from "../servers/process/process-tree.ts";
 import { Redaction } from "../servers/redaction.ts";
@@ -83,6 +84,7 @@ export class Engine {
   #declared: Capabilities;
   #isOpen = true;
   #offers: Promise<ToolOffers> | undefined;
+  readonly #budgets = new Map<string, MessageBudget>();
   /** Opened with the first program. */
   #processes: Promise<ProcessTree> | undefined;
 
@@ -285,6 +287,7 @@ export class Engine {
     return {
       caller,
       owner,
+      budget: this.#budget(server),
       get answeredBy() {
         return interact();
       },
@@ -300,6 +303,15 @@ export class Engine {
         if (method === "notifications/elicitation/complete") this.completions.hear(server, params);
       },
     };
+  }
+
+  /** One for all connections of a server, and never a new one because it was configured again. */
+  #budget(server: string): MessageBudget {
+    const known = this.#budgets.get(server);
+    if (known) return known;
+    const budget = new MessageBudget(() => this.notifications.listeners + this.events.listeners);
+    this.#budgets.set(server, budget);
+    return budget;
   }
 
   #shownArguments(args: Record<string, unknown>, key: ConnectionKey): Record<string, unknown> {

@@ -361,7 +361,9 @@ export class Hub extends View {
     const lock = this.#lock === undefined ? undefined : await readLock(this.#lock);
     engine.inProcess = inProcess;
     // The new rules apply immediately, even while an old server is still shutting down.
-    const { added, removed, changed, rules } = await engine.servers.apply(withLock(loaded, lock), replaced);
+    const applied = engine.servers.apply(withLock(loaded, lock), replaced);
+    engine.subscriptions.endHidden();
+    const { added, removed, changed, rules } = await applied;
     const touched = changed.map(({ name }) => name);
     if (rules || added.length + removed.length + touched.length > 0) {
       engine.events.emit({ type: "config-changed", added, removed, changed: touched, at: engine.now() });

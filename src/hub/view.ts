@@ -319,7 +319,7 @@ export class View {
   /**
    * Calls `listener` for each change the server reports, and whenever one may have been missed, for example after a
    * reconnect. Rejects if the server refuses; if it does so later, `onRefused` is called and it is asked again from
-   * time to time. Returns a function to unsubscribe.
+   * time to time. With `server-unknown` it is over: this view no longer shows the server. Returns a function to unsubscribe.
    */
   async subscribeResource(
     server: string,
@@ -329,7 +329,8 @@ export class View {
   ): Promise<() => Promise<void>> {
     this.#assertVisible(server);
     const { use } = this.#as(profile).#scope;
-    return this.engine.subscriptions.subscribe(server, use, uri, listener, options);
+    const mayHear = () => this.#isShown(server);
+    return this.engine.subscriptions.subscribe(server, use, uri, listener, { ...options, mayHear });
   }
 
   /** Gets a prompt by its id (`mcp__server__prompt`) or by `server.prompt`. */
@@ -578,6 +579,15 @@ export class View {
     const listed = await work;
     this.#engine.assertOpen();
     return listed;
+  }
+
+  /** False also where that cannot be told, because the bundle is gone. */
+  #isShown(server: string): boolean {
+    try {
+      return this.#engine.catalog.isVisible(server, this.#scope);
+    } catch {
+      return false;
+    }
   }
 
   #assertVisible(server: string): void {

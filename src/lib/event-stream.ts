@@ -9,6 +9,10 @@ export class EventStream<T> {
     return this.#listeners.size > 0;
   }
 
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
   emit(event: T): void {
     for (const listener of this.#listeners) {
       try {

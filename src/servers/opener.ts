@@ -272,6 +272,7 @@ async function openWithDeadline(
         },
         caller: hooks.listener?.caller,
         owner: hooks.listener?.owner,
+        budget: hooks.listener?.budget,
         onQuestion: hooks.listener?.onQuestion,
         onNotification: (method, params, heard) => {
           const isShown = method === "notifications/message";

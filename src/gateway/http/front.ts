@@ -26,6 +26,7 @@ import type { HttpRefusal } from "./refusal.ts";
 import { ReplayMemory } from "./replay.ts";
 import type { Body, HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
 import { Sessions } from "./sessions.ts";
+import { StandingStreams } from "./standing-streams.ts";
 
 export interface HttpOptions extends AuthenticationOptions, EdgeOptions {
   limits?: Partial<GatewayLimits> | undefined;
@@ -66,6 +67,7 @@ export class HttpFront {
   readonly #sessions: Sessions;
   readonly #modern: ModernRequests;
   readonly #legacy: LegacyRequests;
+  readonly #standing: StandingStreams;
   /** Replies to POST requests that are not complete. */
   readonly #open = new Slots<HttpReply>();
   #isClosing = false;
@@ -85,8 +87,9 @@ export class HttpFront {
     this.#memory = memory;
     const { dispatcher, logLevels, seal } = settings;
     this.#sessions = new Sessions({ dispatcher, logLevels, seal, limits, memory, use, heartbeat });
-    this.#modern = new ModernRequests({ dispatcher, use, heartbeat, limits });
-    this.#legacy = new LegacyRequests({ sessions: this.#sessions, use, heartbeat, limits });
+    const standing = (this.#standing = new StandingStreams(authenticate, limits.authenticateMs));
+    this.#modern = new ModernRequests({ dispatcher, use, heartbeat, limits, standing });
+    this.#legacy = new LegacyRequests({ sessions: this.#sessions, use, heartbeat, limits, standing });
   }
 
   /** What is held for clients right now. */
@@ -118,6 +121,7 @@ export class HttpFront {
         deadline.signal.addEventListener("abort", () => resolve(), { once: true });
       });
     }
+    this.#standing.close();
     this.#modern.close();
     this.#sessions.close();
     for (const reply of this.#open) reply.destroy();

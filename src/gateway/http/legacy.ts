@@ -11,6 +11,7 @@ import type { GatewayLimits } from "./limits.ts";
 import { tooMany } from "./refusal.ts";
 import type { HttpRefusal } from "./refusal.ts";
 import type { Sessions } from "./sessions.ts";
+import type { StandingStreams } from "./standing-streams.ts";
 import { refusedStatus } from "./status.ts";
 
 export interface LegacySettings {
@@ -18,6 +19,7 @@ export interface LegacySettings {
   use: CallerUse;
   heartbeat: Heartbeat;
   limits: GatewayLimits;
+  standing: StandingStreams;
 }
 
 /** The last revision that has batches. */
@@ -55,11 +57,13 @@ export class LegacyRequests {
       return refuseIncoming(incoming, { status: 406, message: "Accept must list text/event-stream." });
     const session = this.#session(incoming);
     if (!session) return;
-    const { use, limits } = this.#settings;
+    const { use, limits, standing } = this.#settings;
     if (session.listening >= limits.streamsPerSession || !use.take(caller, "streams"))
       return refuseIncoming(incoming, tooMany(429, "Too many streams are open."));
     session.touch();
+    const forget = standing.add(incoming, () => reply.end());
     reply.onClose(() => {
+      forget();
       session.touch();
       use.release(caller, "streams");
     });

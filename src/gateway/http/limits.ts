@@ -34,6 +34,8 @@ export interface GatewayLimits {
   stalledMs: number;
   /** A silent stream gets a comment this often, and a call without an answer becomes a stream. 15 s. */
   keepAliveMs: number;
+  /** How often the sender of an open stream is authenticated again; one that is no longer the same caller loses it. 60 s. */
+  authenticateMs: number;
   /** What is kept for clients that come back with `Last-Event-ID`, all sessions together. 16 MiB. */
   replayBytes: number;
   /** The same for one stream. 4 MiB. */
@@ -64,6 +66,7 @@ export const defaultLimits: GatewayLimits = {
   allWaitingBytes: 256 * MiB,
   stalledMs: 30_000,
   keepAliveMs: 15_000,
+  authenticateMs: 60_000,
   replayBytes: 16 * MiB,
   replayBytesPerStream: 4 * MiB,
   replayMs: 5 * 60_000,

@@ -14,6 +14,7 @@ import type { GatewayLimits } from "./limits.ts";
 import { ModernReply } from "./modern-reply.ts";
 import { tooMany } from "./refusal.ts";
 import type { HttpRequest } from "./request.ts";
+import type { StandingStreams } from "./standing-streams.ts";
 import { refusedStatus } from "./status.ts";
 
 export interface ModernSettings {
@@ -21,6 +22,7 @@ export interface ModernSettings {
   use: CallerUse;
   heartbeat: Heartbeat;
   limits: GatewayLimits;
+  standing: StandingStreams;
 }
 
 const listenMethod = "subscriptions/listen";
@@ -75,7 +77,7 @@ export class ModernRequests {
 
   async #answer(incoming: Incoming, message: ClientRequest): Promise<void> {
     const { reply, caller } = incoming;
-    const { use, heartbeat, limits, dispatcher } = this.#settings;
+    const { use, heartbeat, limits, dispatcher, standing } = this.#settings;
     let client: Client;
     try {
       const sender = this.#sender(incoming, message);
@@ -94,9 +96,11 @@ export class ModernRequests {
     });
     const place = this.#open.add(exchange);
     const beat = heartbeat.add(outlet);
+    const forget = isListening ? standing.add(incoming, () => exchange.cancel()) : undefined;
     try {
       outlet.answer(message.idText, await dispatcher.answer(exchange));
     } finally {
+      forget?.();
       exchange.end();
       this.#open.remove(place);
       heartbeat.remove(beat);

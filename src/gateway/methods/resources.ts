@@ -24,10 +24,13 @@ export const subscribe: Method = async (exchange) => {
     server,
     uri,
     () => session.notify("notifications/resources/updated", { uri: shown }),
-    { signal: exchange.signal },
+    // A client that asks again must not be taken for one that has it still.
+    { signal: exchange.signal, onRefused: ({ code }) => void (code === "server-unknown" && forget()) },
   );
+  const end = () => void stop();
+  const forget = () => void (session.subscriptions.get(shown) === end && session.subscriptions.delete(shown));
   session.subscriptions.get(shown)?.();
-  session.subscriptions.set(shown, () => void stop());
+  session.subscriptions.set(shown, end);
   return { result: {} };
 };
 

@@ -8,6 +8,8 @@ import { isRecord } from "../../lib/record.ts";
 import { maxDepth } from "./depth.ts";
 import type { Turn } from "../turns.ts";
 import type { MessageAudience } from "./message-audience.ts";
+import { droppedMessage, isDroppable } from "./message-budget.ts";
+import type { MessageBudget } from "./message-budget.ts";
 import type { RpcMessage } from "./messages.ts";
 import type { Cleaner, Requests, Waiting } from "./requests.ts";
 
@@ -47,6 +49,8 @@ export interface Listener {
 export interface Otherwise extends Omit<Listener, "onNotification"> {
   /** The only caller of the connection, whose everything is that it says. */
   owner?: string | undefined;
+  /** How much the server may say, over all of its connections. */
+  budget?: MessageBudget | undefined;
   onNotification?: ((method: string, params: Record<string, unknown>, heard?: Heard) => void) | undefined;
 }
 
@@ -78,6 +82,8 @@ export interface InboundSettings {
 }
 
 const maxQuestions = 64;
+/** After how long it is told how many messages were dropped. */
+const tellMs = 1_000;
 /** Where it cannot be told which request a question belongs to, all of a connection count together. */
 const maxUntold = 256;
 const tooMany = "Too many questions at once";
@@ -95,6 +101,9 @@ export class Inbound {
   readonly #questions = new Map<unknown, OpenQuestion>();
   /** Open questions that came with no request. */
   #untold = 0;
+  /** Messages that were dropped since that was last told. */
+  #dropped = 0;
+  #telling: NodeJS.Timeout | undefined;
 
   constructor(settings: InboundSettings) {
     this.#settings = settings;
@@ -128,6 +137,7 @@ export class Inbound {
 
   /** Nothing more is coming. */
   close(error: PlugboardError): void {
+    this.#tellDropped();
     for (const question of this.#questions.values()) {
       question.isWithdrawn = true;
       question.abort.abort(error);
@@ -143,6 +153,7 @@ export class Inbound {
       withdrawn.abort.abort();
     }
     const { requests, otherwise, redaction } = this.#settings;
+    if (otherwise.budget && isDroppable(method) && !otherwise.budget.takes()) return this.#drop();
     const belongsTo = during ?? subscriptionOf(params);
     const isTold = belongsTo !== undefined;
     const waiting = isTold ? requests.get(belongsTo) : onlyOne(requests);
@@ -155,6 +166,24 @@ export class Inbound {
     const audience = requests.audience.of({ method, params, owner: otherwise.owner, request });
     otherwise.onNotification?.(method, params, { isOfRequest, audience, shown });
     if (method === "notifications/cancelled") requests.endStanding(params["requestId"]);
+  }
+
+  #drop(): void {
+    this.#dropped++;
+    this.#telling ??= setTimeout(() => this.#tellDropped(), tellMs).unref();
+  }
+
+  /** Once for all that was dropped meanwhile, and only to those who can have missed something of their own. */
+  #tellDropped(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
+    if (this.#dropped === 0) return;
+    const { requests, otherwise } = this.#settings;
+    const params = droppedMessage(this.#dropped);
+    this.#dropped = 0;
+    const audience = requests.audience.ofAnything(otherwise.owner);
+    const heard = { isOfRequest: false, audience, shown: () => params };
+    otherwise.onNotification?.("notifications/message", params, heard);
   }
 
   async #answer(
