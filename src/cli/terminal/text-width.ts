@@ -60,7 +60,11 @@ function pieces(word: string, width: number): string[] {
     }
     part += character;
   }
-  return [...parts, part];
+  // A full stop does not stand alone.
+  const [, kept, moved] = /^(.+)(.)$/su.exec(parts.at(-1) ?? "") ?? [];
+  return kept !== undefined && /^\p{P}$/u.test(part)
+    ? [...parts.slice(0, -1), kept, `${moved}${part}`]
+    : [...parts, part];
 }
 
 function characterWidth(character: string): number {

@@ -42,7 +42,7 @@ export async function examine(
       : []),
     ...config.diagnostics.filter(({ server }) => server === undefined).map(fromDiagnostic),
     ...servers.flatMap((entry) => examineServer(entry, workspace, willConnect)),
-    ...unpinnedFindings(servers),
+    ...unpinnedFindings(config),
   ];
 }
 
@@ -128,11 +128,17 @@ function examineServer(entry: ServerEntry, workspace: Workspace, willConnect: bo
 }
 
 /** One line for all servers: it is the same advice for each of them. */
-function unpinnedFindings(servers: readonly ServerEntry[]): Finding[] {
-  const unpinned = servers.flatMap(({ name, status, config }) => {
+function unpinnedFindings({ servers, pins }: LoadedConfig): Finding[] {
+  const unpinned = [...servers.values()].flatMap(({ name, status, config }) => {
     const { command = "", args = [] } = config ?? {};
     const isOff = status.kind === "disabled" && status.reason !== "missing-value";
-    const fetched = isOff ? undefined : unpinnedPackage([command, ...args]);
+    const pinned = pins?.get(name);
+    // The lock names the version, and what a newer one changes is set aside.
+    const isLocked =
+      pinned !== undefined &&
+      pinned.broken === undefined &&
+      !["unknown", undefined].includes(pinned.package?.version);
+    const fetched = isOff || isLocked ? undefined : unpinnedPackage([command, ...args]);
     return fetched === undefined ? [] : [`${name} (${shownWord(fetched)})`];
   });
   if (unpinned.length === 0) return [];
