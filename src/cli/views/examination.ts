@@ -4,6 +4,7 @@ import { isPlugboardError, literalSecrets, shownWord, unpinnedPackage } from "..
 import type { Diagnostic, LoadedConfig, ServerEntry, Workspace } from "../../index.ts";
 import { runtimeOf } from "../../lib/runtime.ts";
 import { moveCommand } from "../plain-secrets.ts";
+import { askedVariables } from "./asked-variables.ts";
 import type { Finding } from "./finding.ts";
 
 /**
@@ -118,6 +119,14 @@ function examineServer(entry: ServerEntry, workspace: Workspace, willConnect: bo
     });
   }
   if (willConnect) return found;
+  const asked = askedVariables(workspace, entry);
+  if (asked)
+    found.push({
+      level: "note",
+      about: name,
+      message: `asked for ${asked.names.join(", ")} when it last ran`,
+      advice: asked.advice,
+    });
   const missing = missingProgram(entry, workspace);
   if (missing !== undefined) return [...found, missing];
   if (status.kind === "disabled") return found;
