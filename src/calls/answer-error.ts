@@ -1,5 +1,6 @@
 import { PlugboardError } from "../errors.ts";
 import { canonicalJson } from "../lib/canonical.ts";
+import { issuesInWords } from "../lib/issue-words.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { CallContext } from "./send.ts";
 
@@ -28,7 +29,7 @@ export async function answerError(
         : undefined;
     return new PlugboardError(
       "server-error",
-      `"${server}" answered ${name} with an error: ${error.message} (${error.code}).`,
+      `"${server}" answered ${name} with an error: ${issuesInWords(error.message)} (${error.code}).`,
       { ...details, hint },
     );
   }
@@ -36,7 +37,7 @@ export async function answerError(
   const hint = change === undefined ? undefined : "Check the tool's current schema before calling it again.";
   return new PlugboardError(
     "arguments-invalid",
-    `"${server}" rejected the arguments of ${name}: ${error.message}.${change ?? ""}`,
+    `"${server}" rejected the arguments of ${name}: ${issuesInWords(error.message)}.${change ?? ""}`,
     { ...details, hint, executed: "maybe" },
   );
 }

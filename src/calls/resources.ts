@@ -1,4 +1,5 @@
 import { PlugboardError } from "../errors.ts";
+import { issuesInWords } from "../lib/issue-words.ts";
 import { joinArgv } from "../lib/argv.ts";
 import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
 import { withInputs } from "./input-required.ts";
@@ -82,7 +83,9 @@ async function resultOf(
       hint: `\`${joinArgv(["plugboard", "status", server])}\` shows what it offers.`,
     });
   // The official SDK writes the code into the message, too.
-  const said = message.replace(/^MCP error -?\d+: /, "").replace(/\.$/, "");
+  const said = issuesInWords(message)
+    .replace(/^MCP error -?\d+: /, "")
+    .replace(/\.$/, "");
   // Some servers put a credential into their URIs, and errors are logged.
   const what = `the ${kind} ${inputs.redact?.(name)?.slice(0, 200) ?? ""}`.trimEnd();
   throw new PlugboardError("server-error", `"${server}" did not return ${what}: ${said} (${code}).`, {

@@ -1,4 +1,5 @@
 import { PlugboardError } from "../errors.ts";
+import { issuesInWords } from "../lib/issue-words.ts";
 import { isRecord } from "../lib/record.ts";
 import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
 import { deepField, flattened } from "./deep-entry.ts";
@@ -102,7 +103,7 @@ export async function readPages(
 function readPage(server: string, member: string, answer: JsonRpcAnswer): Record<string, unknown> {
   if ("error" in answer) {
     const { code, message } = answer.error;
-    const text = `"${server}" could not list its ${member}: ${message} (${code}).`;
+    const text = `"${server}" could not list its ${member}: ${issuesInWords(message)} (${code}).`;
     throw new PlugboardError("protocol-error", text, { server, data: { rpcCode: code } });
   }
   if (Array.isArray(answer.result[member])) return answer.result;

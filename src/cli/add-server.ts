@@ -51,7 +51,12 @@ export async function addServer(
     if (shadowing) return terminal.err(shadowNote(shadowing, origin));
     if (entry?.status.kind === "disabled")
       return terminal.err(`note: ${safe(entry.status.message)}. ${safe(entry.status.hint)}\n`);
-    await offerToTry(name, config, workspace, terminal);
+    const asked = await offerToTry(name, config, workspace, terminal);
+    if (!(await agreesToPassOn(name, asked, terminal))) return;
+    const { inheritEnv } = written;
+    const more = [...(Array.isArray(inheritEnv) ? (inheritEnv as string[]) : []), ...asked];
+    await workspace.add(name, { ...written, inheritEnv: more }, { scope: options.scope, force: true });
+    await tryServer(name, await workspace.load({ secrets: true }), workspace, terminal);
   });
 }
 
@@ -72,14 +77,24 @@ async function offerToTry(
   config: LoadedConfig,
   workspace: Workspace,
   terminal: Terminal,
-): Promise<void> {
-  if (!terminal.isInteractive || !terminal.ask || lostRule(config)) return;
+): Promise<string[]> {
+  if (!terminal.isInteractive || !terminal.ask || lostRule(config)) return [];
   const isRemote = config.servers.get(name)?.config?.url !== undefined;
   const message = `${isRemote ? "Connect to" : "Start"} ${name} now and list its tools?`;
   const question = { message, initial: true };
   const { signal } = new AbortController();
-  if ((await terminal.ask.confirm(question, signal)) !== true) return;
-  const { findings } = await connectServers(
+  if ((await terminal.ask.confirm(question, signal)) !== true) return [];
+  return tryServer(name, config, workspace, terminal);
+}
+
+/** Returns the variables that the server asked for, that are set here, and that it did not get. */
+async function tryServer(
+  name: string,
+  config: LoadedConfig,
+  workspace: Workspace,
+  terminal: Terminal,
+): Promise<string[]> {
+  const { findings, withheld } = await connectServers(
     workspace,
     onlyServers(config, [name]),
     { isQuiet: false },
@@ -92,4 +107,14 @@ async function offerToTry(
       terminal,
     ),
   );
+  return withheld;
+}
+
+/** Asks once. A server only gets what a person passes on. */
+async function agreesToPassOn(name: string, asked: readonly string[], terminal: Terminal): Promise<boolean> {
+  if (asked.length === 0 || !terminal.ask) return false;
+  const what = asked.length === 1 ? "its value" : "their values";
+  const message = `Pass on ${asked.join(", ")} from your environment to ${name}? It gets ${what}.`;
+  const { signal } = new AbortController();
+  return (await terminal.ask.confirm({ message, initial: false }, signal)) === true;
 }

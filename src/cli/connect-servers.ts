@@ -13,7 +13,7 @@ export function connectServers(
   config: LoadedConfig,
   { isQuiet }: { isQuiet: boolean },
   terminal: Terminal,
-): Promise<{ findings: Finding[]; exitCode: number }> {
+): Promise<{ findings: Finding[]; exitCode: number; withheld: string[] }> {
   return withHub(terminal, { config, tolerant: true, isFresh: true }, workspace, async (hub, signal) => {
     const board = new StatusBoard(hub, { keepsTrying: false });
     const frame = () => {
@@ -28,6 +28,11 @@ export function connectServers(
       });
     const rows = board.rows();
     const findings = rows.flatMap((row) => connectionFindings(row, board.entry(row.name)));
-    return { findings, exitCode: exitCodeOf(rows) };
+    const withheld = rows.flatMap(({ error }) => namesIn(error?.data?.["withheld"]));
+    return { findings, exitCode: exitCodeOf(rows), withheld };
   });
+}
+
+function namesIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
 }

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
+import { issuesInWords } from "./issue-words.ts";
 import { printable } from "./printable.ts";
 
 const maxCharacters = 300;
@@ -26,9 +27,18 @@ export function lastLines(stderr: string, count: number): string[] {
 }
 
 function linesOf(stderr: string): string[] {
-  return stripVTControlCharacters(stderr)
+  const lines = stripVTControlCharacters(issuesInWords(stderr))
     .split("\n")
     .map((line) => line.trimEnd());
+  return withoutUsage(lines);
+}
+
+/** Leaves out how to use the program where an error stands above it. Some programs print it first, and the error below. */
+function withoutUsage(lines: string[]): string[] {
+  const usage = lines.findIndex((line) => /^\s*usage\b/i.test(line));
+  const isError = (line: string) => /^\S/.test(line) && namesProblem(line);
+  if (!lines.slice(0, Math.max(0, usage)).some(isError) || lines.slice(usage).some(isHead)) return lines;
+  return lines.slice(0, usage);
 }
 
 function shown(line: string): string {
@@ -39,13 +49,40 @@ function shown(line: string): string {
 function headOf(lines: readonly string[], last: number): number {
   const isInside = /^\s/.test(lines[last] ?? "") || lines.slice(last + 1).some(isStack);
   const npm = lines[last]?.startsWith("npm ") === true;
-  if (!isInside && !npm) return last;
+  if (!isInside && !npm) return errorAbove(lines, last);
   let head = last;
   for (let at = last; at >= 0 && lines[at] !== ""; at--) {
     if (npm && /^npm (?:error|ERR!) (?!code\b)\S.*\s\S/.test(lines[at] ?? "")) head = at;
     else if (!npm && isHead(lines[at] ?? "")) return at;
   }
   return head;
+}
+
+/** Advice often follows an error. The nearest line above that names one explains more than a last line that does not. */
+function errorAbove(lines: readonly string[], last: number): number {
+  if (last === -1 || isHead(lines[last] ?? "")) return last;
+  const isWeak = namesProblem(lines[last] ?? "");
+  let found = last;
+  for (let at = last - 1; at >= Math.max(0, last - mostAdvice); at--) {
+    const line = lines[at] ?? "";
+    // What stands in another paragraph, or has a stack, may be an earlier trouble that was overcome.
+    if (line === "" && (isWeak || found !== last)) break;
+    if (isStack(line)) break;
+    if (isHead(line)) return at;
+    if (!isWeak && found === last && namesProblem(line)) found = at;
+  }
+  return found;
+}
+
+const mostAdvice = 20;
+
+function namesProblem(line: string): boolean {
+  return (
+    isHead(line) ||
+    /\b(?:errors?:|error|exception|fatal|failed|cannot|can't|could not|unable|missing|required|invalid|not found|denied|refused|unauthorized|must be set|not set)\b/i.test(
+      line,
+    )
+  );
 }
 
 function isHead(line: string): boolean {

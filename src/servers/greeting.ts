@@ -1,4 +1,5 @@
 import { PlugboardError, isPlugboardError } from "../errors.ts";
+import { issuesInWords } from "../lib/issue-words.ts";
 import { isRecord } from "../lib/record.ts";
 import { provesModern } from "./era.ts";
 import type { Era, EraMemory, EraPlan, ProbeOutcome } from "./era.ts";
@@ -90,7 +91,7 @@ export async function initialize(
     const isVersion = provesModern(code);
     throw new PlugboardError(
       isVersion ? "version-unsupported" : "protocol-error",
-      `"${server}" rejected \`initialize\`: ${message} (${code}).`,
+      `"${server}" rejected \`initialize\`: ${issuesInWords(message)} (${code}).`,
       { server, data: { rpcCode: code } },
     );
   }

@@ -20,7 +20,7 @@ import type { SessionHooks } from "./connection-settings.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 import { ConfiguredHeaders, canChange } from "./configured-headers.ts";
 import { rememberEra } from "./era.ts";
-import { explainLauncher } from "./launcher-failure.ts";
+import { explainFailure } from "./failure-advice.ts";
 import { prepareLauncher, secretsAmong } from "./launcher-variables.ts";
 import type { OpenOptions } from "./open-session.ts";
 import type { OwnHeaders } from "./own-headers.ts";
@@ -302,7 +302,7 @@ async function openWithDeadline(
     await learn(fingerprint, known, said, session, context.memory);
     return session;
   } catch (error) {
-    throw redaction.error(explainLauncher(error, target, context.env));
+    throw redaction.error(explainFailure(error, { target, config, env: context.env }));
   } finally {
     clearTimeout(timer);
   }

@@ -47,8 +47,8 @@ export async function brokenServers(box: Sandbox): Promise<Record<string, Broken
     killed: {
       config: fakeStdio({ start: [{ exit: "SIGKILL" }] }),
       exitCode: 5,
-      cause: /was killed by SIGKILL/,
-      remedy: /Run `plugboard logs \w+` to see its output/,
+      cause: /was killed by SIGKILL\. It printed nothing\./,
+      remedy: /It was started with: \S*node/,
     },
     hanging: {
       config: {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { lastLines, lastWords } from "../../src/lib/last-words.ts";
 
+const issues = `[\n  {\n    "code": "invalid_type",\n    "expected": "string",\n    "path": [\n      "NOTION_TOKEN"\n    ],\n    "message": "Required"\n  }\n]`;
 const frames = "    at Module._load (node:internal/modules/cjs/loader:1341:5)\n    at [eval]:1:1";
 
 describe("M23 the line that explains why a program ended", () => {
@@ -48,6 +49,26 @@ describe("M23 the line that explains why a program ended", () => {
     ["sh: 1: foo: not found\n", "sh: 1: foo: not found"],
     ["Error: retrying\n    at a (b.js:1:1)\nfatal: no database\n", "fatal: no database"],
     ["\u001b[31mfatal\u001b[0m \u202e\n\n", "fatal \\u{202e}"],
+    [
+      "Error: No access token was provided. Pass `--access-token`.\nUsage: sentry-mcp --access-token=<token>\n\nCommon optional flags:\n  --host <host>  The host\n\nFor more information, visit https://x.example\n",
+      "Error: No access token was provided. Pass `--access-token`.",
+    ],
+    [
+      "s.js [options]\n\nUsage: s.js --key <key>\n\nOptions:\n  --key  The key  [required]\n\nMissing required argument: key\n",
+      "Missing required argument: key",
+    ],
+    ["Error: no database\n\nUsage: s [url]\n  url  error reports go there\n", "Error: no database"],
+    [
+      "❌ FIGMA_API_KEY is required\nGet one at https://x.example\nThen start again.\n",
+      "❌ FIGMA_API_KEY is required",
+    ],
+    ["error: cache miss\n\nready\ncannot open the database\n", "cannot open the database"],
+    ["Error: no token\n\nRead more at https://x.example\n", "Error: no token"],
+    [
+      `ZodError: ${issues}\n${frames} {\n  issues: [\n    {\n      code: 'invalid_type',\n      path: [ 'NOTION_TOKEN' ],\n    }\n  ]\n}\n\nNode.js v24.1.0\n`,
+      "ZodError: NOTION_TOKEN is missing",
+    ],
+    [`Invalid configuration: ${issues}\n`, "Invalid configuration: NOTION_TOKEN is missing"],
     ["Node.js v24.1.0\n", "Node.js v24.1.0"],
     ["\n\n", ""],
   ])("of %j", (stderr, line) => {
@@ -67,6 +88,9 @@ describe("M23 the line that explains why a program ended", () => {
       " ".repeat(100_000),
       `${"x\n".repeat(50_000)}  y`,
       "}".repeat(100_000),
+      "[{".repeat(50_000),
+      '[{"a":"'.repeat(10_000),
+      `${"error\n".repeat(20_000)}x`,
     ])
       expect(lastWords(text).length).toBeLessThanOrEqual(300);
   });

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { createHub } from "../../src/index.ts";
+import { fakeStdio } from "../fixtures/fake/index.ts";
 import { createSandbox } from "../sandbox.ts";
 
 const node = process.execPath;
@@ -40,6 +41,38 @@ describe("M23 a program that crashes", () => {
     await expect(hub.connect("it")).rejects.toMatchObject({
       code: "server-exited",
       message: expect.stringMatching(words) as string,
+    });
+  });
+
+  it("in silence is reported with what it was started with, without secrets, and with no pointer to its logs", async () => {
+    const args = ["-e", "process.exit(1)", "--", "--token", "hunter2"];
+    const box = createSandbox({
+      "home/.config/plugboard/config.json": { mcpServers: { it: { command: node, args } } },
+    });
+    const { err } = await box.cli(["call", "it.tool"]);
+    expect(err).toContain("exited with code 1. It printed nothing.");
+    expect(err.replaceAll(/\s+/g, " ")).toMatch(/It was started with: \S*node .*--token/);
+    expect(err).not.toMatch(/hunter2|plugboard logs/);
+  });
+
+  it("is reported with what it printed where its messages belong, if that is all", async () => {
+    const args = ["-e", "console.log('Error: no key'); process.exit(1)"];
+    await using hub = await createHub({ servers: { it: { command: node, args } } });
+    await expect(hub.connect("it")).rejects.toMatchObject({
+      message: '"it" exited with code 1. It printed: Error: no key',
+    });
+  });
+
+  it("has its list of issues put into words, also in its answers", async () => {
+    const issue = { code: "invalid_type", path: ["API_KEY"], message: "Required" };
+    const message = `MCP error -32603: ${JSON.stringify([issue], null, 2)}`;
+    const script = {
+      versions: "legacy" as const,
+      on: [{ when: { method: "initialize" }, do: [{ error: { code: -32603, message } }] }],
+    };
+    await using hub = await createHub({ servers: { it: fakeStdio(script) } });
+    await expect(hub.connect("it")).rejects.toMatchObject({
+      message: expect.stringContaining("MCP error -32603: API_KEY is missing") as string,
     });
   });
 

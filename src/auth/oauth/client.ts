@@ -1,3 +1,4 @@
+import { knownNeed } from "../known-needs.ts";
 import type { FetchLike, OAuthClientMetadata } from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../../config/server-schema.ts";
 import { PlugboardError } from "../../errors.ts";
@@ -174,6 +175,8 @@ export function cannotRegister(server: string, issuer: string, why: string): Plu
   return new PlugboardError("registration-required", message, {
     server,
     data: { issuer: shown(issuer) },
-    hint: `Register a client there with the redirect URI http://127.0.0.1/callback, then set it: \`plugboard add ${shellWord(server)} <url> --client-id <id> --force\`. ${ownTokenHint}`,
+    hint:
+      knownNeed(URL.parse(issuer)?.hostname ?? "")?.replace("<server>", shellWord(server)) ??
+      `Register a client there with the redirect URI http://127.0.0.1/callback, then set it: \`plugboard add ${shellWord(server)} <url> --client-id <id> --force\`. ${ownTokenHint}`,
   });
 }

@@ -3,7 +3,7 @@ import type { Hub } from "../../index.ts";
 import { accountLine } from "../views/account.ts";
 import { reportError } from "../terminal/report.ts";
 import { waysToLogIn } from "../terminal/login-ways.ts";
-import { safe } from "../terminal/print.ts";
+import { hanging, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { printLines } from "../terminal/live-area.ts";
 import type { StatusBoard, StatusRow } from "../views/status/board.ts";
@@ -60,7 +60,7 @@ export async function mcpScreen(
 function show(board: StatusBoard, rows: StatusRow[], terminal: Terminal): void {
   const entry = (name: string) => board.entry(name);
   const lines = statusLines({ rows, entry, width: terminal.columns - 1, now: Date.now() });
-  terminal.out(`${printLines(lines, terminal)}\n${summaryLine(rows)}\n`);
+  terminal.out(`${printLines(lines, terminal)}\n${hanging(summaryLine(rows), 0, terminal)}\n`);
 }
 
 /** Only what makes sense in the server's state. */

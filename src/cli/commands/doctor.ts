@@ -10,7 +10,7 @@ import { unreadableFindings, unusedFindings } from "../views/kept.ts";
 import { flagFinding, pinFindings } from "../views/pin-findings.ts";
 import { printLines } from "../terminal/live-area.ts";
 import { onlyServers, withHub } from "../with-hub.ts";
-import { count, json, screenWidth } from "../terminal/print.ts";
+import { count, hanging, json, screenWidth } from "../terminal/print.ts";
 import { checkProvider, providerFindings, providers } from "../views/provider-check.ts";
 import type { Provider, ProviderTool } from "../views/provider-check.ts";
 import { warmFindings } from "../views/warm.ts";
@@ -70,10 +70,12 @@ export function command(terminal: Terminal): Command {
         const rest = warnings === 0 ? "" : `, ${count(warnings, "warning")}`;
         terminal.out(`${problems === 0 ? "No problems" : count(problems, "problem")} found${rest}.\n`);
         if (!options.connect && config.servers.size > 0)
-          terminal.out("No server was started. Run `plugboard doctor --connect` to test them.\n");
+          terminal.out(`${hanging(notStarted, 0, terminal)}\n`);
       }),
     );
 }
+
+const notStarted = "No server was started. Run `plugboard doctor --connect` to test them.";
 
 /** What the vault stores for nobody, and what in it cannot be read. */
 async function examineVault(workspace: Workspace): Promise<Finding[]> {

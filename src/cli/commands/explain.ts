@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { describeOrigin, explainServer, serverState } from "../../index.ts";
 import type { Origin, ServerExplanation } from "../../index.ts";
 import { json, painter, safe } from "../terminal/print.ts";
+import { askedVariables } from "../views/asked-variables.ts";
 import { explainOneTool } from "../views/tool-explanation.ts";
 import { diagnosticLine } from "../terminal/report.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -21,13 +22,19 @@ export function command(terminal: Terminal): Command {
         const config = await workspace.load();
         reportLostRule(config, terminal);
         if (!config.servers.has(name)) return explainOneTool(workspace, config, name, options, terminal);
-        const explanation = explainServer(await workspace.load({ secrets: true }), name);
-        if (explanation) terminal.out(options.json ? json(explanation) : describe(explanation, terminal));
+        const loaded = await workspace.load({ secrets: true });
+        const explanation = explainServer(loaded, name);
+        const entry = loaded.servers.get(name);
+        if (!explanation || !entry) return;
+        const asked = askedVariables(workspace, entry);
+        if (options.json)
+          return terminal.out(json({ ...explanation, ...(asked && { withheld: asked.names }) }));
+        terminal.out(describe(explanation, terminal, asked?.advice));
       }),
     );
 }
 
-function describe(explanation: ServerExplanation, terminal: Terminal): string {
+function describe(explanation: ServerExplanation, terminal: Terminal, advice?: string): string {
   const paint = painter(terminal);
   const { name, status, decidedBy, origin, policy, trust, lock, shadowed, bundles, fields, diagnostics } =
     explanation;
@@ -40,6 +47,7 @@ function describe(explanation: ServerExplanation, terminal: Terminal): string {
     ],
   ];
   if (status.kind === "disabled") lines.push(["to do", status.hint]);
+  else if (advice !== undefined) lines.push(["to do", advice]);
   lines.push(["policy", policyWords(policy)], ["trust", trustWords[trust]]);
   if (lock) lines.push(["lock", lockWords(lock)]);
   for (const other of shadowed) lines.push(["hides", describeOrigin(other)]);

@@ -3,7 +3,7 @@ import { PlugboardError, serverStates } from "../../index.ts";
 import type { LoadedConfig, Workspace } from "../../index.ts";
 import { drawWhile, printLines } from "../terminal/live-area.ts";
 import { noServersText } from "../views/server.ts";
-import { json, screenWidth } from "../terminal/print.ts";
+import { hanging, json, screenWidth } from "../terminal/print.ts";
 import { exitCodeOfMistakes, reportDiagnostics } from "../terminal/report.ts";
 import { StatusBoard, exitCodeOf } from "../views/status/board.ts";
 import { statusLines, summaryLine, tableLines } from "../views/status/lines.ts";
@@ -95,7 +95,7 @@ async function showStatus(
       return terminal.out(json({ healthy: terminal.exitCode === 0, servers: rows, warm, ...why }));
     }
     terminal.out(
-      `${printLines(statusLines(view()), terminal)}\n${summaryLine(rows)}\n${warmText(warm, Date.now())}`,
+      `${printLines(statusLines(view()), terminal)}\n${hanging(summaryLine(rows), 0, terminal)}\n${warmText(warm, Date.now())}`,
     );
   });
 }

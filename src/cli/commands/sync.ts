@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { formatById } from "../../index.ts";
 import type { ClientComparison } from "../../index.ts";
-import { json } from "../terminal/print.ts";
+import { hanging, json } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { reportUpdate, updateClients } from "../update-clients.ts";
 import type { UpdateOptions } from "../update-clients.ts";
@@ -41,9 +41,18 @@ export function command(terminal: Terminal): Command {
         if (updated.failed.length > 0) terminal.exitCode = 3;
         const canRepair = left.some(({ compared }) => compared.changes.length > 0);
         if (!options.json && !mayWrite && canRepair)
-          terminal.out("Run `plugboard sync --write` to repair the differences.\n");
+          terminal.out(
+            `${hanging("Run `plugboard sync --write` to repair the differences.", 0, terminal)}\n`,
+          );
       }),
     );
+}
+
+const noServers =
+  "You have no servers to compare with theirs. Run `plugboard add …` to add one, or `plugboard import` to take over theirs.";
+
+function hasServers({ compared, unusable }: ClientComparison): boolean {
+  return compared.servers.length + unusable.length > 0;
 }
 
 function differs({ problem, compared }: ClientComparison): boolean {
@@ -54,6 +63,7 @@ function differs({ problem, compared }: ClientComparison): boolean {
 function show(comparisons: readonly ClientComparison[], terminal: Terminal): void {
   if (comparisons.length === 0) terminal.out("No configuration files of other clients found.\n");
   else terminal.out(`${comparisons.map((one) => comparisonView(one, terminal)).join("\n")}\n`);
-  if (comparisons.length > 0 && !comparisons.some(differs))
-    terminal.out("Your servers are the same there.\n");
+  if (comparisons.length === 0 || comparisons.some(differs)) return;
+  const text = comparisons.some(hasServers) ? "Your servers are the same there." : noServers;
+  terminal.out(`${hanging(text, 0, terminal)}\n`);
 }

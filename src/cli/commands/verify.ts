@@ -5,7 +5,7 @@ import type { LoadedConfig, PinReport, Workspace } from "../../index.ts";
 import { joinArgv } from "../../lib/argv.ts";
 import { knownServer } from "../find.ts";
 import { printLines } from "../terminal/live-area.ts";
-import { count, json, safe, screenWidth } from "../terminal/print.ts";
+import { count, hanging, json, safe, screenWidth } from "../terminal/print.ts";
 import { withSameConfig } from "../terminal/same-config.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { spinWhile } from "../terminal/waiting.ts";
@@ -112,7 +112,7 @@ function show(
   const are = (number: number) => (number === 1 ? "is" : "are");
   const of = (state: PinReport["state"]) => reports.filter((report) => report.state === state).length;
   const [same, changed, unpinned, failed] = [of("same"), of("changed"), of("unpinned"), of("failed")];
-  const say = (text: string) => terminal.out(`${withSameConfig(text, config)}\n`);
+  const say = (text: string) => terminal.out(`${hanging(withSameConfig(text, config), 0, terminal)}\n`);
   if (same === reports.length && stray.length === 0)
     say(`${count(reports.length, "server offers", "servers offer")} exactly what is pinned.`);
   if (changed > 0)

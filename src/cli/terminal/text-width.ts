@@ -67,7 +67,11 @@ export function hardWrap(text: string, width: number): string[] {
     part += character;
     used += more;
   }
-  return [...parts, part];
+  // A full stop does not stand alone.
+  const [, kept, moved] = /^(.+)(.)$/su.exec(parts.at(-1) ?? "") ?? [];
+  return kept !== undefined && /^\p{P}$/u.test(part)
+    ? [...parts.slice(0, -1), kept, `${moved}${part}`]
+    : [...parts, part];
 }
 
 function characterWidth(character: string): number {

@@ -4,6 +4,7 @@ import { isPlugboardError, literalSecrets, shownWord, unpinnedPackage } from "..
 import type { Diagnostic, LoadedConfig, ServerEntry, Workspace } from "../../index.ts";
 import { runtimeOf } from "../../lib/runtime.ts";
 import { moveCommand } from "../plain-secrets.ts";
+import { askedVariables } from "./asked-variables.ts";
 import type { Finding } from "./finding.ts";
 
 /**
@@ -42,7 +43,7 @@ export async function examine(
       : []),
     ...config.diagnostics.filter(({ server }) => server === undefined).map(fromDiagnostic),
     ...servers.flatMap((entry) => examineServer(entry, workspace, willConnect)),
-    ...unpinnedFindings(servers),
+    ...unpinnedFindings(config),
   ];
 }
 
@@ -118,6 +119,14 @@ function examineServer(entry: ServerEntry, workspace: Workspace, willConnect: bo
     });
   }
   if (willConnect) return found;
+  const asked = askedVariables(workspace, entry);
+  if (asked)
+    found.push({
+      level: "note",
+      about: name,
+      message: `asked for ${asked.names.join(", ")} when it last ran`,
+      advice: asked.advice,
+    });
   const missing = missingProgram(entry, workspace);
   if (missing !== undefined) return [...found, missing];
   if (status.kind === "disabled") return found;
@@ -128,11 +137,17 @@ function examineServer(entry: ServerEntry, workspace: Workspace, willConnect: bo
 }
 
 /** One line for all servers: it is the same advice for each of them. */
-function unpinnedFindings(servers: readonly ServerEntry[]): Finding[] {
-  const unpinned = servers.flatMap(({ name, status, config }) => {
+function unpinnedFindings({ servers, pins }: LoadedConfig): Finding[] {
+  const unpinned = [...servers.values()].flatMap(({ name, status, config }) => {
     const { command = "", args = [] } = config ?? {};
     const isOff = status.kind === "disabled" && status.reason !== "missing-value";
-    const fetched = isOff ? undefined : unpinnedPackage([command, ...args]);
+    const pinned = pins?.get(name);
+    // The lock names the version, and what a newer one changes is set aside.
+    const isLocked =
+      pinned !== undefined &&
+      pinned.broken === undefined &&
+      !["unknown", undefined].includes(pinned.package?.version);
+    const fetched = isOff || isLocked ? undefined : unpinnedPackage([command, ...args]);
     return fetched === undefined ? [] : [`${name} (${shownWord(fetched)})`];
   });
   if (unpinned.length === 0) return [];

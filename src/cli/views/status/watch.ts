@@ -6,6 +6,7 @@ import type { Line } from "../../terminal/live-area.ts";
 import { onlyServers, withHub } from "../../with-hub.ts";
 import { noServersText } from "../server.ts";
 import { jsonLine, painter, safe } from "../../terminal/print.ts";
+import { wrapText } from "../../terminal/text-width.ts";
 import type { ServerOptions } from "../../server-verb.ts";
 import { StatusBoard } from "./board.ts";
 import type { StatusRow } from "./board.ts";
@@ -69,7 +70,8 @@ async function liveTable({ board, terminal, signal }: Show, run: Run): Promise<v
       rows.length === 0 ? textLines(noServersText) : statusLines({ rows, entry, width, now: Date.now() });
     const warning = problem === undefined ? [] : [[], ...findingLines(invalidConfigFinding(problem), width)];
     const footer = `${rows.length === 0 ? "" : `${summaryLine(rows)} `}Press Ctrl-C to exit.`;
-    return [...lines, ...warning, [], [{ text: footer, style: "dim" }]];
+    const wrapped = wrapText(footer, Math.max(20, width)).map((text): Line => [{ text, style: "dim" }]);
+    return [...lines, ...warning, [], ...wrapped];
   };
   await drawWhile(terminal, { frame, signal, keep: true }, (redraw) => {
     board.onChange = redraw;

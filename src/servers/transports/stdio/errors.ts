@@ -1,13 +1,32 @@
+import { shownArgs, shownWord } from "../../../config/show/references.ts";
 import { PlugboardError } from "../../../errors.ts";
+import { joinArgv } from "../../../lib/argv.ts";
+import { lastWords } from "../../../lib/last-words.ts";
+import { printable } from "../../../lib/printable.ts";
+import type { ServerProgram } from "../../process/process-tree.ts";
 import type { ExitStatus } from "../../process/server-process.ts";
 import type { StderrTail } from "./stderr-tail.ts";
 
 /** The errors for all the ways a stdio connection can end, with the end of stderr if it helps. */
-export function stdioErrors(server: string, stderr: StderrTail, redact = (text: string) => text) {
+export function stdioErrors(
+  program: Pick<ServerProgram, "server" | "command" | "args" | "cwd">,
+  stderr: StderrTail,
+  skipped: { first: readonly string[] },
+  redact = (text: string) => text,
+) {
+  const { server } = program;
   const stderrEnd = () => redact(stderr.tail(tailBytes));
+  /** Some programs print why they end where their messages belong. */
+  const lastSaid = () => redact(stderr.lastWords() || lastWords(skipped.first.join("\n")));
   const words = () => {
-    const line = redact(stderr.lastWords());
+    const line = lastSaid();
     return line === "" ? "" : ` It printed: ${line}`;
+  };
+  /** There is nothing in its logs then. */
+  const silence = () => {
+    const line = redact(joinArgv([shownWord(program.command), ...shownArgs(program.args ?? [])]));
+    const folder = program.cwd === undefined ? "" : ` in ${program.cwd}`;
+    return `It was started with: ${printable(line, { oneLine: true }).slice(0, maxCommand)}${folder}`;
   };
   const lost = (what: string) =>
     new PlugboardError("connection-lost", `"${server}" ${what}.${words()}`, {
@@ -18,10 +37,16 @@ export function stdioErrors(server: string, stderr: StderrTail, redact = (text: 
     exited(exit: ExitStatus | undefined) {
       const { code = null, signal = null } = exit ?? {};
       const how = signal === null ? `exited with code ${code ?? "unknown"}` : `was killed by ${signal}`;
-      return new PlugboardError("server-exited", `"${server}" ${how}.${words()}`, {
-        server,
-        data: { exitCode: code, signal, stderr: stderrEnd() },
-      });
+      const isSilent = lastSaid() === "";
+      return new PlugboardError(
+        "server-exited",
+        `"${server}" ${how}.${isSilent ? " It printed nothing." : words()}`,
+        {
+          server,
+          data: { exitCode: code, signal, stderr: stderrEnd() },
+          ...(isSilent && { hint: silence() }),
+        },
+      );
     },
     outputClosed: () => lost("closed its output while it was still running"),
     inputClosed: () => lost("closed its input while it was still running"),
@@ -52,3 +77,4 @@ export function stdioErrors(server: string, stderr: StderrTail, redact = (text: 
 }
 
 const tailBytes = 4096;
+const maxCommand = 500;

@@ -47,7 +47,7 @@ export class StdioTransport implements Transport {
   constructor(options: StdioOptions) {
     this.#options = options;
     this.stderr = new StderrTail({ onLine: options.onStderr, now: options.now, redact: options.redact });
-    this.#errors = stdioErrors(options.program.server, this.stderr, options.redact);
+    this.#errors = stdioErrors(options.program, this.stderr, this.skipped, options.redact);
   }
 
   get pid(): number | null {
