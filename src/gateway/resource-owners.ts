@@ -44,7 +44,7 @@ async function askedOwner(shown: string, client: Client, signal: AbortSignal): P
   await untilAborted(first, signal).catch(() => undefined);
   using grace = startDeadline(graceMs);
   await untilAborted(Promise.all(reads), AbortSignal.any([signal, grace.signal])).catch(() => undefined);
-  return knownOwner(shown, client);
+  return await knownOwner(shown, client);
 }
 
 async function knownOwner(shown: string, client: Client): Promise<Owned | undefined> {

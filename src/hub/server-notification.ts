@@ -39,7 +39,6 @@ const ofConnection = new Set([
   "notifications/subscriptions/acknowledged",
 ]);
 
-
 /** The id of our own subscription means nothing to others. */
 function withoutSubscription(params: Record<string, unknown>): Record<string, unknown> {
   const { _meta: meta, ...rest } = params;
