@@ -27,6 +27,7 @@ import type { Offered } from "./one-decision.ts";
 import type { GatewayNames } from "./options.ts";
 import { readUris, shownUri } from "./uris.ts";
 import type { UriTable } from "./uris.ts";
+import { stringifyExact } from "../lib/exact-json.ts";
 
 /** What a caller sees of an endpoint, read once and good until something changes. */
 interface Seen extends Offered {
@@ -187,7 +188,7 @@ export class Endpoint {
       .map((tool) => this.#shown(tool, table))
       .filter(({ name }) => !isMetaName(String(name)));
     const entries = [...meta.map((tool) => ({ ...tool })), ...loaded].map(kept);
-    const digest = `tools:deferred:${sha256(JSON.stringify(entries)).slice(0, 32)}`;
+    const digest = `tools:deferred:${sha256(stringifyExact(entries)).slice(0, 32)}`;
     const pages = this.#pages.get(digest) ?? new ListPages("tools", digest, entries);
     keepNewest(this.#pages, digest, pages);
     return pages;

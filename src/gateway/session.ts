@@ -22,6 +22,7 @@ import { cancelledId } from "./message.ts";
 import type { ClientAnswer, ClientMessage, ClientNotification, ClientRequest } from "./message.ts";
 import { OpenExchange, notificationText } from "./open-exchange.ts";
 import { hasLegacyTasks, legacyTasks } from "./tasks/protocols.ts";
+import { stringifyExact } from "../lib/exact-json.ts";
 
 export interface SessionSettings extends Pick<Client, "endpoint" | "caller" | "transport" | "sessionId"> {
   dispatcher: Dispatcher;
@@ -141,7 +142,7 @@ export class LegacySession implements Client, ClientSession {
           reject(error);
         },
       });
-      outlet.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+      outlet.send(stringifyExact({ jsonrpc: "2.0", id, method, params }));
     });
   }
 

@@ -4,6 +4,7 @@ import type { ToolEntry } from "../../catalog/tool-entry.ts";
 import type { PlugboardError } from "../../errors.ts";
 import { metaNames } from "./meta-definitions.ts";
 import type { MetaTool } from "./meta-definitions.ts";
+import { stringifyExact } from "../../lib/exact-json.ts";
 
 export function textResult(text: string, isError = false): CallResult {
   return { content: [{ type: "text", text }], ...(isError && { isError }) };
@@ -22,7 +23,7 @@ const mostSchemaTokens = 4_000;
 
 /** The schema of a tool, unless it is so long that it has to be asked for. */
 export function schemaText(name: string, { inputSchema }: ToolEntry): string {
-  const schema = JSON.stringify(inputSchema);
+  const schema = stringifyExact(inputSchema);
   return estimateTokens(schema) > mostSchemaTokens
     ? `Its inputSchema is long: get it with ${metaNames.describe}.`
     : `The inputSchema of ${name}: ${schema}`;
