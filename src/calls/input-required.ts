@@ -4,6 +4,7 @@ import { Refusal, answerMistake, configuredAnswer } from "../interact/answers.ts
 import { isRecord } from "../lib/record.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
 import { openPages, urlElicitations } from "./url-elicitation.ts";
+import { parseExact } from "../lib/exact-json.ts";
 
 export type AnswerInput = (
   method: string,
@@ -83,7 +84,7 @@ function typeOf(answer: Exclude<Answer, { error: unknown }>): unknown {
 
 function parsed(answer: Answer): JsonRpcAnswer {
   if (!("bytes" in answer)) return answer;
-  return { result: JSON.parse(answer.bytes.toString("utf8")) as Record<string, unknown> };
+  return { result: parseExact(answer.bytes.toString("utf8")) as Record<string, unknown> };
 }
 
 async function respond(

@@ -4,6 +4,7 @@ import { hasInexactNumbers } from "../lib/exact-numbers.ts";
 import { hasDuplicateKeys, jsonMembers, oneLine } from "../lib/json-members.ts";
 import { isRecord } from "../lib/record.ts";
 import type { RpcRequest } from "../servers/rpc/messages.ts";
+import { copyExact, parseExact, stringifyExact } from "../lib/exact-json.ts";
 
 /**
  * Parameters of a request as the bytes that came and as their value, from one parse, so that what is checked is what is
@@ -37,8 +38,9 @@ export class ParsedParams {
   with(changes: Record<string, unknown>): ParsedParams {
     const members = Object.entries({ ...this.value, ...changes });
     // Deleting a member would make everything slower that is done with the object.
-    const value = Object.fromEntries(
-      members.filter(([key, member]) => member !== undefined || !(key in changes)),
+    const value = copyExact(
+      this.value,
+      Object.fromEntries(members.filter(([key, member]) => member !== undefined || !(key in changes))),
     );
     return new ParsedParams(this.bytes, value, this.#mayDiffer, this.#came);
   }
@@ -65,7 +67,7 @@ export class ParsedParams {
 
 function tryParse(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch {
     return undefined;
   }
@@ -98,7 +100,9 @@ function writeMembers(
           ? writeMembers(member, original, bytes, place.start, place.end)
           : place && typeof member === "number" && member === original
             ? bytes.toString("utf8", place.start, place.end)
-            : JSON.stringify(member);
+            : member === undefined
+              ? undefined
+              : stringifyExact(member);
     return text === undefined ? [] : [`${JSON.stringify(key)}:${text}`];
   });
   return `{${members.join(",")}}`;

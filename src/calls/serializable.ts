@@ -1,5 +1,6 @@
 import { PlugboardError } from "../errors.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
+import { parseExact, stringifyExact } from "../lib/exact-json.ts";
 
 /**
  * Throws if JSON cannot represent the arguments: a bigint, a function, a symbol, a cycle, or values nested too deeply.
@@ -19,7 +20,7 @@ export function assertSerializable({ server, id, name }: ToolEntry, args: Record
 
 /** A copy of serializable arguments that nobody else can change, as JSON carries them. */
 export function asSent(args: Record<string, unknown>): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(args)) as Record<string, unknown>;
+  return parseExact(stringifyExact(args)) as Record<string, unknown>;
 }
 
 /** The same, unless there is nothing to change. */

@@ -5,7 +5,7 @@ import { viewOf } from "./exchange.ts";
 import type { Answer, Client } from "./exchange.ts";
 import { invalidParams } from "./failure.ts";
 import type { Failure } from "./failure.ts";
-import { valueOf } from "./result.ts";
+import { editedResult, valueOf } from "./result.ts";
 import { appUris, shownUri } from "./uris.ts";
 import type { UriTable } from "./uris.ts";
 
@@ -59,15 +59,10 @@ export async function withheldFromApp(name: string, client: Client): Promise<Too
 export function withApp(answer: Answer, { raw, server }: ToolEntry, table: UriTable): Answer {
   const [uri] = appUris(raw);
   if (uri === undefined || "error" in answer) return answer;
-  const value = valueOf(answer);
-  const { _meta: meta, resultType = "complete" } = value;
+  const { _meta: meta, resultType = "complete" } = valueOf(answer);
   if (resultType !== "complete" || (isRecord(meta) && isRecord(meta["ui"]))) return answer;
-  return {
-    result: {
-      ...value,
-      _meta: { ...(isRecord(meta) && meta), ui: { resourceUri: shownUri(uri, server, table) } },
-    },
-  };
+  const ui = JSON.stringify({ resourceUri: shownUri(uri, server, table) });
+  return editedResult(answer, new Map([["_meta", isRecord(meta) ? new Map([["ui", ui]]) : `{"ui":${ui}}`]]));
 }
 
 export async function unknownTool(name: string, client: Client): Promise<Failure> {

@@ -1,5 +1,6 @@
 import type { Introduction } from "../index.ts";
 import { isRecord } from "../lib/record.ts";
+import { inFairShares } from "../lib/fair-shares.ts";
 import { uiExtension } from "./apps.ts";
 
 export interface EndpointDescription {
@@ -44,8 +45,8 @@ function instructionsOf(introductions: ReadonlyMap<string, Introduction>, isAlon
     if (!instructions) return [];
     return [isAlone ? instructions : `# ${name}\n${instructions}`];
   });
-  const whole = texts.join("\n\n");
-  return whole.length > maxInstructions ? `${whole.slice(0, maxInstructions)} …` : whole;
+  const between = "\n\n";
+  return inFairShares(texts, maxInstructions - between.length * (texts.length - 1)).join(between);
 }
 
 function recordIn(value: unknown, key: string): Record<string, unknown> {

@@ -33,6 +33,7 @@ import { sentHeaders } from "./passed-headers.ts";
 import type { PassedHeaders, SentHeaders } from "./passed-headers.ts";
 import { readUris, shownUri } from "./uris.ts";
 import type { UriTable } from "./uris.ts";
+import { stringifyExact } from "../lib/exact-json.ts";
 
 /** What a caller sees of an endpoint, read once and good until something changes. */
 interface Seen extends Offered {
@@ -220,7 +221,7 @@ export class Endpoint {
       .map((tool) => this.#shown(tool, table))
       .filter(({ name }) => !isMetaName(String(name)));
     const entries = [...meta.map((tool) => ({ ...tool })), ...loaded].map(kept);
-    const digest = `tools:deferred:${sha256(JSON.stringify(entries)).slice(0, 32)}`;
+    const digest = `tools:deferred:${sha256(stringifyExact(entries)).slice(0, 32)}`;
     const pages = this.#pages.get(digest) ?? new ListPages("tools", digest, entries);
     keepNewest(this.#pages, digest, pages);
     return pages;

@@ -1,6 +1,8 @@
+import { addEdit } from "../lib/json-edit.ts";
+import type { JsonEdits } from "../lib/json-edit.ts";
 import { isRecord } from "../lib/record.ts";
 import type { Answer, Exchange } from "./exchange.ts";
-import { valueOf } from "./result.ts";
+import { editedResult, valueOf } from "./result.ts";
 import type { Result } from "./result.ts";
 import { appUris, shownUri } from "./uris.ts";
 import type { UriTable } from "./uris.ts";
@@ -20,20 +22,17 @@ export function withLinks(
 }
 
 async function rememberLinks(answer: Result, server: string, client: Exchange["client"]): Promise<Answer> {
-  const value = valueOf(answer);
-  const links = linksIn(value);
+  const links = linksIn(valueOf(answer));
   if (links.length === 0) return answer;
   const table = await client.endpoint.uris(client);
   const given = client.endpoint.links(client);
-  let isChanged = false;
-  for (const { uri, set } of links) {
+  const edits: JsonEdits = new Map();
+  for (const { uri, path } of links) {
     given.add(uri, server);
     const shown = shownUri(uri, server, table);
-    if (shown === uri) continue;
-    set(shown);
-    isChanged = true;
+    if (shown !== uri) addEdit(edits, path, JSON.stringify(shown));
   }
-  return isChanged ? { result: value } : answer;
+  return edits.size === 0 ? answer : editedResult(answer, edits);
 }
 
 function mayHaveLinks(answer: Result, method: string): boolean {
@@ -45,36 +44,60 @@ function mayHaveLinks(answer: Result, method: string): boolean {
 
 interface Link {
   uri: string;
-  set(uri: string): void;
+  /** Where it stands in the result. */
+  path: Path;
 }
 
-/** The URIs in the parts of a result, each with how to change it. */
+type Path = readonly (string | number)[];
+
+/** The URIs in the parts of a result. */
 function linksIn(result: Record<string, unknown>): Link[] {
   const { content, contents, messages } = result;
   const parts = [
-    ...(Array.isArray(content) ? content : []),
-    ...(Array.isArray(messages)
-      ? messages.flatMap((one) => (isRecord(one) ? [one["content"]].flat() : []))
-      : []),
-  ].filter(isRecord);
-  const links = [...(Array.isArray(contents) ? contents : [])].filter(isRecord).flatMap(linkOf);
-  for (const part of parts) {
-    if (part["type"] === "resource_link") links.push(...linkOf(part));
-    if (part["type"] === "resource" && isRecord(part["resource"])) links.push(...linkOf(part["resource"]));
+    ...partsAt(content, ["content"]),
+    ...entriesAt(messages, ["messages"]).flatMap(({ value, path }) =>
+      partsAt(value["content"], [...path, "content"]),
+    ),
+  ];
+  const links = entriesAt(contents, ["contents"]).flatMap(linkAt);
+  for (const { value, path } of parts) {
+    if (value["type"] === "resource_link") links.push(...linkAt({ value, path }));
+    const { resource } = value;
+    if (value["type"] === "resource" && isRecord(resource))
+      links.push(...linkAt({ value: resource, path: [...path, "resource"] }));
   }
   return [...links, ...appLinks(result)];
 }
 
-function linkOf(holder: Record<string, unknown>): Link[] {
-  const { uri } = holder;
-  return typeof uri === "string" ? [{ uri, set: (shown) => Object.assign(holder, { uri: shown }) }] : [];
+interface Entry {
+  value: Record<string, unknown>;
+  path: Path;
 }
 
-function appLinks(holder: Record<string, unknown>): Link[] {
-  return [...new Set(appUris(holder))].map((uri) => ({
-    uri,
-    set: (shown) => Object.assign(holder, { _meta: withAppUri(holder["_meta"], uri, shown) }),
-  }));
+function entriesAt(list: unknown, path: Path): Entry[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((value: unknown, index) =>
+    isRecord(value) ? [{ value, path: [...path, index] }] : [],
+  );
+}
+
+/** The content of a message may be one part or a list of them. */
+function partsAt(content: unknown, path: Path): Entry[] {
+  return isRecord(content) && path.length > 1 ? [{ value: content, path }] : entriesAt(content, path);
+}
+
+function linkAt({ value: { uri }, path }: Entry): Link[] {
+  return typeof uri === "string" ? [{ uri, path: [...path, "uri"] }] : [];
+}
+
+function appLinks({ _meta: meta }: Record<string, unknown>): Link[] {
+  if (!isRecord(meta)) return [];
+  const { ui, "ui/resourceUri": flat } = meta;
+  const uri = isRecord(ui) ? ui["resourceUri"] : undefined;
+  return [
+    ...(typeof flat === "string" ? [{ uri: flat, path: ["_meta", "ui/resourceUri"] }] : []),
+    ...(typeof uri === "string" ? [{ uri, path: ["_meta", "ui", "resourceUri"] }] : []),
+  ];
 }
 
 /** A tool or result whose app's page has another URI here. */

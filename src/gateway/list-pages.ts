@@ -1,5 +1,6 @@
 import type { Seal } from "./seal.ts";
 import { invalidParams } from "./failure.ts";
+import { stringifyExact } from "../lib/exact-json.ts";
 
 export type ListName = "tools" | "resources" | "resourceTemplates" | "prompts";
 
@@ -23,7 +24,7 @@ export class ListPages {
       this.#pages.push(
         entries
           .slice(at, at + pageSize)
-          .map((entry) => JSON.stringify(entry))
+          .map((entry) => stringifyExact(entry))
           .join(","),
       );
   }

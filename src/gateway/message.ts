@@ -12,6 +12,7 @@ import {
 import type { JsonMember } from "../lib/json-members.ts";
 import { isRecord } from "../lib/record.ts";
 import type { RpcFailure } from "./exchange.ts";
+import { parseExact } from "../lib/exact-json.ts";
 
 /** A message of a client, read from its bytes by one scan and one parse. */
 export type ClientMessage = ClientRequest | ClientNotification | ClientAnswer;
@@ -227,7 +228,7 @@ function smallNumber(bytes: Buffer, { start, end }: JsonMember): number {
 
 function parsed(text: string, idText: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     throw new BadMessage(-32_700, "The body is not valid JSON.", idText);
   }

@@ -3,13 +3,15 @@ import type { LogLevel, Progress } from "../index.ts";
 import { mayPass } from "../lib/protocol-method.ts";
 import { isRecord } from "../lib/record.ts";
 import type { Client, Exchange } from "./exchange.ts";
+import { copyExactMember } from "../lib/exact-json.ts";
 
 /** Passes progress on with the client's own token, if it asked for any. */
 export function passProgress(exchange: Exchange, { params, progress }: Progress): void {
   const { _meta: meta } = exchange.params.value;
   const token = isRecord(meta) ? meta["progressToken"] : undefined;
-  if (typeof token === "string" || typeof token === "number")
-    exchange.notify("notifications/progress", { progress, ...params, progressToken: token });
+  if (!isRecord(meta) || (typeof token !== "string" && typeof token !== "number")) return;
+  const said = { progress, ...params, progressToken: token };
+  exchange.notify("notifications/progress", copyExactMember(meta, "progressToken", said));
 }
 
 /** Passes on what a server says during a request: log messages that the client wants, and what only this server knows. */

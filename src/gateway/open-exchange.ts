@@ -1,6 +1,7 @@
 import type { ParsedParams } from "../index.ts";
 import type { Client, Exchange, Outlet } from "./exchange.ts";
 import type { ClientRequest } from "./message.ts";
+import { stringifyExact } from "../lib/exact-json.ts";
 
 /** A request under way, with what ends it. */
 export class OpenExchange implements Exchange {
@@ -65,7 +66,7 @@ export class OpenExchange implements Exchange {
 }
 
 export function notificationText(method: string, params: Record<string, unknown>): string {
-  return JSON.stringify({ jsonrpc: "2.0", method, params });
+  return stringifyExact({ jsonrpc: "2.0", method, params });
 }
 
 /** The same as `Exchange.onCancelled`, for whoever has only a signal. */

@@ -8,6 +8,7 @@ import { viewOf } from "./exchange.ts";
 import type { Answer, Client, Exchange, RpcFailure } from "./exchange.ts";
 import { Failure, invalidParams } from "./failure.ts";
 import { isDeclared } from "./questions.ts";
+import { parseExact } from "../lib/exact-json.ts";
 
 /** What is inside of a request state that a client carries. */
 interface State {
@@ -119,7 +120,7 @@ export function inputRequired(
   if ("error" in answer) return pagesToOpen(answer, exchange, server, core);
   const result =
     "bytes" in answer
-      ? (JSON.parse(answer.bytes.toString("utf8")) as Record<string, unknown>)
+      ? (parseExact(answer.bytes.toString("utf8")) as Record<string, unknown>)
       : answer.result;
   if (result["resultType"] !== "input_required") return undefined;
   const { inputRequests, requestState: upstream } = result;

@@ -1,4 +1,8 @@
 import type { RawAnswer } from "../index.ts";
+import { copyExact, parseExact, stringifyExact } from "../lib/exact-json.ts";
+import { editJson } from "../lib/json-edit.ts";
+import type { JsonEdits } from "../lib/json-edit.ts";
+import type { RpcFailure } from "./exchange.ts";
 
 /** A result as the JSON text that a server sent. */
 export interface RawResult extends Pick<RawAnswer, "bytes" | "isError" | "isAlone"> {
@@ -16,20 +20,32 @@ export function rawResult(bytes: Buffer): RawResult {
 /** The value of a result, parsed if need be. */
 export function valueOf(result: Result): Record<string, unknown> {
   if (!("bytes" in result)) return result.result;
-  const value = JSON.parse(result.bytes.toString("utf8")) as Record<string, unknown>;
+  const value = parseExact(result.bytes.toString("utf8")) as Record<string, unknown>;
   return result.members === undefined
     ? value
     : { ...(JSON.parse(`{${result.members}}`) as typeof value), ...value };
 }
 
+/** A result with changes. All other values are as they came, to the last digit. */
+export function editedResult(result: Result, edits: JsonEdits): RawResult {
+  const raw = "bytes" in result ? result : rawResult(Buffer.from(stringifyExact(result.result)));
+  return { ...raw, bytes: editJson(raw.bytes, edits), isAlone: false };
+}
+
 /** The JSON text of a result, after a text and before another. Bytes are not copied. */
 export function resultChunks(before: string, result: Result, after: string): (string | Buffer)[] {
-  if (!("bytes" in result)) return [`${before}${JSON.stringify(result.result)}${after}`];
+  if (!("bytes" in result)) return [`${before}${stringifyExact(result.result)}${after}`];
   const { bytes, members } = result;
   if (members === undefined) return [before, bytes, after];
   return isEmpty(bytes)
     ? [`${before}{${members}}${after}`]
     : [`${before}{${members},`, bytes.subarray(1), after];
+}
+
+/** The JSON text of an error. */
+export function errorText(error: RpcFailure): string {
+  const { code, message, data } = error;
+  return stringifyExact(copyExact(error, { code, message, data }));
 }
 
 /** True for an object without members. */

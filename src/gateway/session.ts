@@ -24,6 +24,7 @@ import { OpenExchange, notificationText } from "./open-exchange.ts";
 import { isSameSent } from "./passed-headers.ts";
 import type { SentHeaders } from "./passed-headers.ts";
 import { hasLegacyTasks, legacyTasks } from "./tasks/protocols.ts";
+import { stringifyExact } from "../lib/exact-json.ts";
 
 export interface SessionSettings extends Pick<
   Client,
@@ -169,7 +170,7 @@ export class LegacySession implements Client, ClientSession {
           reject(error);
         },
       });
-      outlet.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+      outlet.send(stringifyExact({ jsonrpc: "2.0", id, method, params }));
     });
   }
 

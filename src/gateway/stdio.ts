@@ -9,7 +9,7 @@ import { BadMessage, cancelledId, readBatch, readMessage } from "./message.ts";
 import type { ClientMessage, ClientNotification, ClientRequest } from "./message.ts";
 import { modernClient, revisionOf } from "./modern-client.ts";
 import { OpenExchange } from "./open-exchange.ts";
-import { resultChunks } from "./result.ts";
+import { errorText, resultChunks } from "./result.ts";
 import { LegacySession } from "./session.ts";
 
 export interface StdioSettings {
@@ -215,7 +215,7 @@ class StdioConnection implements AnsweredOutlet {
 
   #reply(idText: string, answer: Answer): void {
     const head = `{"jsonrpc":"2.0","id":${idText},`;
-    if ("error" in answer) return this.#write([`${head}"error":${JSON.stringify(answer.error)}}`]);
+    if ("error" in answer) return this.#write([`${head}"error":${errorText(answer.error)}}`]);
     this.#write(resultChunks(`${head}"result":`, answer, "}"));
   }
 

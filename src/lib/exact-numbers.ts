@@ -1,8 +1,13 @@
 /** True if a JSON text has numbers that JavaScript would change by parsing them: too many digits, or too large. */
 export function hasInexactNumbers(json: string): boolean {
   for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g))
-    if (!token.startsWith('"') && digitsOf(token) !== digitsOf(String(Number(token)))) return true;
+    if (!token.startsWith('"') && isInexact(token)) return true;
   return false;
+}
+
+function isInexact(token: string): boolean {
+  const held = String(Number(token));
+  return held !== token && digitsOf(token) !== digitsOf(held);
 }
 
 /** The same text for all ways to write one number. */

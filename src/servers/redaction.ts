@@ -1,6 +1,7 @@
 import { PlugboardError, isPlugboardError } from "../errors.ts";
 import { hidden } from "../lib/secret-words.ts";
 import { SecretSearch } from "./secret-search.ts";
+import { copyExact } from "../lib/exact-json.ts";
 
 const maxRemembered = 32;
 /** Deeper values of a server are not passed on: nobody can read them. */
@@ -85,7 +86,9 @@ export class Redaction {
     if (depth > maxDepth) return hidden;
     if (Array.isArray(value)) {
       const items = value.map((item) => this.#clean(item, depth + 1));
-      return items.some((item, index) => item !== value[index]) ? items : (value as unknown);
+      return items.some((item, index) => item !== value[index])
+        ? copyExact(value, items)
+        : (value as unknown);
     }
     // Anything but JSON, such as a socket, may lead anywhere.
     if (depth > 0 && ![Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null))
@@ -96,7 +99,7 @@ export class Redaction {
     const isSame = members.every(
       ([key, member]) => Object.hasOwn(value, key) && member === (value as Record<string, unknown>)[key],
     );
-    return isSame ? value : Object.fromEntries(members);
+    return isSame ? value : copyExact(value, Object.fromEntries(members));
   }
 
   #search(): SecretSearch {

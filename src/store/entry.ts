@@ -1,5 +1,6 @@
 import { PlugboardError } from "../errors.ts";
 import type { Clock, SetOptions } from "./store.ts";
+import { stringifyExact } from "../lib/exact-json.ts";
 
 /** Shared by both stores, so that they refuse the same keys. */
 export function checkKey(key: string): void {
@@ -14,7 +15,7 @@ export function checkKey(key: string): void {
 export function encodeValue(key: string, value: unknown): string {
   let text: string | undefined;
   try {
-    text = JSON.stringify(value);
+    text = stringifyExact(value);
   } catch (cause) {
     throw new PlugboardError("usage-invalid", `The value for ${key} cannot be written as JSON`, { cause });
   }

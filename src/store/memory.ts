@@ -2,6 +2,7 @@ import { checkKey, encodeValue, expiresAt, expiryOf } from "./entry.ts";
 import { waitForLease } from "./lease.ts";
 import { storeError } from "./error.ts";
 import type { Clock, Lease, SetOptions, Store, StoredEntry } from "./store.ts";
+import { parseExact } from "../lib/exact-json.ts";
 
 interface Entry {
   /** A string as it is, because nobody can change it; everything else as JSON. */
@@ -122,7 +123,7 @@ function encode(key: string, value: unknown): Encoded {
 }
 
 function decode({ text, isString }: Encoded): unknown {
-  return isString ? text : JSON.parse(text);
+  return isString ? text : parseExact(text);
 }
 
 function byBytes(a: string, b: string): number {

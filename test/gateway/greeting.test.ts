@@ -6,6 +6,7 @@ import { createGateway } from "../../src/gateway/index.ts";
 import { createMemoryStore } from "../../src/store/memory.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { inProcessFake, openHub } from "../servers/hub-fixture.ts";
+import { openPipe } from "./open-pipe.ts";
 
 it("M80 nothing reaches a client before the answer to its `initialize`", async () => {
   // What an unused server said last is read from a store that takes its time.
@@ -44,4 +45,18 @@ it("M80 nothing reaches a client before the answer to its `initialize`", async (
   output.end();
   const [first = ""] = (await text(output)).split("\n");
   expect(JSON.parse(first)).toHaveProperty("result.protocolVersion");
+});
+
+it("M80 the instructions of one server leave room for those of the others", async () => {
+  const verbose = inProcessFake({ instructions: "😀".repeat(10_000) });
+  const brief = inProcessFake({ instructions: "Ask twice." });
+  await using served = await openPipe({ a: verbose, b: verbose, brief });
+  const { server } = await served.connect("legacy");
+  const said = String(server["instructions"]);
+  expect(said).toContain("# brief\nAsk twice.");
+  expect(said.length).toBeLessThanOrEqual(8_000);
+  expect(said.isWellFormed()).toBe(true);
+  const [a = "", b = ""] = said.split("\n\n");
+  expect(a.length).toBeGreaterThan(3_900);
+  expect(b.length).toBe(a.length);
 });

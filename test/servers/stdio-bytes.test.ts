@@ -46,7 +46,8 @@ describe("M44 messages are found among any bytes, and the rest is counted", () =
   ])("%s", (_, text, messages, skipped) => {
     for (const chunk of [undefined, 1, 7]) {
       const seen = read(text, chunk === undefined ? {} : { chunk });
-      expect(seen.messages).toEqual(messages);
+      // Numbers that JavaScript cannot hold have their text with them, which no copy has.
+      expect(structuredClone(seen.messages)).toEqual(messages);
       expect(seen.skipped).toHaveLength(skipped);
     }
   });

@@ -1,6 +1,6 @@
-import type { Answer, RpcFailure } from "../exchange.ts";
+import type { Answer } from "../exchange.ts";
 import { free } from "../../lib/memory.ts";
-import { resultChunks } from "../result.ts";
+import { errorText, resultChunks } from "../result.ts";
 import type { Chunk } from "./request.ts";
 
 /** An answer as JSON text. The bytes of a result are not copied. */
@@ -13,8 +13,4 @@ export function answerChunks(idText: string, answer: Answer): Chunk[] {
 /** What is to be done when an answer was sent and nobody needs it any more. */
 export function afterSending(answer: Answer): (() => void) | undefined {
   return "bytes" in answer && answer.isAlone ? () => free(answer.bytes) : undefined;
-}
-
-function errorText({ code, message, data }: RpcFailure): string {
-  return JSON.stringify({ code, message, data });
 }

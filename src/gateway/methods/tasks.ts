@@ -1,5 +1,6 @@
 import { isPlugboardError } from "../../index.ts";
 import type { TaskHandle, TaskProtocol } from "../../index.ts";
+import type { JsonEdits } from "../../lib/json-edit.ts";
 import { isRecord } from "../../lib/record.ts";
 import type { Core, Method } from "../core.ts";
 import { viewOf } from "../exchange.ts";
@@ -16,9 +17,11 @@ import {
   missingTasks,
   relatedTask,
 } from "../tasks/protocols.ts";
-import { rawResult, resultChunks, valueOf } from "../result.ts";
+import { editedResult, rawResult, resultChunks, valueOf } from "../result.ts";
+import type { Result } from "../result.ts";
 import { RunningTask } from "../tasks/running-task.ts";
 import { isWaitingId, resumeWaiting } from "../tasks/waiting-task.ts";
+import { stringifyExact } from "../../lib/exact-json.ts";
 
 export const getTask: Method = async (exchange, core) => {
   const protocol = assertTasks(exchange);
@@ -40,7 +43,7 @@ export const getTask: Method = async (exchange, core) => {
   if (!isRecord(result["result"])) return { result: shown };
   const { client } = exchange;
   const linked = await withLinks({ result: result["result"] }, task.server, { client, method: "tools/call" });
-  return { result: { ...shown, ...linked } };
+  return "error" in linked ? linked : withResult(shown, linked);
 };
 
 export const updateTask: Method = async (exchange, core) => {
@@ -172,8 +175,13 @@ function detailed(task: RunningTask, { client }: Exchange): Answer {
   }
   if (!outcome || task.status === "cancelled") return { result: shown };
   if ("error" in outcome) return { result: { ...shown, error: outcome.error } };
+  return withResult(shown, outcome);
+}
+
+function withResult(shown: Record<string, unknown>, outcome: Result): Answer {
   if (!("bytes" in outcome)) return { result: { ...shown, result: outcome.result } };
-  const chunks = resultChunks(`${JSON.stringify(shown).slice(0, -1)},"result":`, outcome, "}");
+  const { result: _earlier, ...rest } = shown;
+  const chunks = resultChunks(`${stringifyExact(rest).slice(0, -1)},"result":`, outcome, "}");
   return rawResult(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk))));
 }
 
@@ -205,6 +213,9 @@ async function askFor(
 /** A result as the call itself would have had it, and whose it is. */
 function related(outcome: Answer, meta: Record<string, unknown>): Answer {
   if ("error" in outcome) return outcome;
-  const { resultType: _type, _meta, ...own } = valueOf(outcome);
-  return { result: { ...own, _meta: { ...(isRecord(_meta) && _meta), ...meta } } };
+  const { _meta: own } = valueOf(outcome);
+  const about = Object.entries(meta).map(([key, value]) => [key, JSON.stringify(value)] as const);
+  const edits: JsonEdits = new Map([["resultType", undefined]]);
+  edits.set("_meta", isRecord(own) ? new Map(about) : JSON.stringify(meta));
+  return { ...editedResult(outcome, edits), members: undefined };
 }

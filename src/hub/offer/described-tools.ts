@@ -1,5 +1,6 @@
 import { estimateTokens } from "../../calls/output/token-estimate.ts";
 import type { NamedTool } from "./found-tools.ts";
+import { stringifyExact } from "../../lib/exact-json.ts";
 
 /** How many tools are described at once. */
 export const mostDescribed = 10;
@@ -24,5 +25,5 @@ export function describedTools(tools: readonly NamedTool[]): { lines: string[]; 
 function definitionOf({ name, tool }: NamedTool): string {
   const { title, description, inputSchema, outputSchema, annotations } = tool;
   const said = Object.keys(annotations).length > 0 ? { annotations } : {};
-  return JSON.stringify({ name, title, description, inputSchema, outputSchema, ...said });
+  return stringifyExact({ name, title, description, inputSchema, outputSchema, ...said });
 }

@@ -5,6 +5,7 @@ import type { PlugboardError } from "../../errors.ts";
 import { modelAdvice, modelMessage } from "../../lib/model-advice.ts";
 import { metaNames } from "./meta-definitions.ts";
 import type { MetaTool } from "./meta-definitions.ts";
+import { stringifyExact } from "../../lib/exact-json.ts";
 
 export function textResult(text: string, isError = false): CallResult {
   return { content: [{ type: "text", text }], ...(isError && { isError }) };
@@ -23,7 +24,7 @@ const mostSchemaTokens = 4_000;
 
 /** The schema of a tool, unless it is so long that it has to be asked for. */
 export function schemaText(name: string, { inputSchema }: ToolEntry): string {
-  const schema = JSON.stringify(inputSchema);
+  const schema = stringifyExact(inputSchema);
   return estimateTokens(schema) > mostSchemaTokens
     ? `Its inputSchema is long: get it with ${metaNames.describe}.`
     : `The inputSchema of ${name}: ${schema}`;

@@ -1,5 +1,6 @@
 import { isDeeperThan } from "../../lib/depth.ts";
 import { isRecord } from "../../lib/record.ts";
+import { copyExact } from "../../lib/exact-json.ts";
 
 /** What is nested deeper is not used. No real message comes near it. */
 export const maxDepth = 500;
@@ -28,5 +29,5 @@ function withoutDepth(value: Record<string, unknown>): Record<string, unknown> {
     key,
     isDeeperThan(member, maxDepth - 1) ? replacement : member,
   ]);
-  return Object.fromEntries(members) as Record<string, unknown>;
+  return copyExact(value, Object.fromEntries(members) as Record<string, unknown>);
 }

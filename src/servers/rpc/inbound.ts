@@ -12,6 +12,7 @@ import { droppedMessage, isDroppable } from "./message-budget.ts";
 import type { MessageBudget } from "./message-budget.ts";
 import type { RpcMessage } from "./messages.ts";
 import type { Cleaner, Requests, Waiting } from "./requests.ts";
+import { exactId, withExactId } from "../../lib/exact-json.ts";
 
 /** What a server asks us. */
 export interface Question {
@@ -81,6 +82,16 @@ export interface InboundSettings {
   onUntold?: (() => void) | undefined;
 }
 
+/** A server may count as far as it likes. */
+type QuestionId = string | number | bigint;
+type QuestionAnswer =
+  | { result: Record<string, unknown> }
+  | { error: { code: number; message: string; data?: unknown } };
+
+function isId(id: unknown): id is QuestionId {
+  return typeof id === "string" || typeof id === "number" || typeof id === "bigint";
+}
+
 const maxQuestions = 64;
 /** After how long it is told how many messages were dropped. */
 const tellMs = 1_000;
@@ -110,7 +121,8 @@ export class Inbound {
   }
 
   receive(message: Record<string, unknown>, during: string | undefined): void {
-    const { id, method } = message;
+    const { method } = message;
+    const id = exactId(message, "id");
     const params = isRecord(message["params"]) ? message["params"] : {};
     if (typeof method !== "string") this.ignored++;
     else if (id === undefined) this.#hear(method, params, during);
@@ -130,8 +142,7 @@ export class Inbound {
   /** Refuses a question that is nested too deeply. */
   refuseDeep(id: unknown): void {
     const error = { code: -32_602, message: `Nested deeper than ${maxDepth} levels` };
-    if (this.mayAsk && (typeof id === "string" || typeof id === "number"))
-      void this.#respond({ jsonrpc: "2.0", id, error });
+    if (this.mayAsk && isId(id)) void this.#respond(id, { error });
     else this.ignored++;
   }
 
@@ -147,7 +158,7 @@ export class Inbound {
 
   #hear(method: string, params: Record<string, unknown>, during: string | undefined): void {
     const withdrawn =
-      method === "notifications/cancelled" ? this.#questions.get(params["requestId"]) : undefined;
+      method === "notifications/cancelled" ? this.#questions.get(exactId(params, "requestId")) : undefined;
     if (withdrawn) {
       withdrawn.isWithdrawn = true;
       withdrawn.abort.abort();
@@ -192,14 +203,14 @@ export class Inbound {
     params: Record<string, unknown>,
     during: string | undefined,
   ): Promise<void> {
-    if (!this.mayAsk || (typeof id !== "string" && typeof id !== "number")) {
+    if (!this.mayAsk || !isId(id)) {
       this.ignored++;
       return;
     }
-    if (method === "ping") return this.#respond({ jsonrpc: "2.0", id, result: {} });
+    if (method === "ping") return this.#respond(id, { result: {} });
     if (this.#hasTooMany(during) || this.#questions.has(id)) {
       const error = { code: -32_000, message: tooMany };
-      return this.#respond({ jsonrpc: "2.0", id, error });
+      return this.#respond(id, { error });
     }
     const abort = new AbortController();
     const question: OpenQuestion = { abort, isWithdrawn: false };
@@ -234,7 +245,7 @@ export class Inbound {
       const stepAside = turn && (() => (question.aside = turn)?.stepAside());
       const result = await untilAborted(onQuestion({ method, params, signal, stepAside }), signal);
       await turn?.back();
-      if (!abort.signal.aborted) await this.#respond({ jsonrpc: "2.0", id, result });
+      if (!abort.signal.aborted) await this.#respond(id, { result });
     } catch (error) {
       // A server that was told of other roots asks by itself, and only once, whichever request is under way then.
       if (hasEnded && during === undefined && method === "roots/list" && !question.isWithdrawn)
@@ -247,7 +258,7 @@ export class Inbound {
       await turn?.back();
       // Whoever uses the server might have known; with a connection for each of them it will be clear who that is.
       if (during === undefined && !own && error instanceof Refusal) this.#settings.onUntold?.();
-      if (!question.isWithdrawn) await this.#respond({ jsonrpc: "2.0", id, error: asRpcError(failure) });
+      if (!question.isWithdrawn) await this.#respond(id, { error: asRpcError(failure) });
     } finally {
       for (const release of releases) release();
       if (during === undefined) this.#untold--;
@@ -259,7 +270,7 @@ export class Inbound {
 
   /** Asks whoever answers while no request is under way. */
   async #askOtherwise(
-    id: string | number,
+    id: QuestionId,
     question: OpenQuestion,
     method: string,
     params: Record<string, unknown>,
@@ -271,10 +282,10 @@ export class Inbound {
       const { onQuestion } = this.#settings.otherwise;
       if (!onQuestion) throw new Refusal(-32_601, "Method not found");
       const result = await untilAborted(onQuestion({ method, params, signal }), signal);
-      await this.#respond({ jsonrpc: "2.0", id, result });
+      await this.#respond(id, { result });
     } catch (error) {
       const failure = error instanceof Refusal ? error : signal.aborted ? isOver : internal;
-      if (!question.isWithdrawn) await this.#respond({ jsonrpc: "2.0", id, error: asRpcError(failure) });
+      if (!question.isWithdrawn) await this.#respond(id, { error: asRpcError(failure) });
     }
   }
 
@@ -312,9 +323,9 @@ export class Inbound {
     return { listener, asked: able };
   }
 
-  async #respond(message: RpcMessage): Promise<void> {
+  async #respond(id: QuestionId, answer: QuestionAnswer): Promise<void> {
     try {
-      await this.#settings.send(message);
+      await this.#settings.send(withExactId({ jsonrpc: "2.0", ...answer } as const, id));
     } catch {
       // The transport tells whoever has to know.
     }

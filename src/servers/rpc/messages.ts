@@ -1,5 +1,6 @@
 import { PlugboardError } from "../../errors.ts";
 import { isRecord } from "../../lib/record.ts";
+import { stringifyExact } from "../../lib/exact-json.ts";
 
 /** What a server reports about a request that takes long. */
 export interface Progress {
@@ -53,7 +54,7 @@ export function isRequest(message: RpcMessage): message is RpcRequest {
 /** Throws `usage-invalid` for values that JSON cannot represent, such as a bigint or a cycle. */
 export function toJson(message: RpcMessage): string {
   try {
-    return JSON.stringify(message);
+    return stringifyExact(message);
   } catch (cause) {
     throw unserializable(cause);
   }
@@ -62,7 +63,9 @@ export function toJson(message: RpcMessage): string {
 /** The same for a call whose id is a plain word of ours: everything but its parameters is known. */
 export function callJson({ id, params }: RpcRequest): string {
   try {
-    return `{"jsonrpc":"2.0","id":"${id}","method":"tools/call","params":${JSON.stringify(params)}}`;
+    // Only answers of people come from a text; arguments that do have a writer of their own.
+    const text = params["inputResponses"] === undefined ? JSON.stringify(params) : stringifyExact(params);
+    return `{"jsonrpc":"2.0","id":"${id}","method":"tools/call","params":${text}}`;
   } catch (cause) {
     throw unserializable(cause);
   }

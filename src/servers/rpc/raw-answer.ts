@@ -16,7 +16,7 @@ export function readRawAnswer(
 ): { id: string; answer: RawAnswer } | undefined {
   const members: JsonMember[] = [];
   const results: JsonMember[] = [];
-  const endOf = (start: number) => jsonValueEnd(bytes, start, maxDepth - 2);
+  const endOf = (start: number) => jsonValueEnd(bytes, start, maxPassedDepth);
   const end = readMembers(bytes, 0, bytes.length, members, (start, key) =>
     key === "result" ? readMembers(bytes, start, bytes.length, results, endOf) : endOf(start),
   );
@@ -26,7 +26,7 @@ export function readRawAnswer(
   if (!isWanted(id) || hasRepeatedKey(results) || !isUtf8(bytes)) return undefined;
   const type = memberOf(results, "resultType");
   const failed = memberOf(results, "isError");
-  if (type && bytes[type.start] !== quote) return undefined;
+  if (type && (bytes[type.start] !== quote || !isReadable(bytes, type, results))) return undefined;
   const came = bytes.subarray(result.start, result.end);
   const own = inOneLine(came);
   return {
@@ -42,6 +42,17 @@ export function readRawAnswer(
 }
 
 const quote = 0x22;
+/** Bytes that are passed on are not walked through; this bounds only what is kept while they are checked. */
+const maxPassedDepth = 100_000;
+const completeText = Buffer.from('"complete"');
+
+/** A result that is not the last word is read, so it must not be deeper than other messages. */
+function isReadable(bytes: Buffer, type: JsonMember, results: readonly JsonMember[]): boolean {
+  return (
+    isWritten(bytes, type, completeText) ||
+    results.every(({ start }) => jsonValueEnd(bytes, start, maxDepth - 2) !== -1)
+  );
+}
 /** Less is no burden for the garbage collector. */
 const freedBytes = 64 * 1024;
 

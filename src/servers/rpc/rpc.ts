@@ -6,6 +6,7 @@ import { boundedDepth } from "./depth.ts";
 import { toJson } from "./messages.ts";
 import { Requests } from "./requests.ts";
 import type { Cleaner, RequestSettings } from "./requests.ts";
+import { exactId } from "../../lib/exact-json.ts";
 
 export interface RpcSettings {
   server: string;
@@ -83,7 +84,7 @@ export class Rpc implements TransportEvents {
     const message = boundedDepth(received, bytes);
     // Nobody may be asked something else than what the server meant.
     if (message !== received && "method" in message && "id" in message)
-      return this.inbound.refuseDeep(message["id"]);
+      return this.inbound.refuseDeep(exactId(message, "id"));
     if (!this.requests.accepts(message, bytes)) this.inbound.receive(message, during);
   }
 

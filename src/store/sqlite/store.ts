@@ -7,6 +7,7 @@ import { openDatabase } from "./open.ts";
 import { createRun, type Row } from "./run.ts";
 import { classifyFailure, storeError } from "../error.ts";
 import type { Clock, Store, StoredValue } from "../store.ts";
+import { parseExact } from "../../lib/exact-json.ts";
 
 export interface SqliteStoreOptions {
   path: string;
@@ -31,7 +32,7 @@ export async function openSqliteStore(
 
   const toValue = (row: Row): StoredValue => {
     try {
-      return { value: JSON.parse(String(row["value"])), version: Number(row["version"]) };
+      return { value: parseExact(String(row["value"])), version: Number(row["version"]) };
     } catch (error) {
       throw classifyFailure(error, path);
     }

@@ -1,4 +1,5 @@
 import { free, isAlone } from "../../../lib/memory.ts";
+import { parseExact } from "../../../lib/exact-json.ts";
 
 export interface LineReaderOptions {
   maxLineBytes: number;
@@ -121,7 +122,7 @@ const shownCharacters = 200;
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+    return parseExact(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   } catch {
     return undefined;
   }
