@@ -19,6 +19,7 @@ export interface StdioTarget {
   maxLineBytes?: number;
 }
 
+/** How to reach a remote server. */
 export interface HttpTarget {
   kind: "http" | "sse";
   url: URL;
@@ -39,6 +40,7 @@ export type TargetCredentials =
   | HelperCredentials
   | { kind: "provider"; id: string };
 
+/** A command that prints headers. */
 export interface HelperCredentials {
   kind: "helper";
   command: readonly [string, ...string[]];
