@@ -2,7 +2,7 @@
 const needs: readonly { host: RegExp; says: string }[] = [
   {
     host: /^(?:api\.githubcopilot\.com|github\.com)$/,
-    says: "GitHub's server takes a personal access token instead of a login. Store it with `plugboard secret set GITHUB_TOKEN`, and send it: `plugboard add --force -H 'Authorization: Bearer ${secret:GITHUB_TOKEN}' <server> https://api.githubcopilot.com/mcp/`.",
+    says: "GitHub's server takes a personal access token instead of a login. Store it with `plugboard secret set GITHUB_TOKEN`, and set the server's header `Authorization` to `Bearer ${secret:GITHUB_TOKEN}`.",
   },
 ];
 

@@ -3,7 +3,6 @@ import type { ServerConfig } from "../config/server-schema.ts";
 import { isPlugboardError } from "../errors.ts";
 import type { PlugboardError } from "../errors.ts";
 import type { Environment } from "../lib/folders.ts";
-import { shellWord } from "../lib/argv.ts";
 import { passOnAdvice, withheldVariables } from "../lib/withheld-variables.ts";
 import { explainLauncher } from "./launcher-failure.ts";
 import type { Target } from "./target.ts";
@@ -19,9 +18,7 @@ export function explainFailure(
   // With a client of one's own, a login works where none can be registered.
   const canLogIn = explained.code !== "auth-required" || config?.oauth?.clientId !== undefined;
   const need = canLogIn || !("url" in target) ? undefined : knownNeed(target.url.hostname);
-  return need === undefined
-    ? explained
-    : explained.with({ hint: need.replace("<server>", shellWord(explained.server ?? "")) });
+  return need === undefined ? explained : explained.with({ hint: need });
 }
 
 const startFailures: ReadonlySet<string> = new Set(["server-exited", "start-timeout", "protocol-error"]);

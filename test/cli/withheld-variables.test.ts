@@ -78,5 +78,5 @@ it("M40 GitHub's remote server is known to take a token instead of a login", () 
   expect(knownNeed("api.githubcopilot.com.evil.example")).toBeUndefined();
   const { hint } = cannotRegister("github", "https://github.com/login/oauth", "");
   expect(hint).toContain("personal access token");
-  expect(hint).toContain(" github https://");
+  expect(hint).toContain("`Bearer ${secret:GITHUB_TOKEN}`");
 });

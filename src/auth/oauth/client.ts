@@ -176,7 +176,7 @@ export function cannotRegister(server: string, issuer: string, why: string): Plu
     server,
     data: { issuer: shown(issuer) },
     hint:
-      knownNeed(URL.parse(issuer)?.hostname ?? "")?.replace("<server>", shellWord(server)) ??
+      knownNeed(URL.parse(issuer)?.hostname ?? "") ??
       `Register a client there with the redirect URI http://127.0.0.1/callback, then set it: \`plugboard add ${shellWord(server)} <url> --client-id <id> --force\`. ${ownTokenHint}`,
   });
 }
