@@ -23,13 +23,27 @@ export function libraryReference(current: string): string {
   const signatures = new Signatures(declarations, ({ nodes }) => known.get(nodes[0]));
   const here = entries.filter((entry) => pageOf(entry) === undefined);
   const rest = unexported(here, signatures);
-  const sections = [
+  const sections = withoutRepeats([
     ...entries,
     { specifier: others, comment: aboutOthers, groups: [{ title: "", names: rest }] },
-  ];
+  ]);
   const linkTo = links(chapters, sections);
   const texts = sections.map((entry) => entryText(entry, signatures, linkTo));
   return `${chapters}${mark}\n\n## Reference\n\n${indexOf(here, linkTo)}\n\n${texts.join("\n\n")}\n`;
+}
+
+/** Several entries have the same names: each is described where it comes first, and the others link to it. */
+function withoutRepeats(entries: readonly Entry[]): Entry[] {
+  const seen = new Set<unknown>();
+  return entries.map((entry) => {
+    if (pageOf(entry) !== undefined) return entry;
+    const isNew = ({ declaration }: PublicName) => {
+      const [node] = declaration.nodes;
+      return !seen.has(node) && seen.add(node);
+    };
+    const groups = entry.groups.map(({ title, names }) => ({ title, names: names.filter(isNew) }));
+    return { ...entry, groups: groups.filter(({ names }) => names.length > 0) };
+  });
 }
 
 /** All names that can be imported, by group. */

@@ -14,7 +14,7 @@ import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { assertSupported } from "./core/sdk.ts";
 import { Turn, endsTurn } from "./core/turn.ts";
 
-export type { AgentOptions, AnswerOptions, OwnTool, HostedOptions, MessageOptions, SetAside };
+export type { AgentOptions, OwnTool, HostedOptions, MessageOptions, SetAside };
 
 type Tool = Anthropic.Messages.Tool;
 type ToolUse = Pick<Anthropic.Messages.ToolUseBlock, "id" | "name" | "input">;

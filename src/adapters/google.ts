@@ -12,7 +12,7 @@ import type { ModelPart, ModelResult } from "./core/parts.ts";
 import { assertSupported } from "./core/sdk.ts";
 import { Turn } from "./core/turn.ts";
 
-export type { AgentOptions, AnswerOptions, OwnTool, MessageOptions, SetAside };
+export type { AgentOptions, OwnTool, MessageOptions, SetAside };
 
 /** Options of `googleTools`. */
 export interface GoogleOptions extends AgentOptions {

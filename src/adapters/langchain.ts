@@ -15,7 +15,7 @@ import { loadSdk } from "./core/sdk.ts";
 import { Turn, endsTurn } from "./core/turn.ts";
 import { fileName, inWords, isDocument, isImage } from "./openai/media.ts";
 
-export type { AgentOptions, AnswerOptions, MessageOptions, Provider, SetAside };
+export type { AgentOptions, MessageOptions, Provider, SetAside };
 
 /** Options of `langchainTools`. */
 export interface LangChainOptions extends AgentOptions {

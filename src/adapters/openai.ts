@@ -7,4 +7,4 @@ export type { OpenAiResponsesOptions, OpenAiResponsesTools } from "./openai/resp
 export type { SetAside } from "./core/definition.ts";
 export type { MessageOptions } from "./core/messages.ts";
 export type { OwnTool } from "./core/own-tools.ts";
-export type { AgentOptions, AnswerOptions } from "./core/options.ts";
+export type { AgentOptions } from "./core/options.ts";

@@ -12,7 +12,10 @@ export interface OwnTool<Shape> {
   /** As the SDK wants it among its tools. */
   tool: Shape;
   /** Runs a call. The model gets a text as it is, and anything else as JSON. What it throws is a failure for the model. */
-  run(args: Record<string, unknown>, call: Pick<CallContext, "callId" | "signal">): unknown;
+  run(
+    args: Record<string, unknown>,
+    call: { callId?: string | undefined; signal?: AbortSignal | undefined },
+  ): unknown;
 }
 
 /** How the program's own tools are run, by their names. */
