@@ -28,10 +28,10 @@ export async function appTool(
 ): Promise<{ id: string; server: string; for: "app"; requiresTask?: boolean } | undefined> {
   const { endpoint, caller } = client;
   if (!showsApps(client)) return undefined;
-  const pages = endpoint.readPages(caller);
+  const pages = endpoint.links(caller);
   const tools = await viewOf(client).tools({ wait: false, for: "app" });
   const named = tools.filter((tool) => tool.name === name);
-  const found = named.filter(({ server }) => pages.has(server));
+  const found = named.filter(({ server }) => pages.hasPage(server));
   const [first, second] = found;
   if (first && !second) return { id: first.id, server: first.server, for: "app" };
   if (named.length === 0) return undefined;

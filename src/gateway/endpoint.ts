@@ -18,6 +18,8 @@ import { invalidParams } from "./failure.ts";
 import { FirstLists } from "./first-lists.ts";
 import { GivenLinks } from "./given-links.ts";
 import { withShownApp } from "./links.ts";
+import type { Holding } from "./holding.ts";
+import type { Ledger } from "./ledger.ts";
 import { ListPages } from "./list-pages.ts";
 import type { ListName } from "./list-pages.ts";
 import { Names } from "./names.ts";
@@ -32,12 +34,11 @@ interface Seen extends Offered {
   view: View;
   /** The same for apps, which may call more. */
   appView: View;
-  lists: Map<string, { at: number; pages: ListPages }>;
+  /** The version of each list. */
+  lists: Map<string, { at: number; version: string }>;
   tools: { at: number; table: ToolTable } | undefined;
   uris: { at: number; table: UriTable } | undefined;
-  links: GivenLinks;
-  /** The servers whose app pages this caller has read. */
-  pages: Set<string>;
+  holding: Holding | undefined;
 }
 
 /** Tools by the names that clients use. */
@@ -61,17 +62,22 @@ interface Membership {
   only: string | undefined;
 }
 
+interface ListReader {
+  caller: string;
+  withApps: boolean;
+  signal: AbortSignal;
+}
+
 export interface EndpointSettings {
   hub: Hub;
   bundle: string | undefined;
   names: GatewayNames | undefined;
   /** What the gateway as a whole can pass on; servers are told so when they connect. */
   capabilities: Record<string, unknown>;
+  ledger: Ledger;
   /** Tells what happens, one line each. */
   onLog?: ((line: string) => void) | undefined;
 }
-
-const maxCallers = 1_000;
 
 /** One path of the gateway: which servers it shows, how their tools are called, and what its lists say. */
 export class Endpoint {
@@ -82,7 +88,9 @@ export class Endpoint {
   readonly #settings: EndpointSettings;
   readonly #callers = new Map<string, Seen>();
   /** Lists by what they contain, because most callers see the same. */
-  readonly #pages = new Map<string, ListPages>();
+  readonly #pages = new Map<string, { pages: ListPages; holding: Holding | undefined }>();
+  /** What was given to each caller, which cannot be read again. */
+  readonly #links = new Map<string, GivenLinks>();
   readonly #tables = new Map<string, ToolTable>();
   readonly #listeners = new Set<(kind: ChangedKind) => void>();
   readonly #stop: (() => void)[];
@@ -150,44 +158,61 @@ export class Endpoint {
   }
 
   /** A list as this caller sees it; `withApps` adds the tools that only apps may call. */
-  async pages(
-    name: ListName,
-    { caller, withApps, signal }: { caller: string; withApps: boolean; signal: AbortSignal },
-  ): Promise<ListPages> {
+  async pages(name: ListName, { caller, withApps, signal }: ListReader): Promise<ListPages> {
     const seen = this.#seen(caller);
     const key = withApps ? `${name}+apps` : name;
     const known = seen.lists.get(key);
-    if (known?.at === this.#changes) return known.pages;
+    const made = known?.at === this.#changes ? this.#knownPages(known.version) : undefined;
+    if (made) return made;
     if (name === "tools" && (await this.#offer(seen)).deferral.deferred) this.#readAhead(caller, seen);
     else await this.#first.wait(name, caller, seen.view, signal);
     const at = this.#changes;
     const offer = name === "tools" ? await this.#offer(seen) : undefined;
     const pages = offer?.deferral.deferred
-      ? await this.#deferredPages(offer, seen)
-      : await this.#wholePages(name, key, seen, withApps);
-    seen.lists.set(key, { at, pages });
+      ? await this.#deferredPages(offer, seen, caller)
+      : await this.#wholePages(name, key, seen, { caller, withApps });
+    seen.lists.set(key, { at, version: pages.version });
     return pages;
   }
 
-  async #wholePages(name: ListName, key: string, seen: Seen, withApps: boolean): Promise<ListPages> {
+  async #wholePages(
+    name: ListName,
+    key: string,
+    seen: Seen,
+    { caller, withApps }: Pick<ListReader, "caller" | "withApps">,
+  ): Promise<ListPages> {
     const digest = `${key}:${await this.#digest(seen)}`;
-    const pages =
-      this.#pages.get(digest) ?? new ListPages(name, digest, await this.#entries(name, seen, withApps));
-    keepNewest(this.#pages, digest, pages);
+    return (
+      this.#knownPages(digest) ??
+      this.#keepPages(new ListPages(name, digest, await this.#entries(name, seen, withApps)), caller)
+    );
+  }
+
+  #knownPages(digest: string): ListPages | undefined {
+    const known = this.#pages.get(digest);
+    known?.holding?.touch();
+    return known?.pages;
+  }
+
+  /** Whoever asked first holds it for all that see the same. */
+  #keepPages(pages: ListPages, caller: string): ListPages {
+    const known = this.#knownPages(pages.version);
+    if (known) return known;
+    const evict = () => void this.#pages.delete(pages.version);
+    const holding = this.#settings.ledger.hold(caller, "lists", { evict }, pages.bytes);
+    if (holding) this.#pages.set(pages.version, { pages, holding });
     return pages;
   }
 
   /** The three tools that stand for the others, and those that are always loaded. */
-  async #deferredPages({ meta, tools }: ToolOffer, { view }: Seen): Promise<ListPages> {
+  async #deferredPages({ meta, tools }: ToolOffer, { view }: Seen, caller: string): Promise<ListPages> {
     const table = await readUris(view);
     const loaded = tools
       .map((tool) => this.#shown(tool, table))
       .filter(({ name }) => !isMetaName(String(name)));
     const entries = [...meta.map((tool) => ({ ...tool })), ...loaded].map(kept);
     const digest = `tools:deferred:${sha256(JSON.stringify(entries)).slice(0, 32)}`;
-    const pages = this.#pages.get(digest) ?? new ListPages("tools", digest, entries);
-    keepNewest(this.#pages, digest, pages);
-    return pages;
+    return this.#knownPages(digest) ?? this.#keepPages(new ListPages("tools", digest, entries), caller);
   }
 
   #offer(seen: Seen): Promise<ToolOffer> {
@@ -236,9 +261,12 @@ export class Endpoint {
   }
 
   /** A list that was given out before, for the pages that follow its first one. */
-  earlierPages(versionOf: string): ListPages {
-    const pages = this.#pages.get(versionOf);
-    if (!pages)
+  async earlierPages(versionOf: string, name: ListName, reader: ListReader): Promise<ListPages> {
+    const known = this.#knownPages(versionOf);
+    if (known) return known;
+    // It may have had to make room. The same list has the same version.
+    const pages = await this.pages(name, reader);
+    if (pages.version !== versionOf)
       throw invalidParams("The list has changed since this cursor was given out. Start again without it.");
     return pages;
   }
@@ -275,12 +303,7 @@ export class Endpoint {
 
   /** The server that last gave this caller a link, by URI. */
   links(caller: string): GivenLinks {
-    return this.#seen(caller).links;
-  }
-
-  /** The servers whose app pages this caller has read. */
-  readPages(caller: string): Set<string> {
-    return this.#seen(caller).pages;
+    return this.#links.get(caller) ?? new GivenLinks(this.#settings.ledger, caller, this.#links);
   }
 
   /** The names of all tools that this caller can call. */
@@ -320,6 +343,9 @@ export class Endpoint {
     this.#closing.abort();
     for (const stop of this.#stop) stop();
     this.#listeners.clear();
+    for (const { holding } of this.#callers.values()) holding?.release();
+    for (const { holding } of this.#pages.values()) holding?.release();
+    for (const links of this.#links.values()) links.close();
     this.#callers.clear();
     this.#pages.clear();
   }
@@ -331,8 +357,11 @@ export class Endpoint {
 
   #seen(caller: string): Seen {
     const known = this.#callers.get(caller);
-    if (known) return known;
-    const { bundle, capabilities } = this.#settings;
+    if (known) {
+      known.holding?.touch();
+      return known;
+    }
+    const { bundle, capabilities, ledger } = this.#settings;
     const interact = { roots: (_: unknown, signal: AbortSignal) => this.roots.ask(caller, signal) };
     const view = this.#hub.view({ caller, capabilities, interact, ...(bundle !== undefined && { bundle }) });
     const appView = view.view({ for: "app" });
@@ -343,10 +372,10 @@ export class Endpoint {
       offer: undefined,
       tools: undefined,
       uris: undefined,
-      links: new GivenLinks(),
-      pages: new Set(),
+      // It can be read again at any time.
+      holding: ledger.hold(caller, "views", { evict: () => void this.#callers.delete(caller) }),
     };
-    keepNewest(this.#callers, caller, seen, maxCallers);
+    if (seen.holding) this.#callers.set(caller, seen);
     return seen;
   }
 

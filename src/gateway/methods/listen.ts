@@ -2,14 +2,13 @@ import { isRecord } from "../../lib/record.ts";
 import type { Method } from "../core.ts";
 import { viewOf } from "../exchange.ts";
 import { metaKeys } from "../envelope.ts";
+import { inUse } from "../holding.ts";
 import { invalidParams } from "../failure.ts";
 import { ownerOf } from "../resource-owners.ts";
 import { declaresTasks, missingTasks } from "../tasks/protocols.ts";
 
-const maxUris = 1_000;
-
 /** Tells a modern client of changes until it goes away. Acknowledged first, and every message names the subscription. */
-export const listen: Method = async (exchange) => {
+export const listen: Method = async (exchange, { ledger }) => {
   const { client, params, signal, id } = exchange;
   const { notifications: wanted } = params.value;
   if (!isRecord(wanted)) throw invalidParams("`notifications` must be an object.");
@@ -20,7 +19,7 @@ export const listen: Method = async (exchange) => {
     (kind) => wanted[`${kind}ListChanged`] === true,
   );
   const { resourceSubscriptions: uris } = wanted;
-  const asked = Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string").slice(0, maxUris) : [];
+  const asked = Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
   const view = viewOf(client);
   const early: string[] = [];
   let isAcknowledged = false;
@@ -28,6 +27,9 @@ export const listen: Method = async (exchange) => {
   const subscribed: string[] = [];
   await Promise.all(
     asked.map(async (shown) => {
+      const holding = ledger.hold(client.caller, "subscriptions", inUse, shown.length);
+      if (!holding) return;
+      stops.push(() => holding.release());
       try {
         const { server, uri } = await ownerOf(shown, client);
         const tell = () => tagged("notifications/resources/updated", { uri: shown });

@@ -1,6 +1,8 @@
 import type { Method } from "../core.ts";
 import { viewOf } from "../exchange.ts";
+import { PlugboardError } from "../../index.ts";
 import { invalidParams, methodNotFound } from "../failure.ts";
+import { inUse } from "../holding.ts";
 import { forward } from "../forward.ts";
 import { ownerOf } from "../resource-owners.ts";
 import type { Exchange } from "../exchange.ts";
@@ -9,25 +11,35 @@ export const readResource: Method = async (exchange, core) => {
   const { client, params } = exchange;
   const { server, uri } = await ownerOf(uriOf(exchange), client);
   const answer = await forward(exchange, core, { server, params: params.with({ uri }) });
-  if (!("error" in answer) && uri.startsWith("ui://")) client.endpoint.readPages(client.caller).add(server);
+  if (!("error" in answer) && uri.startsWith("ui://")) client.endpoint.links(client.caller).addPage(server);
   return answer;
 };
 
-export const subscribe: Method = async (exchange) => {
+export const subscribe: Method = async (exchange, { ledger }) => {
   const { client } = exchange;
   const { session } = client;
   if (!session) throw methodNotFound(exchange.method);
   const shown = uriOf(exchange);
   if (session.subscriptions.has(shown)) return { result: {} };
-  const { server, uri } = await ownerOf(shown, client);
-  const stop = await viewOf(client).subscribeResource(
-    server,
-    uri,
-    () => session.notify("notifications/resources/updated", { uri: shown }),
-    { signal: exchange.signal },
-  );
-  session.subscriptions.get(shown)?.();
-  session.subscriptions.set(shown, () => void stop());
+  const holding = ledger.hold(client.caller, "subscriptions", inUse, shown.length);
+  if (!holding) throw tooManySubscriptions();
+  try {
+    const { server, uri } = await ownerOf(shown, client);
+    const stop = await viewOf(client).subscribeResource(
+      server,
+      uri,
+      () => session.notify("notifications/resources/updated", { uri: shown }),
+      { signal: exchange.signal },
+    );
+    session.subscriptions.get(shown)?.();
+    session.subscriptions.set(shown, () => {
+      holding.release();
+      void stop();
+    });
+  } catch (error) {
+    holding.release();
+    throw error;
+  }
   return { result: {} };
 };
 
@@ -39,6 +51,13 @@ export const unsubscribe: Method = (exchange) => {
   session.subscriptions.delete(uri);
   return { result: {} };
 };
+
+function tooManySubscriptions(): PlugboardError {
+  return new PlugboardError("rate-limited", "There are too many subscriptions to resources.", {
+    hint: "End some of them with `resources/unsubscribe`, and try again.",
+    executed: "no",
+  });
+}
 
 function uriOf({ params }: Exchange): string {
   const { uri } = params.value;
