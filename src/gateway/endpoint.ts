@@ -123,6 +123,10 @@ export class Endpoint {
       hub.on("catalog-changed", ({ kind, server }) => {
         if (this.servers().has(server)) this.#change([kind]);
       }),
+      // What an isolated caller saw is read again when it comes back.
+      hub.on("connection-changed", ({ caller, to }) => {
+        if (caller !== undefined && to === "closed") this.#forget(caller);
+      }),
       hub.on("config-changed", () => this.#change(["tools", "resources", "prompts"])),
     ];
   }
@@ -353,6 +357,11 @@ export class Endpoint {
   #change(kinds: readonly ChangedKind[]): void {
     this.#changes++;
     for (const kind of kinds) for (const listener of this.#listeners) listener(kind);
+  }
+
+  #forget(caller: string): void {
+    this.#callers.get(caller)?.holding?.release();
+    this.#callers.delete(caller);
   }
 
   #seen(caller: string): Seen {

@@ -1,11 +1,13 @@
 import { checkKey, encodeValue, expiresAt, expiryOf } from "./entry.ts";
 import { waitForLease } from "./lease.ts";
 import { storeError } from "./error.ts";
+import { packText, unpackText } from "./packed-text.ts";
+import type { PackedText } from "./packed-text.ts";
 import type { Clock, Lease, SetOptions, Store, StoredEntry } from "./store.ts";
 
 interface Entry {
   /** A string as it is, because nobody can change it; everything else as JSON. */
-  text: string;
+  text: PackedText;
   isString: boolean;
   version: number;
   expiresAt: number | null;
@@ -117,12 +119,13 @@ type Encoded = Pick<Entry, "text" | "isString">;
 
 function encode(key: string, value: unknown): Encoded {
   return typeof value === "string"
-    ? { text: value, isString: true }
-    : { text: encodeValue(key, value), isString: false };
+    ? { text: packText(value), isString: true }
+    : { text: packText(encodeValue(key, value)), isString: false };
 }
 
 function decode({ text, isString }: Encoded): unknown {
-  return isString ? text : JSON.parse(text);
+  const whole = unpackText(text);
+  return isString ? whole : JSON.parse(whole);
 }
 
 function byBytes(a: string, b: string): number {

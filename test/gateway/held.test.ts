@@ -6,6 +6,8 @@ import type { ClientOptions, Era, Fields, TestClient } from "./clients/client.ts
 import { HttpWire } from "./clients/http-wire.ts";
 import { openClient } from "./clients/open-client.ts";
 import { echo, openFront } from "./http/open-front.ts";
+import { Served } from "../../src/gateway/gateway.ts";
+import { openFake, openHub } from "../servers/hub-fixture.ts";
 import { openPipe } from "./open-pipe.ts";
 
 /** A gateway over HTTP whose callers are named by a header. */
@@ -163,5 +165,25 @@ describe("the links that a caller was given", () => {
     expect(ledger.held("links").bytes).toBeLessThanOrEqual(150_000);
     expect(endpoint.links("ada").get("fake://hers")).toBe("one");
     expect(endpoint.links("dan").get("fake://dan/1999")).toBe("two");
+  });
+});
+
+describe("an isolated caller whose connection ended", () => {
+  it("leaves nothing of what it saw, and sees it again when it comes back", async () => {
+    await using fake = await openFake({ versions: "legacy" });
+    const hub = await openHub({ it: { url: fake.url, isolation: "caller" } }, { idleMs: 20 });
+    const served = new Served(hub, {});
+    const endpoint = served.endpoint(undefined);
+    const { ledger } = served.core;
+    const ended = Promise.withResolvers<void>();
+    hub.on("connection-changed", ({ to }) => to === "closed" && ended.resolve());
+    const find = () => endpoint?.tool("it__echo", "ada", false);
+    expect((await find())?.id).toContain("echo");
+    expect(ledger.held("views", "ada").count).toBe(1);
+    await ended.promise;
+    expect(ledger.held("views", "ada").count).toBe(0);
+    expect((await find())?.id).toContain("echo");
+    served.close();
+    await hub.close();
   });
 });
