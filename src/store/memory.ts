@@ -1,13 +1,13 @@
 import { checkKey, encodeValue, expiresAt, expiryOf } from "./entry.ts";
 import { waitForLease } from "./lease.ts";
 import { storeError } from "./error.ts";
-import { packText, unpackText } from "./packed-text.ts";
+import { packText } from "./packed-text.ts";
 import type { PackedText } from "./packed-text.ts";
 import type { Clock, Lease, SetOptions, Store, StoredEntry } from "./store.ts";
 
 interface Entry {
   /** A string as it is, because nobody can change it; everything else as JSON. */
-  text: PackedText;
+  text: string | PackedText;
   isString: boolean;
   version: number;
   expiresAt: number | null;
@@ -124,7 +124,7 @@ function encode(key: string, value: unknown): Encoded {
 }
 
 function decode({ text, isString }: Encoded): unknown {
-  const whole = unpackText(text);
+  const whole = text.toString();
   return isString ? whole : JSON.parse(whole);
 }
 

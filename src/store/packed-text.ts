@@ -1,30 +1,51 @@
 /** Shorter texts are not worth it. */
 const minLength = 16 * 1024;
 
-/** A text that takes less memory, and none of the heap. */
-export type PackedText = string | { bytes: Uint8Array; isCompressed: boolean };
+/** A long text outside of the heap, which soon takes less memory. */
+export class PackedText {
+  #bytes: Uint8Array;
+  #isCompressed = false;
+  /** Resolves when it takes no less any more. */
+  readonly settled: Promise<void>;
 
-/** Packs a long text. What is not well-formed Unicode stays as it is, because its bytes would be others. */
-export function packText(text: string): PackedText {
-  if (text.length < minLength || !text.isWellFormed()) return text;
-  const plain = Buffer.from(text);
-  // Only Zstandard is fast enough for this, and not every runtime has it.
-  const { zstdCompressSync, constants } = zlib();
-  if (typeof zstdCompressSync !== "function") return { bytes: plain, isCompressed: false };
-  const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-  const compressed = zstdCompressSync(plain, fast);
-  if (compressed.length >= plain.length) return { bytes: plain, isCompressed: false };
-  // A copy, because a piece of a larger buffer keeps all of it.
-  return { bytes: Uint8Array.from(compressed), isCompressed: true };
+  constructor(text: string) {
+    this.#bytes = Buffer.from(text);
+    this.settled = this.#compress();
+  }
+
+  get size(): number {
+    return this.#bytes.length;
+  }
+
+  toString(): string {
+    const { buffer, byteOffset, length } = this.#bytes;
+    const plain = this.#isCompressed
+      ? zlib().zstdDecompressSync(this.#bytes)
+      : Buffer.from(buffer, byteOffset, length);
+    return plain.toString("utf8");
+  }
+
+  /** In another thread. Only Zstandard is fast enough for this, and not every runtime has it. */
+  #compress(): Promise<void> {
+    const { zstdCompress, constants } = zlib();
+    if (typeof zstdCompress !== "function") return Promise.resolve();
+    const params = { [constants.ZSTD_c_compressionLevel]: 1 };
+    return new Promise((resolve) => {
+      zstdCompress(this.#bytes, { params }, (error, compressed) => {
+        if (!error && compressed.length < this.#bytes.length) {
+          // A copy, because a piece of a larger buffer keeps all of it.
+          this.#bytes = Uint8Array.from(compressed);
+          this.#isCompressed = true;
+        }
+        resolve();
+      });
+    });
+  }
 }
 
-export function unpackText(packed: PackedText): string {
-  if (typeof packed === "string") return packed;
-  const { bytes, isCompressed } = packed;
-  const plain = isCompressed
-    ? zlib().zstdDecompressSync(bytes)
-    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  return plain.toString("utf8");
+/** Packs a long text. What is not well-formed Unicode stays as it is, because its bytes would mean something else. */
+export function packText(text: string): string | PackedText {
+  return text.length < minLength || !text.isWellFormed() ? text : new PackedText(text);
 }
 
 /** Loaded on demand: most commands pack nothing. */

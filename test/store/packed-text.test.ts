@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { packText, unpackText } from "../../src/store/packed-text.ts";
-import type { PackedText } from "../../src/store/packed-text.ts";
+import { PackedText, packText } from "../../src/store/packed-text.ts";
 
 const long = 100_000;
 const texts = {
@@ -12,14 +11,20 @@ const texts = {
   "with half a character": `${"x".repeat(long)}\ud83d`,
 };
 
-test.each(Object.entries(texts))("a text that is %s comes back as it was", (_, text) => {
-  expect(unpackText(packText(text)) === text).toBe(true);
-});
+test.each(Object.entries(texts))(
+  "a text that is %s comes back as it was, at once and later",
+  async (_, text) => {
+    const packed = packText(text);
+    expect(packed.toString() === text).toBe(true);
+    if (packed instanceof PackedText) await packed.settled;
+    expect(packed.toString() === text).toBe(true);
+  },
+);
 
-test("a long text takes no heap, and less memory where it repeats itself", () => {
-  const sizeOf = (packed: PackedText) => (typeof packed === "string" ? Infinity : packed.bytes.length);
-  expect(sizeOf(packText(texts.repetitive))).toBeLessThan(texts.repetitive.length / 10);
-  expect(sizeOf(packText(texts["not to be compressed"]))).toBeLessThanOrEqual(
-    texts["not to be compressed"].length,
-  );
+test("a long text takes no heap, and less memory where it repeats itself", async () => {
+  const repetitive = new PackedText(texts.repetitive);
+  const random = new PackedText(texts["not to be compressed"]);
+  await Promise.all([repetitive.settled, random.settled]);
+  expect(repetitive.size).toBeLessThan(texts.repetitive.length / 10);
+  expect(random.size).toBeLessThanOrEqual(texts["not to be compressed"].length);
 });

@@ -17,12 +17,16 @@ export function createListener(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const slow = new SlowReaders(limits, ({ socket }) => (socket && connections?.of(socket)?.caller) ?? "");
   const pipelined = new Pipelined();
+  const serve = (request: IncomingMessage, response: ServerResponse) =>
+    handle(
+      new NodeRequest(request, response, connections?.of(request.socket)),
+      new NodeReply(request, response, slow),
+    );
   return (request, response) => {
-    const reply = new NodeReply(request, response, slow);
-    const serve = () => handle(new NodeRequest(request, response, connections?.of(request.socket)), reply);
     // Only the first request of a connection that is not answered has its socket.
-    if (response.socket) serve();
-    else if (!pipelined.add(request, response, serve)) refuse(reply, tooManyAtOnce);
+    if (response.socket) serve(request, response);
+    else if (!pipelined.add(request, response, () => serve(request, response)))
+      refuse(new NodeReply(request, response, slow), tooManyAtOnce);
   };
 }
 
