@@ -62,14 +62,18 @@ async function measureCallers(count: number): Promise<void> {
   const gateway = createGateway(hub, {
     authenticate: ({ headers }) => headers.get("x-caller") ?? undefined,
   });
-  let closed = 0;
-  hub.on("connection-changed", ({ to }) => {
-    if (to === "closed") closed++;
+  const there = new Set<string>();
+  hub.on("connection-changed", ({ to, caller }) => {
+    if (to === "closed" && caller !== undefined) there.delete(caller);
   });
   let opened = 0;
   const come = async (callers: number) => {
-    for (let done = 0; done < callers; done++) await useOnce(gateway.fetch, `caller-${++opened}`);
-    while (closed < opened) await sleep(20);
+    for (let done = 0; done < callers; done++) {
+      const caller = `caller-${++opened}`;
+      there.add(caller);
+      await useOnce(gateway.fetch, caller);
+    }
+    while (there.size > 0) await sleep(20);
   };
   await come(warmUp.callers);
   const before = await heapKb();

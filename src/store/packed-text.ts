@@ -49,6 +49,4 @@ export function packText(text: string): string | PackedText {
 }
 
 /** Loaded on demand: most commands pack nothing. */
-function zlib(): typeof import("node:zlib") {
-  return process.getBuiltinModule("node:zlib");
-}
+const zlib = () => process.getBuiltinModule("node:zlib");
