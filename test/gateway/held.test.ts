@@ -174,18 +174,22 @@ describe("the links that a caller was given", () => {
 describe("an isolated caller whose connection ended", () => {
   it("leaves nothing of what it saw, and sees it again when it comes back", async () => {
     await using fake = await openFake({ versions: "legacy" });
-    const hub = await openHub({ it: { url: fake.url, isolation: "caller" } }, { idleMs: 20 });
+    const hub = await openHub({ it: { url: fake.url, isolation: "caller" } }, { maxConnections: 1 });
     const served = new Served(hub, {});
     const endpoint = served.endpoint(undefined);
     const { ledger } = served.core;
     const ended = Promise.withResolvers<void>();
-    hub.on("connection-changed", ({ to }) => to === "closed" && ended.resolve());
-    const find = () => endpoint?.tool("it__echo", "ada", false);
-    expect((await find())?.id).toContain("echo");
+    hub.on("connection-changed", ({ to, caller }) => {
+      if (to === "closed" && caller === "ada") ended.resolve();
+    });
+    const find = (caller: string) => endpoint?.tool("it__echo", caller, false);
+    expect((await find("ada"))?.id).toContain("echo");
     expect(ledger.held("views", "ada").count).toBe(1);
+    // There is room for one connection, and hers is idle.
+    await find("bob");
     await ended.promise;
     expect(ledger.held("views", "ada").count).toBe(0);
-    expect((await find())?.id).toContain("echo");
+    expect((await find("ada"))?.id).toContain("echo");
     served.close();
     await hub.close();
   });
