@@ -14,6 +14,12 @@ const keepMs = 30 * 86_400_000;
 /** Larger lists are not saved, because writing them would block the event loop for too long. */
 const maxSize = 8_000_000;
 
+/** What a caller of its own has: where its lists are, because most callers see the same. */
+interface Reference {
+  same: string;
+  at: Partial<Record<ListKind, number>>;
+}
+
 /**
  * Stores lists on disk, so that tools are available before a server has started. The key depends on the program or
  * URL, not the server's name, on the caller where it matters, because a list must not be shown to another caller, and on
@@ -31,7 +37,8 @@ export class Snapshots {
 
   async load(fingerprint: string, caller: string | undefined): Promise<SavedLists> {
     try {
-      const value = (await this.#store.get(this.#key(fingerprint, caller)))?.value;
+      const own = (await this.#store.get(this.#key(fingerprint, caller)))?.value;
+      const value = isReference(own) ? await this.#referenced(fingerprint, own) : own;
       if (!isRecord(value)) return {};
       const lists: SavedLists = {};
       for (const kind of listKinds) {
@@ -48,11 +55,39 @@ export class Snapshots {
     const known = Object.entries(lists);
     const size = known.reduce((sum, [, list]) => sum + list.size, 0);
     try {
-      if (size > maxSize) await this.#store.delete(this.#key(fingerprint, caller));
-      else await this.#store.set(this.#key(fingerprint, caller), written(known), { ttlMs: keepMs });
+      const key = this.#key(fingerprint, caller);
+      if (size > maxSize) await this.#store.delete(key);
+      else if (caller === undefined) await this.#store.set(key, written(known), { ttlMs: keepMs });
+      else await this.#saveFor(fingerprint, key, written(known));
     } catch {
       // Snapshots are optional.
     }
+  }
+
+  /** The times are the caller's own; everything else is kept once for all callers with the same lists. */
+  async #saveFor(fingerprint: string, key: string, lists: Record<string, Written>): Promise<void> {
+    const at = Object.fromEntries(Object.entries(lists).map(([kind, list]) => [kind, list.at]));
+    const text = JSON.stringify(
+      Object.fromEntries(Object.entries(lists).map(([kind, list]) => [kind, { ...list, at: 0 }])),
+    );
+    const same = sha256(text);
+    await this.#store.set(this.#sameKey(fingerprint, same), text, { ttlMs: keepMs });
+    await this.#store.set(key, { same, at } satisfies Reference, { ttlMs: keepMs });
+  }
+
+  async #referenced(fingerprint: string, { same, at }: Reference): Promise<unknown> {
+    const text = (await this.#store.get(this.#sameKey(fingerprint, same)))?.value;
+    const lists: unknown = typeof text === "string" ? JSON.parse(text) : undefined;
+    if (!isRecord(lists)) return undefined;
+    const dated = Object.entries(lists).map(([kind, list]) => [
+      kind,
+      { ...(isRecord(list) && list), at: at[kind as ListKind] },
+    ]);
+    return Object.fromEntries(dated);
+  }
+
+  #sameKey(fingerprint: string, hash: string): string {
+    return `catalog-same/${fingerprint}/${hash}`;
   }
 
   #key(fingerprint: string, caller: string | undefined): string {
@@ -81,6 +116,10 @@ async function recall({ entries, at, ttlMs, cutBy }: Written): Promise<KnownList
   }
   const age = { at, ttlMs, isSnapshot: true, session: undefined, changes: 0 };
   return { entries, hashes, hash: hashAll(hashes), size, ...age, ...(cutBy && { cutBy }) };
+}
+
+function isReference(value: unknown): value is Reference {
+  return isRecord(value) && typeof value["same"] === "string" && isRecord(value["at"]);
 }
 
 function isWritten(value: unknown): value is Written {

@@ -23,7 +23,11 @@ const milliseconds = z.int().check(z.minimum(100), z.maximum(86_400_000));
 const limits = z.strictObject({
   bodyBytes: field(bytes, "The longest body of a request.", 4_194_304),
   headerBytes: field(bytes, "The longest header of a request.", 16_384),
-  connections: field(amount, "How many connections are open at once.", 1000),
+  connections: field(
+    amount,
+    "How many connections are open at once, of which one caller has at most three quarters. Idle ones make room for new ones.",
+    2000,
+  ),
   headerMs: field(milliseconds, "How long a client may take to send the header of a request.", 10_000),
   requestMs: field(milliseconds, "How long a client may take to send a whole request.", 60_000),
   idleConnectionMs: field(milliseconds, "How long a connection without a request stays open.", 65_000),
@@ -35,13 +39,13 @@ const limits = z.strictObject({
     1_800_000,
   ),
   streamsPerSession: field(amount, "How many streams that listen one legacy session has open.", 16),
-  streamsPerCaller: field(amount, "How many streams that listen one caller has open.", 2000),
+  streamsPerCaller: field(amount, "How many streams that listen one caller has open.", 1000),
   requestsPerCaller: field(amount, "How many requests of one caller wait for an answer.", 1000),
   batchMessages: field(amount, "How many messages a batch has.", 100),
   waitingBytes: field(bytes, "A stream is dropped once this much waits to be read by its client.", 4_194_304),
   allWaitingBytes: field(
     bytes,
-    "If more than this waits for all clients together, the one that has waited longest is dropped.",
+    "If more than this waits for all clients together, the caller with the most loses what has waited longest.",
     268_435_456,
   ),
   stalledMs: field(
@@ -63,6 +67,26 @@ const limits = z.strictObject({
     "A call that takes longer becomes a task, for clients that have tasks.",
     10_000,
   ),
+  tasksPerCaller: field(
+    amount,
+    "How many tasks one caller has, running or with a result that it has not fetched. The oldest result goes first.",
+    100,
+  ),
+  tasks: field(amount, "The same, of all callers together.", 1000),
+  parkedCallsPerCaller: field(
+    amount,
+    "How many calls of one caller wait for input that their servers asked for.",
+    100,
+  ),
+  parkedCalls: field(amount, "The same, of all callers together.", 1000),
+  subscriptionsPerCaller: field(amount, "How many subscriptions to resources one caller has.", 1000),
+  subscriptions: field(amount, "The same, of all callers together.", 10_000),
+  heldBytesPerCaller: field(
+    bytes,
+    "How much is kept for one caller, of each: messages that wait, task results, parked calls, links, lists. The oldest goes first.",
+    16_777_216,
+  ),
+  heldBytes: field(bytes, "The same, of all callers together.", 67_108_864),
 });
 
 /** The `gateway` settings. */

@@ -28,10 +28,10 @@ export async function appTool(
 ): Promise<{ id: string; server: string; for: "app"; requiresTask?: boolean } | undefined> {
   const { endpoint } = client;
   if (!showsApps(client)) return undefined;
-  const pages = endpoint.readPages(client);
+  const pages = endpoint.links(client);
   const tools = await viewOf(client).tools({ wait: false, for: "app" });
   const named = tools.filter((tool) => tool.name === name);
-  const found = named.filter(({ server }) => pages.has(server));
+  const found = named.filter(({ server }) => pages.hasPage(server));
   const [first, second] = found;
   if (first && !second) return { id: first.id, server: first.server, for: "app" };
   if (named.length === 0) return undefined;
@@ -44,10 +44,10 @@ export async function appTool(
 /** The tool that an app calls by its server's own name, if it is set aside and no other one could be meant. */
 export async function withheldFromApp(name: string, client: Client): Promise<ToolEntry | undefined> {
   if (!showsApps(client)) return undefined;
-  const pages = client.endpoint.readPages(client);
+  const pages = client.endpoint.links(client);
   const all = await viewOf(client).allTools({ wait: false, for: "app" });
   const named = all.filter((tool) => tool.name === name && tool.status !== "available");
-  const ofPages = named.filter(({ server }) => pages.has(server));
+  const ofPages = named.filter(({ server }) => pages.hasPage(server));
   const [first, second] = ofPages.length > 0 ? ofPages : named;
   return second === undefined ? first : undefined;
 }

@@ -1,6 +1,7 @@
 import type { Hub } from "../index.ts";
 import type { Telemetry } from "../lib/telemetry.ts";
 import type { Answer, Exchange } from "./exchange.ts";
+import type { Ledger } from "./ledger.ts";
 import type { Lineage } from "./lineage.ts";
 import type { LogLevels } from "./log-levels.ts";
 import type { ParkedCalls } from "./parked-calls.ts";
@@ -11,6 +12,7 @@ import type { GatewayTasks } from "./tasks/gateway-tasks.ts";
 export interface Core {
   readonly hub: Hub;
   readonly seal: Seal;
+  readonly ledger: Ledger;
   readonly parked: ParkedCalls;
   readonly logLevels: LogLevels;
   readonly tasks: GatewayTasks;

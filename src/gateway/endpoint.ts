@@ -21,6 +21,8 @@ import { invalidParams } from "./failure.ts";
 import { FirstLists } from "./first-lists.ts";
 import { GivenLinks } from "./given-links.ts";
 import { withShownApp } from "./links.ts";
+import type { Holding } from "./holding.ts";
+import type { Ledger } from "./ledger.ts";
 import { ListenGaps } from "./listen-gaps.ts";
 import { ListPages } from "./list-pages.ts";
 import type { ListName } from "./list-pages.ts";
@@ -43,15 +45,14 @@ interface Seen extends Offered {
   view: View;
   /** The same for apps, which may call more. */
   appView: View;
-  lists: Map<string, { at: number; pages: ListPages }>;
+  /** The version of each list. */
+  lists: Map<string, { at: number; version: string }>;
   tools: { at: number; table: ToolTable } | undefined;
   uris: { at: number; table: UriTable } | undefined;
-  links: GivenLinks;
-  /** The servers whose app pages this caller has read. */
-  pages: Set<string>;
   gaps: ListenGaps;
   /** When a list of this caller's own connections last changed. */
   changedAt: Map<ChangedKind, number>;
+  holding: Holding | undefined;
 }
 
 /** Tools by the names that clients use. */
@@ -78,6 +79,12 @@ interface Membership {
   only: string | undefined;
 }
 
+interface ListReader {
+  viewer: Viewer;
+  withApps: boolean;
+  signal: AbortSignal;
+}
+
 export interface EndpointSettings {
   hub: Hub;
   bundle: string | undefined;
@@ -86,11 +93,10 @@ export interface EndpointSettings {
   capabilities: Record<string, unknown>;
   /** Which headers of clients reach servers, as configured now. */
   headers?: (() => PassedHeaders | undefined) | undefined;
+  ledger: Ledger;
   /** Tells what happens, one line each. */
   onLog?: ((line: string) => void) | undefined;
 }
-
-const maxCallers = 1_000;
 
 /** One path of the gateway: which servers it shows, how their tools are called, and what its lists say. */
 export class Endpoint {
@@ -101,7 +107,9 @@ export class Endpoint {
   readonly #settings: EndpointSettings;
   readonly #callers = new Map<string, Seen>();
   /** Lists by what they contain, because most callers see the same. */
-  readonly #pages = new Map<string, ListPages>();
+  readonly #pages = new Map<string, { pages: ListPages; holding: Holding | undefined }>();
+  /** What was given to each caller, which cannot be read again. */
+  readonly #links = new Map<string, GivenLinks>();
   readonly #tables = new Map<string, ToolTable>();
   readonly #listeners = new Set<{ caller: string; listener: (kind: ChangedKind) => void }>();
   readonly #texts = new WeakMap<Record<string, unknown>, string>();
@@ -136,6 +144,10 @@ export class Endpoint {
     this.#stop = [
       hub.on("catalog-changed", ({ kind, server, caller }) => {
         if (this.servers().has(server)) this.#change([kind], caller);
+      }),
+      // What an isolated caller saw is read again when it comes back.
+      hub.on("connection-changed", ({ caller, to }) => {
+        if (caller !== undefined && to === "closed") this.#forget(caller);
       }),
       hub.on("config-changed", () => this.#change(["tools", "resources", "prompts"])),
     ];
@@ -185,14 +197,12 @@ export class Endpoint {
   }
 
   /** A list as this caller sees it; `withApps` adds the tools that only apps may call. */
-  async pages(
-    name: ListName,
-    { viewer, withApps, signal }: { viewer: Viewer; withApps: boolean; signal: AbortSignal },
-  ): Promise<ListPages> {
+  async pages(name: ListName, { viewer, withApps, signal }: ListReader): Promise<ListPages> {
     const seen = this.#seen(viewer);
     const key = withApps ? `${name}+apps` : name;
     const known = seen.lists.get(key);
-    if (known?.at === this.#changes) return known.pages;
+    const made = known?.at === this.#changes ? this.#knownPages(known.version) : undefined;
+    if (made) return made;
     if (name === "tools" && (await this.#offer(seen)).deferral.deferred) this.#readAhead(seen);
     else await this.#first.wait(name, seen.key, seen.view, signal);
     // The first list may have decided that by now.
@@ -202,29 +212,43 @@ export class Endpoint {
     const pages = offer?.deferral.deferred
       ? await this.#deferredPages(offer, seen)
       : await this.#wholePages(name, key, seen, withApps);
-    seen.lists.set(key, { at, pages });
+    seen.lists.set(key, { at, version: pages.version });
     return pages;
   }
 
   async #wholePages(name: ListName, key: string, seen: Seen, withApps: boolean): Promise<ListPages> {
     const digest = `${key}:${await this.#digest(seen)}`;
-    const pages =
-      this.#pages.get(digest) ?? new ListPages(name, digest, await this.#entries(name, seen, withApps));
-    keepNewest(this.#pages, digest, pages);
+    return (
+      this.#knownPages(digest) ??
+      this.#keepPages(new ListPages(name, digest, await this.#entries(name, seen, withApps)), seen.caller)
+    );
+  }
+
+  #knownPages(digest: string): ListPages | undefined {
+    const known = this.#pages.get(digest);
+    known?.holding?.touch();
+    return known?.pages;
+  }
+
+  /** Whoever asked first holds it for all that see the same. */
+  #keepPages(pages: ListPages, caller: string): ListPages {
+    const known = this.#knownPages(pages.version);
+    if (known) return known;
+    const evict = () => void this.#pages.delete(pages.version);
+    const holding = this.#settings.ledger.hold(caller, "lists", { evict }, pages.bytes);
+    if (holding) this.#pages.set(pages.version, { pages, holding });
     return pages;
   }
 
   /** The three tools that stand for the others, and those that are always loaded. */
-  async #deferredPages({ meta, tools }: ToolOffer, { view }: Seen): Promise<ListPages> {
+  async #deferredPages({ meta, tools }: ToolOffer, { view, caller }: Seen): Promise<ListPages> {
     const table = await readUris(view);
     const loaded = tools
       .map((tool) => this.#shown(tool, table))
       .filter(({ name }) => !isMetaName(String(name)));
     const entries = [...meta.map((tool) => ({ ...tool })), ...loaded].map(kept);
     const digest = `tools:deferred:${sha256(stringifyExact(entries)).slice(0, 32)}`;
-    const pages = this.#pages.get(digest) ?? new ListPages("tools", digest, entries);
-    keepNewest(this.#pages, digest, pages);
-    return pages;
+    return this.#knownPages(digest) ?? this.#keepPages(new ListPages("tools", digest, entries), caller);
   }
 
   /** A list that defers the others has to have these, because some clients never list again. */
@@ -292,9 +316,12 @@ export class Endpoint {
   }
 
   /** A list that was given out before, for the pages that follow its first one. */
-  earlierPages(versionOf: string): ListPages {
-    const pages = this.#pages.get(versionOf);
-    if (!pages)
+  async earlierPages(versionOf: string, name: ListName, reader: ListReader): Promise<ListPages> {
+    const known = this.#knownPages(versionOf);
+    if (known) return known;
+    // It may have had to make room. The same list has the same version.
+    const pages = await this.pages(name, reader);
+    if (pages.version !== versionOf)
       throw invalidParams("The list has changed since this cursor was given out. Start again without it.");
     return pages;
   }
@@ -355,12 +382,9 @@ export class Endpoint {
 
   /** The server that last gave this caller a link, by URI. */
   links(viewer: Viewer): GivenLinks {
-    return this.#seen(viewer).links;
-  }
-
-  /** The servers whose app pages this caller has read. */
-  readPages(viewer: Viewer): Set<string> {
-    return this.#seen(viewer).pages;
+    const key = keyOf(viewer);
+    const { caller } = viewer;
+    return this.#links.get(key) ?? new GivenLinks(this.#settings.ledger, { caller, key }, this.#links);
   }
 
   /** The names of all tools that this caller can call. */
@@ -420,6 +444,9 @@ export class Endpoint {
     this.#closing.abort();
     for (const stop of this.#stop) stop();
     this.#listeners.clear();
+    for (const { holding } of this.#callers.values()) holding?.release();
+    for (const { holding } of this.#pages.values()) holding?.release();
+    for (const links of this.#links.values()) links.close();
     this.#callers.clear();
     this.#pages.clear();
   }
@@ -436,12 +463,29 @@ export class Endpoint {
     }
   }
 
+  /** What an isolated caller saw; only what its clients may have missed is kept. */
+  #forget(caller: string): void {
+    for (const seen of this.#callers.values()) {
+      if (seen.caller !== caller) continue;
+      if (seen.gaps.isEmpty) {
+        seen.holding?.release();
+        this.#callers.delete(seen.key);
+      } else {
+        seen.lists.clear();
+        seen.offer = seen.tools = seen.uris = undefined;
+      }
+    }
+  }
+
   #seen(viewer: Viewer): Seen {
     const { caller, sent } = viewer;
     const key = keyOf(viewer);
     const known = this.#callers.get(key);
-    if (known) return known;
-    const { bundle, capabilities } = this.#settings;
+    if (known) {
+      known.holding?.touch();
+      return known;
+    }
+    const { bundle, capabilities, ledger } = this.#settings;
     const interact = { roots: (_: unknown, signal: AbortSignal) => this.roots.ask(caller, signal) };
     const view = this.#hub.view({
       caller,
@@ -460,12 +504,12 @@ export class Endpoint {
       offer: undefined,
       tools: undefined,
       uris: undefined,
-      links: new GivenLinks(),
-      pages: new Set(),
       gaps: new ListenGaps(),
       changedAt: new Map(),
+      // It can be read again at any time.
+      holding: ledger.hold(caller, "views", { evict: () => void this.#callers.delete(key) }),
     };
-    keepNewest(this.#callers, key, seen, maxCallers);
+    if (seen.holding) this.#callers.set(key, seen);
     return seen;
   }
 

@@ -88,7 +88,7 @@ async function forwardModern(exchange: Exchange, core: Core, forwarded: Forwarde
       };
       let answer = await send(own, asked);
       for (let round = 0; ; round++) {
-        const missing = hasFailed(answer) ? running.undeclared() : undefined;
+        const missing = hasFailed(answer) ? running.notAsked() : undefined;
         if (missing) throw missing;
         if ("error" in answer) assertPagesAllowed(answer.error, server, client);
         const required = inputRequired(answer, exchange, server, core);

@@ -11,8 +11,10 @@ import { createFetch } from "./http/fetch.ts";
 import { HttpFront } from "./http/front.ts";
 import { createListener } from "./http/listener.ts";
 import { defaultLimits } from "./http/limits.ts";
+import type { GatewayLimits } from "./http/limits.ts";
 import { listen } from "./http/server.ts";
 import type { HttpServer, ListenOptions } from "./http/server.ts";
+import { Ledger, holdLimits } from "./ledger.ts";
 import { Lineage } from "./lineage.ts";
 import { LogLevels } from "./log-levels.ts";
 import type { GatewayNames, GatewayOptions } from "./options.ts";
@@ -54,20 +56,31 @@ export const servingOptions = { eager: true, keepFresh: true, capabilities } as 
 export function createGateway(hub: Hub, options: GatewayOptions = {}): Gateway {
   const served = new Served(hub, options);
   const { dispatcher, core } = served;
-  const { logLevels, seal } = core;
+  const { logLevels, seal, ledger } = core;
+  const { limits } = served;
   const endpoint = (bundle?: string) => served.endpoint(bundle);
   const { approvalKey: key } = options;
   if (key !== undefined && key === options.token)
     throw new Error("The approval key must not be the clients' token.");
-  const front = new HttpFront({ ...options, dispatcher, logLevels, seal, endpoint, approvals: { hub, key } });
-  const listener = createListener(front.handle, front.limits);
+  const approvals = { hub, key };
+  const front = new HttpFront({
+    ...options,
+    limits,
+    dispatcher,
+    logLevels,
+    seal,
+    ledger,
+    endpoint,
+    approvals,
+  });
+  const listener = createListener(front.handle, limits, front.connections);
   const servers: HttpServer[] = [];
   const pipes = new Set<Pipe>();
   return {
     fetch: createFetch(front.handle),
     listener,
     listen: async (address = {}) => {
-      const server = await listen(listener, address, front.limits, options);
+      const server = await listen(listener, address, limits, options, front.connections);
       servers.push(server);
       const { host, port } = server;
       if (key !== undefined)
@@ -112,6 +125,7 @@ function reachable(host: string, { allowedHosts: [named] = [] }: GatewayOptions)
 export class Served {
   readonly core: Core;
   readonly dispatcher: Dispatcher;
+  readonly limits: GatewayLimits;
   readonly #names: GatewayNames | undefined;
   readonly #onLog: GatewayOptions["onLog"];
   /** As configured now. */
@@ -123,11 +137,13 @@ export class Served {
   constructor(hub: Hub, options: GatewayOptions) {
     const { names = hub.config.settings.gateway?.names, sealKey, bundle, limits, headers } = options;
     this.#only = bundle;
+    const given = { ...hub.config.settings.gateway?.limits, ...limits };
+    const chosen = Object.entries(given).filter(([, value]) => value !== undefined);
+    this.limits = { ...defaultLimits, ...(Object.fromEntries(chosen) as Partial<GatewayLimits>) };
+    const ledger = new Ledger(holdLimits(this.limits));
     const parked = new ParkedCalls(() => this.core);
     const logLevels = new LogLevels((level) => hub.setLogLevel(level));
-    const configured = hub.config.settings.gateway?.limits;
-    const taskAfterMs = limits?.taskAfterMs ?? configured?.taskAfterMs ?? defaultLimits.taskAfterMs;
-    const tasks = new GatewayTasks(taskAfterMs);
+    const tasks = new GatewayTasks(this.limits.taskAfterMs, ledger);
     const lineage = new Lineage(hub, (server) => {
       options.onLog?.(
         `${server}: switched off, because it is a gateway that has this one among its servers. Remove one of the two entries, and restart.`,
@@ -139,6 +155,7 @@ export class Served {
     this.core = {
       hub,
       seal: new Seal(sealKey),
+      ledger,
       parked,
       logLevels,
       tasks,
@@ -162,12 +179,14 @@ export class Served {
     const key = bundle ?? "";
     const known = this.#endpoints.get(key);
     if (known) return known;
+    const { ledger } = this.core;
     const endpoint = new Endpoint({
       hub,
       bundle,
       names: this.#names,
       capabilities,
       headers: this.#passed,
+      ledger,
       onLog: this.#onLog,
     });
     this.#endpoints.set(key, endpoint);

@@ -29,6 +29,11 @@ export class ListPages {
       );
   }
 
+  /** About how much memory it takes, with its last page. */
+  get bytes(): number {
+    return this.#pages.reduce((sum, { length }) => sum + length, 0) + (this.#pages.at(-1)?.length ?? 0);
+  }
+
   /** The result with one page, as JSON text. `extra` are the members that follow the list. */
   page(index: number, caller: string, seal: Seal, extra: string): Buffer {
     const entries = this.#pages[index];

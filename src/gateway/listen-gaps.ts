@@ -9,6 +9,11 @@ const mostEnded = 100;
 export class ListenGaps {
   readonly #ended: { at: number; changes: number }[] = [];
 
+  /** True if none of its clients may have missed anything. */
+  get isEmpty(): boolean {
+    return this.#ended.length === 0;
+  }
+
   /** A subscription ended, after this many changes. */
   ended(changes: number): void {
     this.#ended.push({ at: performance.now(), changes });

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { PlugboardError, Refusal } from "../index.ts";
 import { isRecord } from "../lib/record.ts";
 import type { Core } from "./core.ts";
 import type { Answer, Client, ClientQuestion, Exchange } from "./exchange.ts";
 import { failed, invalidParams } from "./failure.ts";
-import type { Failure } from "./failure.ts";
+import type { Holding } from "./holding.ts";
+import { answerBytes } from "./result.ts";
 import type { SendOptions } from "./forward.ts";
 import { assertDeclared, isDeclared } from "./questions.ts";
 import { missingCapability, sealState } from "./required-input.ts";
@@ -25,12 +27,13 @@ interface ParkedCall {
   waiting: { exchange: Exchange; answer(answer: Answer): void } | undefined;
   expiry: NodeJS.Timeout | undefined;
   gathering: NodeJS.Timeout | undefined;
+  holding: Holding | undefined;
 }
 
 /** What a request that was sent has to know about its client. */
 export interface Running {
-  /** What the server asked in vain, because the client did not declare it. */
-  undeclared(): Failure | undefined;
+  /** Why the server asked in vain: the client did not declare it, or too many of its calls wait. */
+  notAsked(): Error | undefined;
   /** The request of the client that waits for the answer now. */
   exchange(): Exchange;
 }
@@ -41,14 +44,12 @@ interface OpenQuestion extends Pick<ClientQuestion, "method" | "params" | "stepA
 
 /** How long a client may take to come back with answers. The engine gives every question the same time. */
 const handedOutMs = 600_000;
-/** How many questions of one caller may be open. Clients that gave up do not say so; the oldest make room for new ones. */
-const maxPerCaller = 100;
 /** Questions that come within this time are handed out together: a server that asks several sends one after the other. */
 const gatherMs = 30;
 
 /**
  * The bridge from legacy servers to modern clients: a call whose server asks is parked, its client gets `input_required`
- * and comes back with the answers. See docs/decisions/0017.
+ * and comes back with the answers. Clients that gave up do not say so: the oldest calls that were handed out make room for new ones. See docs/decisions/0017.
  */
 export class ParkedCalls {
   readonly #core: () => Core;
@@ -72,22 +73,26 @@ export class ParkedCalls {
   ): Promise<Answer> {
     const abort = new AbortController();
     let call: ParkedCall | undefined;
-    let missing: Failure | undefined;
+    let notAsked: Error | undefined;
     return new Promise((resolve) => {
       const endWatch = exchange.onCancelled(() => abort.abort());
       const onQuestion = async (question: ClientQuestion) => {
         const client = call?.client ?? exchange.client;
         if (!isDeclared(client, question.method, question.params))
-          missing = missingCapability(question.method);
+          notAsked = missingCapability(question.method);
         assertDeclared(client, question);
         if (!call) {
+          call = this.#park(exchange, abort, resolve);
+          if (!call) {
+            notAsked = tooManyWait();
+            throw new Refusal(-32_000, notAsked.message);
+          }
           // From now on its own record says who waits for it.
           endWatch();
-          call = this.#park(exchange, abort, resolve);
         }
         return this.#ask(call, question);
       };
-      const running = { undeclared: () => missing, exchange: () => call?.waiting?.exchange ?? exchange };
+      const running = { notAsked: () => notAsked, exchange: () => call?.waiting?.exchange ?? exchange };
       void send({ signal: abort.signal, onQuestion }, running).then((answer) => {
         endWatch();
         if (call) this.#settle(call, answer);
@@ -120,8 +125,12 @@ export class ParkedCalls {
     for (const call of this.#calls.values()) this.#end(call);
   }
 
-  #park(exchange: Exchange, abort: AbortController, answer: (answer: Answer) => void): ParkedCall {
-    const { client } = exchange;
+  #park(
+    exchange: Exchange,
+    abort: AbortController,
+    answer: (answer: Answer) => void,
+  ): ParkedCall | undefined {
+    const { client, params } = exchange;
     const call: ParkedCall = {
       id: randomUUID(),
       client,
@@ -133,7 +142,12 @@ export class ParkedCalls {
       waiting: undefined,
       expiry: undefined,
       gathering: undefined,
+      holding: undefined,
     };
+    // While a request waits, its server may be asking: it would be in doubt which call it asks about.
+    const held = { isBusy: () => call.waiting !== undefined, evict: () => this.#end(call) };
+    call.holding = this.#core().ledger.hold(client.caller, "parked", held, params.bytes.length);
+    if (!call.holding) return undefined;
     this.#calls.set(call.id, call);
     this.#wait(call, exchange, answer);
     return call;
@@ -158,6 +172,7 @@ export class ParkedCalls {
     const key = `question-${++call.asked}`;
     return new Promise((resolve, reject) => {
       call.questions.set(key, { method, params, stepAside, resolve });
+      call.holding?.grow(JSON.stringify(params).length);
       signal.addEventListener(
         "abort",
         () => {
@@ -187,32 +202,13 @@ export class ParkedCalls {
     // A modern client does not say that it gives up.
     for (const { stepAside } of call.questions.values()) stepAside?.();
     waiting.answer({ result: { resultType: "input_required", inputRequests, requestState } });
-    this.#makeRoom(call);
-  }
-
-  /**
-   * Ends the oldest calls of a caller that has too many. Not while a server asks: then it would be in doubt
-   * which call it asks about.
-   */
-  #makeRoom(newest: ParkedCall): void {
-    const { caller } = newest.client;
-    const mine = [...this.#calls.values()].filter(({ client }) => client.caller === caller);
-    // A call that was answered meanwhile is kept for its client, too.
-    const sizeOf = ({ questions }: ParkedCall) => Math.max(questions.size, 1);
-    let open = mine.reduce((sum, call) => sum + sizeOf(call), 0);
-    for (const call of mine) {
-      if (open <= maxPerCaller) return;
-      if (call === newest || call.waiting) continue;
-      open -= sizeOf(call);
-      this.#end(call);
-    }
   }
 
   #settle(call: ParkedCall, answer: Answer): void {
     call.outcome = answer;
     const { waiting } = call;
     // Without a request that waits, the answer is kept until the client comes back or its time is over.
-    if (!waiting) return;
+    if (!waiting) return call.holding?.grow(answerBytes(answer));
     call.waiting = undefined;
     this.#forget(call);
     waiting.answer(answer);
@@ -228,6 +224,14 @@ export class ParkedCalls {
   #forget(call: ParkedCall): void {
     clearTimeout(call.expiry);
     clearTimeout(call.gathering);
+    call.holding?.release();
     this.#calls.delete(call.id);
   }
+}
+
+function tooManyWait(): Error {
+  return new PlugboardError("rate-limited", "Too many of your calls wait for input.", {
+    hint: "Answer or cancel some of them, and try again.",
+    executed: "no",
+  });
 }

@@ -17,6 +17,12 @@ export function rawResult(bytes: Buffer): RawResult {
   return { bytes, isError: false, isAlone: false };
 }
 
+/** About how much memory an answer takes while it is kept. */
+export function answerBytes(answer: Result | { error: unknown }): number {
+  if ("bytes" in answer) return answer.bytes.length;
+  return JSON.stringify("error" in answer ? answer.error : answer.result).length;
+}
+
 /** The value of a result, parsed if need be. */
 export function valueOf(result: Result): Record<string, unknown> {
   if (!("bytes" in result)) return result.result;

@@ -1,12 +1,14 @@
 import { checkKey, encodeValue, expiresAt, expiryOf } from "./entry.ts";
 import { waitForLease } from "./lease.ts";
 import { storeError } from "./error.ts";
+import { packText } from "./packed-text.ts";
+import type { PackedText } from "./packed-text.ts";
 import type { Clock, Lease, SetOptions, Store, StoredEntry } from "./store.ts";
 import { parseExact } from "../lib/exact-json.ts";
 
 interface Entry {
   /** A string as it is, because nobody can change it; everything else as JSON. */
-  text: string;
+  text: string | PackedText;
   isString: boolean;
   version: number;
   expiresAt: number | null;
@@ -118,12 +120,13 @@ type Encoded = Pick<Entry, "text" | "isString">;
 
 function encode(key: string, value: unknown): Encoded {
   return typeof value === "string"
-    ? { text: value, isString: true }
-    : { text: encodeValue(key, value), isString: false };
+    ? { text: packText(value), isString: true }
+    : { text: packText(encodeValue(key, value)), isString: false };
 }
 
 function decode({ text, isString }: Encoded): unknown {
-  return isString ? text : parseExact(text);
+  const whole = text.toString();
+  return isString ? whole : parseExact(whole);
 }
 
 function byBytes(a: string, b: string): number {

@@ -1,6 +1,8 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { Endpoint } from "../../src/gateway/endpoint.ts";
+import { defaultLimits } from "../../src/gateway/http/limits.ts";
+import { Ledger, holdLimits } from "../../src/gateway/ledger.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { failure, openHub, openLogged } from "../servers/hub-fixture.ts";
 import { openPipe } from "./open-pipe.ts";
@@ -60,7 +62,8 @@ describe.each(["legacy", "modern"] as const)("a %s client of a bundle that chang
 it("an endpoint whose bundle is gone has no servers, and greets with nothing", async () => {
   const servers = { one: fakeStdio({ versions: "legacy", instructions: "Only for the bundle." }) };
   await using hub = await openHub(servers, {}, { bundles: few });
-  const endpoint = new Endpoint({ hub, bundle: "few", names: undefined, capabilities: {} });
+  const ledger = new Ledger(holdLimits(defaultLimits));
+  const endpoint = new Endpoint({ hub, bundle: "few", names: undefined, capabilities: {}, ledger });
   await hub.callTool("one.echo");
   expect(JSON.stringify(await endpoint.describe())).toContain("Only for the bundle.");
   await hub.reload({ servers });

@@ -57,7 +57,10 @@ describe("M80 whose a resource is", () => {
     const one = giving([...many, "made://last", tooLong].map(link), { versions: "legacy", resources: [] });
     one.on?.push(reading("one", "x"));
     const two: Script = { versions: "legacy", resources: [] };
-    await using served = await openPipe({ one: inProcessFake(one), two: inProcessFake(two) });
+    await using served = await openPipe(
+      { one: inProcessFake(one), two: inProcessFake(two) },
+      { limits: { heldBytesPerCaller: 1024 * 1024 } },
+    );
     const client = await served.connect("legacy");
     const { content } = (await client.result(client.call("one__give"))) as { content: Fields[] };
     expect(content).toHaveLength(42);

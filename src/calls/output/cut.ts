@@ -1,3 +1,4 @@
+import { copiedText } from "../../lib/copied-text.ts";
 import { boundaryAfter, boundaryBefore } from "./boundary.ts";
 import { measure } from "./token-estimate.ts";
 
@@ -37,10 +38,10 @@ export function cutTexts(texts: readonly { text: string; tokens: number }[], bud
 
   const opening = texts[first]?.text ?? "";
   const head = measureHead(opening, headLeft, 0);
-  kept[first] = opening.slice(0, head.at);
+  kept[first] = pieceOf(opening, 0, head.at);
   const closing = texts[last]?.text ?? "";
   const end = measureTail(closing, tailLeft, first === last ? head.at : 0);
-  const tail = closing.slice(end.at);
+  const tail = pieceOf(closing, end.at);
   if (first !== last) kept[last] = tail;
   const wholeTokens = kept.reduce(
     (sum, text, index) =>
@@ -53,6 +54,11 @@ export function cutTexts(texts: readonly { text: string; tokens: number }[], bud
     tail: first === last ? tail : "",
     keptTokens: wholeTokens + Math.ceil(head.tokens) + Math.ceil(end.tokens),
   };
+}
+
+/** Results are kept for as long as a conversation lasts, and what was cut off must not be kept with them. */
+function pieceOf(text: string, start: number, end = text.length): string {
+  return start === 0 && end >= text.length ? text : copiedText(text.slice(start, end));
 }
 
 export function headOf(text: string, budget: number, from = 0): number {

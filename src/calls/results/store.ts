@@ -2,6 +2,7 @@ import { PlugboardError } from "../../errors.ts";
 import type { Clock, Store } from "../../store/store.ts";
 import { jsonText } from "../content/parts.ts";
 import type { ToolResult } from "../content/parts.ts";
+import { copiedText } from "../../lib/copied-text.ts";
 import { randomHandle } from "../../lib/random-handle.ts";
 import { ownerOf } from "../owned.ts";
 import { type ResultPart, resultDocument } from "./document.ts";
@@ -128,16 +129,11 @@ function chunksOf(text: string, maxBytes: number): { chunks: string[]; bytes: nu
   for (let at = 0; at < text.length; at += chunkLength) {
     const chunk = text.slice(at, at + chunkLength);
     const size = Buffer.byteLength(chunk);
-    // A piece of a text keeps the whole text in memory; a copy does not.
-    if (bytes + size > maxBytes) return { chunks: chunks.map(copyOf), bytes };
+    if (bytes + size > maxBytes) return { chunks: chunks.map(copiedText), bytes };
     chunks.push(chunk);
     bytes += size;
   }
   return { chunks, bytes };
-}
-
-function copyOf(text: string): string {
-  return JSON.parse(JSON.stringify(text)) as string;
 }
 
 /** Where a value is looked for if nobody says: the structured content, or the only text. */

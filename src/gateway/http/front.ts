@@ -1,5 +1,6 @@
 import type { Endpoint } from "../endpoint.ts";
 import type { Dispatcher } from "../exchange.ts";
+import type { Ledger } from "../ledger.ts";
 import type { LogLevels } from "../log-levels.ts";
 import { BadMessage, readBatch, readMessage } from "../message.ts";
 import type { ClientMessage } from "../message.ts";
@@ -12,6 +13,7 @@ import type { ApprovalApiSettings } from "./approvals.ts";
 import { createAuthentication } from "./authentication.ts";
 import type { Authentication, AuthenticationOptions } from "./authentication.ts";
 import { CallerUse } from "./caller-use.ts";
+import { Connections } from "./connections.ts";
 import { Edge } from "./edge.ts";
 import type { EdgeOptions } from "./edge.ts";
 import { Heartbeat } from "./heartbeat.ts";
@@ -23,7 +25,6 @@ import type { GatewayLimits } from "./limits.ts";
 import { ModernRequests, isModernMessage } from "./modern.ts";
 import { refuse, tooMany } from "./refusal.ts";
 import type { HttpRefusal } from "./refusal.ts";
-import { ReplayMemory } from "./replay.ts";
 import type { Body, HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
 import { Sessions } from "./sessions.ts";
 import { StandingStreams } from "./standing-streams.ts";
@@ -38,6 +39,8 @@ export interface HttpSettings extends HttpOptions {
   dispatcher: Dispatcher;
   logLevels: LogLevels;
   seal: Seal;
+  /** With the limits of these options. */
+  ledger: Ledger;
   endpoint(bundle: string | undefined): Endpoint | undefined;
   approvals?: Omit<ApprovalApiSettings, "authenticate"> | undefined;
 }
@@ -58,12 +61,12 @@ interface Posted {
 /** Everything between a request and the dispatcher: who may come in, which path, which era. */
 export class HttpFront {
   readonly limits: GatewayLimits;
+  readonly connections: Connections;
   readonly #settings: HttpSettings;
   readonly #edge: Edge;
   readonly #authenticate: Authentication;
   readonly #approvals: ApprovalApi | undefined;
   readonly #use: CallerUse;
-  readonly #memory: ReplayMemory;
   readonly #sessions: Sessions;
   readonly #modern: ModernRequests;
   readonly #legacy: LegacyRequests;
@@ -75,27 +78,28 @@ export class HttpFront {
 
   constructor(settings: HttpSettings) {
     const limits = { ...defaultLimits, ...settings.limits };
-    const use = new CallerUse(limits);
+    const use = new CallerUse(limits.requestsPerCaller);
     const heartbeat = new Heartbeat(limits.keepAliveMs, (error) => this.#logFailure(error));
-    const memory = new ReplayMemory(limits.replayBytes);
+    const { dispatcher, logLevels, seal, ledger } = settings;
     this.limits = limits;
+    this.connections = new Connections(ledger);
     this.#settings = settings;
     this.#edge = new Edge(settings);
     const authenticate = (this.#authenticate = createAuthentication(settings));
     this.#approvals = settings.approvals && new ApprovalApi({ ...settings.approvals, authenticate });
     this.#use = use;
-    this.#memory = memory;
-    const { dispatcher, logLevels, seal } = settings;
-    this.#sessions = new Sessions({ dispatcher, logLevels, seal, limits, memory, use, heartbeat });
     const standing = (this.#standing = new StandingStreams(authenticate, limits.authenticateMs));
-    this.#modern = new ModernRequests({ dispatcher, use, heartbeat, limits, standing });
-    this.#legacy = new LegacyRequests({ sessions: this.#sessions, use, heartbeat, limits, standing });
+    this.#sessions = new Sessions({ dispatcher, logLevels, seal, limits, ledger, heartbeat });
+    this.#modern = new ModernRequests({ dispatcher, ledger, heartbeat, limits, standing });
+    this.#legacy = new LegacyRequests({ sessions: this.#sessions, ledger, heartbeat, limits, standing });
   }
 
   /** What is held for clients right now. */
-  get held(): { sessions: number; requests: number; callers: number; events: number } {
-    const [sessions, requests] = [this.#sessions.size, this.#open.size];
-    return { sessions, requests, callers: this.#use.size, events: this.#memory.size };
+  get held(): { sessions: number; streams: number; requests: number; callers: number; replayBytes: number } {
+    const { ledger } = this.#settings;
+    const [sessions, streams] = [this.#sessions.size, ledger.held("streams").count];
+    const replayBytes = ledger.held("replay").bytes;
+    return { sessions, streams, requests: this.#open.size, callers: this.#use.size, replayBytes };
   }
 
   readonly handle = (request: HttpRequest, reply: HttpReply): void => {
@@ -150,10 +154,15 @@ export class HttpFront {
       const endpoint = this.#settings.endpoint(bundle);
       if (!endpoint) return refuse(reply, { status: 404, message: "There is no such bundle." }, cors);
       if (this.#isClosing) return refuse(reply, closing, cors);
+      if (connection?.admit(caller) === false) return refuse(reply, noRoom, cors);
       return this.#serve({ request, reply, cors, caller, endpoint });
     };
+    const { connection } = request;
     const caller = this.#authenticate(request);
-    return caller instanceof Promise ? caller.then(enter) : enter(caller);
+    if (!(caller instanceof Promise)) return enter(caller);
+    if (!connection) return caller.then(enter);
+    connection.open++;
+    return caller.finally(() => connection.open--).then(enter);
   }
 
   #serve(incoming: Incoming): void {
@@ -164,8 +173,9 @@ export class HttpFront {
     if (request.method === "DELETE") return this.#legacy.end(incoming);
     const refusal = mediaTypeRefusal(request);
     if (refusal) return refuseIncoming(incoming, refusal);
-    if (!this.#use.take(caller, "requests"))
+    if (!this.#use.take(caller))
       return refuseIncoming(incoming, tooMany(429, "Too many of your requests are under way."));
+    if (request.connection) request.connection.open++;
     const posted: Posted = { incoming, place: this.#open.add(incoming.reply), isReleased: false };
     request.body(this.limits.bodyBytes, (body) => {
       try {
@@ -222,8 +232,11 @@ export class HttpFront {
 
   /** It no longer counts as one of the caller's requests. */
   #release(posted: Posted): void {
-    if (!posted.isReleased) this.#use.release(posted.incoming.caller, "requests");
+    if (posted.isReleased) return;
     posted.isReleased = true;
+    const { caller, request } = posted.incoming;
+    this.#use.release(caller);
+    if (request.connection) request.connection.open--;
   }
 
   #answered(posted: Posted): void {
@@ -251,6 +264,11 @@ export class HttpFront {
 const onlyPost = { status: 405, message: "This revision has only POST.", headers: { allow: "POST" } };
 
 const closing = tooMany(503, "The gateway is closing.");
+
+const noRoom: HttpRefusal = {
+  ...tooMany(503, "Too many connections are in use. Close some of yours, or try again later."),
+  headers: { "retry-after": "1", connection: "close" },
+};
 
 function tooLarge(bytes: number): string {
   return `The body is longer than ${bytes} bytes.`;

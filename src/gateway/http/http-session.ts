@@ -1,37 +1,42 @@
 import type { Outlet } from "../exchange.ts";
+import type { Holding } from "../holding.ts";
+import type { Ledger } from "../ledger.ts";
 import type { ClientRequest } from "../message.ts";
 import { LegacySession } from "../session.ts";
 import type { SessionSettings } from "../session.ts";
 import type { Beating } from "./heartbeat.ts";
 import type { GatewayLimits } from "./limits.ts";
-import type { ReplayMemory } from "./replay.ts";
 import type { HttpReply, ReplyHeaders } from "./request.ts";
 import { ResumableStream, isPushStream, parseEventId } from "./resumable-stream.ts";
+import { WaitingMessages } from "./waiting-messages.ts";
 
 export interface HttpSessionSettings extends Omit<SessionSettings, "outlet" | "transport" | "sessionId"> {
   id: string;
   limits: GatewayLimits;
-  memory: ReplayMemory;
+  ledger: Ledger;
+  /** Its place in the ledger. */
+  holding: Holding;
 }
 
 /** Clients of earlier revisions try to read the empty event as a message. */
 const firstWithPriming = "2025-11-25";
-/** Messages that wait for somebody who listens; the oldest ones go first. */
-const maxWaiting = 100;
 
 /** A legacy session over HTTP: the client, its streams, and what waits for it. */
 export class HttpSession implements Outlet, Beating {
   readonly id: string;
   readonly client: LegacySession;
+  readonly holding: Holding;
   readonly #settings: HttpSessionSettings;
   readonly #streams = new Map<string, ResumableStream>();
-  readonly #waiting: string[] = [];
+  readonly #waiting: WaitingMessages;
   #usedAt = Date.now();
 
   /** Throws -32602 if `initialize` says too little. */
   constructor(initialize: ClientRequest, settings: HttpSessionSettings) {
     this.id = settings.id;
+    this.holding = settings.holding;
     this.#settings = settings;
+    this.#waiting = new WaitingMessages(settings.ledger, settings.caller);
     this.client = new LegacySession(initialize, {
       ...settings,
       outlet: this,
@@ -43,11 +48,18 @@ export class HttpSession implements Outlet, Beating {
   /** Every request counts as use, and so does every open stream as long as it lasts. */
   touch(): void {
     this.#usedAt = Date.now();
+    this.holding.touch();
+  }
+
+  /** True while a request is under way, or a stream is open. */
+  isBusy(): boolean {
+    if (this.client.inFlight > 0) return true;
+    for (const { isConnected } of this.#streams.values()) if (isConnected) return true;
+    return false;
   }
 
   get isIdle(): boolean {
-    const isConnected = [...this.#streams.values()].some((stream) => stream.isConnected);
-    if (this.client.inFlight > 0 || isConnected) this.touch();
+    if (this.isBusy()) this.#usedAt = Date.now();
     return Date.now() - this.#usedAt > this.#settings.limits.sessionIdleMs;
   }
 
@@ -65,7 +77,6 @@ export class HttpSession implements Outlet, Beating {
     for (const stream of this.#streams.values())
       if (isPushStream(stream.id) && stream.isConnected) return stream.send([text]);
     this.#waiting.push(text);
-    if (this.#waiting.length > maxWaiting) this.#waiting.shift();
   }
 
   /** A stream for the messages of one POST. */
@@ -82,7 +93,7 @@ export class HttpSession implements Outlet, Beating {
     if (last && !isKnown && !isPushStream(last.stream)) return false;
     if (known && isKnown) known.connect(reply, cors, last?.sequence);
     else this.#addStream("push").connect(reply, cors);
-    if (!last || isPushStream(last.stream)) for (const text of this.#waiting.splice(0)) this.send(text);
+    if (!last || isPushStream(last.stream)) for (const text of this.#waiting.takeAll()) this.send(text);
     return true;
   }
 
@@ -100,14 +111,15 @@ export class HttpSession implements Outlet, Beating {
     this.client.close();
     for (const stream of this.#streams.values()) stream.close();
     this.#streams.clear();
-    this.#waiting.length = 0;
+    this.#waiting.takeAll();
   }
 
   #addStream(kind: "call" | "push"): ResumableStream {
-    const { limits, memory } = this.#settings;
+    const { limits, ledger, caller } = this.#settings;
     const stream = new ResumableStream(kind, {
       limits,
-      memory,
+      ledger,
+      caller,
       hasPriming: this.client.revision >= firstWithPriming,
       onForgotten: ({ id }) => void this.#streams.delete(id),
     });

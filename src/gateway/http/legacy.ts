@@ -1,6 +1,7 @@
 import { legacyRevisions, modernRevision } from "../../index.ts";
 import type { ClientMessage, ClientRequest } from "../message.ts";
-import type { CallerUse } from "./caller-use.ts";
+import { inUse } from "../holding.ts";
+import type { Ledger } from "../ledger.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 import { HttpSession } from "./http-session.ts";
 import { accepts, refuseFailure, refuseIncoming } from "./incoming.ts";
@@ -16,7 +17,7 @@ import { refusedStatus } from "./status.ts";
 
 export interface LegacySettings {
   sessions: Sessions;
-  use: CallerUse;
+  ledger: Ledger;
   heartbeat: Heartbeat;
   limits: GatewayLimits;
   standing: StandingStreams;
@@ -57,15 +58,17 @@ export class LegacyRequests {
       return refuseIncoming(incoming, { status: 406, message: "Accept must list text/event-stream." });
     const session = this.#session(incoming);
     if (!session) return;
-    const { use, limits, standing } = this.#settings;
-    if (session.listening >= limits.streamsPerSession || !use.take(caller, "streams"))
-      return refuseIncoming(incoming, tooMany(429, "Too many streams are open."));
+    const { ledger, limits, standing } = this.#settings;
+    const hasRoom = session.listening < limits.streamsPerSession;
+    const holding = hasRoom ? ledger.hold(caller, "streams", inUse) : undefined;
+    if (!holding)
+      return refuseIncoming(incoming, tooMany(429, "You have too many open streams. Close some."));
     session.touch();
     const forget = standing.add(incoming, () => reply.end());
     reply.onClose(() => {
       forget();
       session.touch();
-      use.release(caller, "streams");
+      holding.release();
     });
     if (session.listen(reply, cors, request.header("last-event-id"))) return;
     refuseIncoming(incoming, { status: 400, message: "Nothing is known of this Last-Event-ID any longer." });

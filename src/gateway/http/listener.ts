@@ -1,4 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ClientConnection, Connections } from "./connections.ts";
+import { Pipelined } from "./pipelined.ts";
+import { tooMany, refuse } from "./refusal.ts";
 import { repeatedHeader } from "./repeated-header.ts";
 import type { Body, Chunk, HttpReply, HttpRequest, ReplyHeaders } from "./request.ts";
 import { SlowReaders } from "./slow-readers.ts";
@@ -10,10 +13,27 @@ export type HttpHandler = (request: HttpRequest, reply: HttpReply) => void;
 export function createListener(
   handle: HttpHandler,
   limits: SlowReaderLimits,
+  connections?: Connections,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const slow = new SlowReaders(limits);
-  return (request, response) => handle(new NodeRequest(request), new NodeReply(request, response, slow));
+  const slow = new SlowReaders(limits, ({ socket }) => (socket && connections?.of(socket)?.caller) ?? "");
+  const pipelined = new Pipelined();
+  const serve = (request: IncomingMessage, response: ServerResponse) =>
+    handle(
+      new NodeRequest(request, response, connections?.of(request.socket)),
+      new NodeReply(request, response, slow),
+    );
+  return (request, response) => {
+    // Only the first request of a connection that is not answered has its socket.
+    if (response.socket) serve(request, response);
+    else if (!pipelined.add(request, response, () => serve(request, response)))
+      refuse(new NodeReply(request, response, slow), tooManyAtOnce);
+  };
 }
+
+const tooManyAtOnce = tooMany(
+  429,
+  "Too many requests were sent at once on this connection. Wait for answers.",
+);
 
 /** Up to this size a body is sent in one piece: copying it costs less than several writes. */
 const joinedBytes = 16 * 1024;
@@ -22,12 +42,16 @@ const maxDiscarded = 16 * 1024 * 1024;
 class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
+  readonly connection: ClientConnection | undefined;
   readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
   /** The host in the first line, if it has one. */
   readonly #authority: string | undefined;
 
-  constructor(request: IncomingMessage) {
+  constructor(request: IncomingMessage, response: ServerResponse, connection: ClientConnection | undefined) {
     this.#request = request;
+    this.#response = response;
+    this.connection = connection;
     this.method = request.method ?? "";
     const url = request.url ?? "";
     // A proxy may send the whole address in the first line.
@@ -69,6 +93,8 @@ class NodeRequest implements HttpRequest {
     const request = this.#request;
     if (request.destroyed) return take("gone");
     if (Number(request.headers["content-length"] ?? 0) > limit) return take(undefined);
+    // The client waits for a word that its body is wanted.
+    if (request.headers.expect !== undefined) this.#response.writeContinue();
     let only: Buffer | undefined;
     let chunks: Buffer[] | undefined;
     let length = 0;
@@ -122,7 +148,7 @@ class NodeReply implements HttpReply {
     const length = joined?.length ?? byteLength(body);
     response.writeHead(status, status === 204 ? headers : { ...headers, "content-length": String(length) });
     if (joined !== undefined) return void response.end(joined, "latin1");
-    if (isEarly) return this.#endAfterRequest(body);
+    if (isEarly && !this.#isHeldBack) return this.#endAfterRequest(body);
     this.#writeAll(body);
     response.end(onSent);
     if (length > joinedBytes) this.#slow.watch(response);
@@ -153,6 +179,11 @@ class NodeReply implements HttpReply {
     // Whoever asks late is told too: the client may have gone while it was being authenticated.
     if (response.closed) queueMicrotask(() => listener(response.writableFinished));
     else response.once("close", () => listener(response.writableFinished));
+  }
+
+  /** The client sends its body only when it is asked for it, and was not. */
+  get #isHeldBack(): boolean {
+    return this.#request.headers.expect !== undefined && this.#request.readableFlowing === null;
   }
 
   #writeAll(chunks: readonly Chunk[]): void {

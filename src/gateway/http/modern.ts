@@ -3,9 +3,10 @@ import type { Client, Dispatcher } from "../exchange.ts";
 import type { ClientMessage, ClientRequest } from "../message.ts";
 import { Slots } from "../../lib/transient.ts";
 import { modernClient, revisionOf } from "../modern-client.ts";
+import { inUse } from "../holding.ts";
+import type { Ledger } from "../ledger.ts";
 import { OpenExchange } from "../open-exchange.ts";
 import { isModernRevision } from "../../index.ts";
-import type { CallerUse } from "./caller-use.ts";
 import { assertParamHeaders, assertRoutingHeaders, assertVersionHeader } from "./header-rules.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 import { refuseFailure, refuseIncoming } from "./incoming.ts";
@@ -19,7 +20,7 @@ import { refusedStatus } from "./status.ts";
 
 export interface ModernSettings {
   dispatcher: Dispatcher;
-  use: CallerUse;
+  ledger: Ledger;
   heartbeat: Heartbeat;
   limits: GatewayLimits;
   standing: StandingStreams;
@@ -77,7 +78,7 @@ export class ModernRequests {
 
   async #answer(incoming: Incoming, message: ClientRequest): Promise<void> {
     const { reply, caller } = incoming;
-    const { use, heartbeat, limits, dispatcher, standing } = this.#settings;
+    const { ledger, heartbeat, limits, dispatcher, standing } = this.#settings;
     let client: Client;
     try {
       const sender = this.#sender(incoming, message);
@@ -86,8 +87,13 @@ export class ModernRequests {
       return refuseFailure(incoming, error, message.idText);
     }
     const isListening = message.method === listenMethod;
-    if (isListening && !use.take(caller, "streams"))
-      return refuseIncoming(incoming, tooMany(429, "You have too many open streams."), message.idText);
+    const stream = isListening ? ledger.hold(caller, "streams", inUse) : undefined;
+    if (isListening && !stream)
+      return refuseIncoming(
+        incoming,
+        tooMany(429, "You have too many open streams. Close some."),
+        message.idText,
+      );
     const outlet = new ModernReply(incoming, limits.waitingBytes);
     const exchange = new OpenExchange(client, message, outlet);
     reply.onClose((isDelivered) => {
@@ -104,7 +110,7 @@ export class ModernRequests {
       exchange.end();
       this.#open.remove(place);
       heartbeat.remove(beat);
-      if (isListening) use.release(caller, "streams");
+      stream?.release();
     }
   }
 

@@ -1,3 +1,5 @@
+import type { ClientConnection } from "./connections.ts";
+
 /** One HTTP request, whether it came over a socket or as a web `Request`. */
 export interface HttpRequest {
   readonly method: string;
@@ -5,6 +7,8 @@ export interface HttpRequest {
   readonly path: string;
   /** Why it cannot be told what the request means: it says two things about the same. */
   readonly ambiguity?: string | undefined;
+  /** The connection that it came on; undefined for a web `Request`, and where somebody else's server received it. */
+  readonly connection?: ClientConnection | undefined;
   /** Where it was received. Unknown for a web `Request`. */
   readonly received?: { localAddress: string; localPort: number; remoteAddress: string } | undefined;
   /** A header by its name in lower case. */

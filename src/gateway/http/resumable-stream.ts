@@ -1,29 +1,43 @@
 import { randomBytes } from "node:crypto";
+import type { Held, Holding } from "../holding.ts";
+import type { Ledger } from "../ledger.ts";
 import type { GatewayLimits } from "./limits.ts";
-import { keptBytes } from "./replay.ts";
-import type { KeptEvent, ReplayMemory } from "./replay.ts";
 import type { Chunk, HttpReply, ReplyHeaders } from "./request.ts";
 import { eventChunks, keepAliveComment, primingEvent, streamHeaders } from "./sse.ts";
 
 export interface StreamSettings {
   limits: GatewayLimits;
-  memory: ReplayMemory;
+  ledger: Ledger;
+  caller: string;
   /** Clients of this revision and later know events without a message. */
   hasPriming: boolean;
   /** Called when nobody can resume it any longer. */
   onForgotten(stream: ResumableStream): void;
 }
 
+/** An event that a client may ask for again. */
+interface KeptEvent {
+  sequence: number;
+  chunks: readonly Chunk[];
+  bytes: number;
+}
+
+/** What an event takes beside its text. */
+const overhead = 256;
+
 /** How long a client should wait before it connects again. */
 const retryMs = 1_000;
 
 /** A stream of events to a legacy client, which outlives its connection for a while. */
-export class ResumableStream {
+export class ResumableStream implements Held {
   /** Nobody can guess it, so only who got an event of this stream can take it over. */
   readonly id: string;
   readonly #settings: StreamSettings;
+  readonly hasParts = true;
+  /** In their order. */
   readonly #kept: KeptEvent[] = [];
   #keptBytes = 0;
+  #holding: Holding | undefined;
   #sequence = 0;
   /** The last event that is lost. */
   #lost = 0;
@@ -84,8 +98,14 @@ export class ResumableStream {
   close(): void {
     this.#isComplete = true;
     this.#reply?.end();
-    for (const event of this.#kept.splice(0)) this.#settings.memory.forget(event);
+    this.#forgetEvents();
     this.#settings.onForgotten(this);
+  }
+
+  /** Gives up the oldest of what it keeps for a client that comes back. */
+  evict(bytes: number): void {
+    const least = this.#keptBytes - bytes;
+    while (this.#kept.length > 0 && this.#keptBytes > least) this.#drop();
   }
 
   beat(): void {
@@ -106,37 +126,34 @@ export class ResumableStream {
   }
 
   #keep(sequence: number, chunks: readonly Chunk[]): void {
-    const { memory, limits } = this.#settings;
-    const event: KeptEvent = {
-      sequence,
-      chunks,
-      bytes: keptBytes(chunks),
-      onDropped: () => this.#drop(event),
-    };
-    this.#kept.push(event);
-    this.#keptBytes += event.bytes;
-    memory.keep(event);
-    while (this.#keptBytes > limits.replayBytesPerStream) {
-      const [oldest] = this.#kept;
-      if (!oldest) break;
-      memory.forget(oldest);
-      this.#drop(oldest);
-    }
+    const { ledger, caller, limits } = this.#settings;
+    const bytes = keptBytes(chunks);
+    this.#kept.push({ sequence, chunks, bytes });
+    this.#keptBytes += bytes;
+    this.#holding ??= ledger.hold(caller, "replay", this);
+    this.#holding?.grow(bytes);
+    if (!this.#holding) this.evict(this.#keptBytes);
+    while (this.#keptBytes > limits.replayBytesPerStream) this.#drop();
   }
 
-  /** Events go in their order, so it is the first one. */
-  #drop(event: KeptEvent): void {
-    const at = this.#kept.indexOf(event);
-    if (at === -1) return;
-    this.#kept.splice(at, 1);
-    this.#keptBytes -= event.bytes;
-    this.#lost = Math.max(this.#lost, event.sequence);
+  #drop(): void {
+    const oldest = this.#kept.shift();
+    if (!oldest) return;
+    this.#keptBytes -= oldest.bytes;
+    this.#holding?.shrink(oldest.bytes);
+    this.#lost = oldest.sequence;
     this.#forgetIfUseless();
   }
 
-  #expire(): void {
-    for (const event of this.#kept.splice(0)) this.#settings.memory.forget(event);
+  #forgetEvents(): void {
+    this.#kept.length = 0;
     this.#keptBytes = 0;
+    this.#holding?.release();
+    this.#holding = undefined;
+  }
+
+  #expire(): void {
+    this.#forgetEvents();
     this.#lost = this.#sequence;
     // A call may still be answered; a stream that listened is opened anew.
     if (isPushStream(this.id)) this.#isComplete = true;
@@ -144,8 +161,16 @@ export class ResumableStream {
   }
 
   #forgetIfUseless(): void {
-    if (this.#isComplete && !this.#reply && this.#kept.length === 0) this.#settings.onForgotten(this);
+    if (!this.#isComplete || this.#reply || this.#kept.length > 0) return;
+    this.#forgetEvents();
+    this.#settings.onForgotten(this);
   }
+}
+
+function keptBytes(chunks: readonly Chunk[]): number {
+  let bytes = overhead;
+  for (const chunk of chunks) bytes += Buffer.byteLength(chunk);
+  return bytes;
 }
 
 /** Reads `Last-Event-ID`. */

@@ -1,10 +1,12 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { spareConnections } from "../ledger.ts";
 import type { AddressInfo } from "node:net";
 import { PlugboardError } from "../../index.ts";
 import { isOpen } from "./authentication.ts";
 import type { AuthenticationOptions } from "./authentication.ts";
 import { isLoopback } from "./edge.ts";
+import type { Connections } from "./connections.ts";
 import type { GatewayLimits } from "./limits.ts";
 
 /** Where a gateway listens: by default on 127.0.0.1, at any free port. */
@@ -32,6 +34,7 @@ export async function listen(
   { host = "127.0.0.1", port = 0 }: ListenOptions,
   limits: GatewayLimits,
   authentication: AuthenticationOptions,
+  connections: Connections,
 ): Promise<HttpServer> {
   if (isOpen(authentication) && !isLoopback(host))
     throw new PlugboardError(
@@ -60,7 +63,11 @@ export async function listen(
     },
     listener,
   );
-  server.maxConnections = limits.connections;
+  // The request says whether a connection beyond the limit is worth another one. This is for what comes all at once.
+  server.maxConnections = limits.connections + 2 * spareConnections(limits);
+  server.on("connection", connections.add);
+  // Node.js would ask for the body by itself, before it is known who sends it.
+  server.on("checkContinue", listener);
   // Node.js silently leaves out what is beyond this number; the length is limited anyway.
   server.maxHeadersCount = 0;
   await new Promise<void>((resolve, reject) => {

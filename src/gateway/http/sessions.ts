@@ -3,7 +3,6 @@ import { TransientMap } from "../../lib/transient.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ClientRequest } from "../message.ts";
 import type { Seal } from "../seal.ts";
-import type { CallerUse } from "./caller-use.ts";
 import type { Beating, Heartbeat } from "./heartbeat.ts";
 import { HttpSession } from "./http-session.ts";
 import type { HttpSessionSettings } from "./http-session.ts";
@@ -11,9 +10,11 @@ import type { Incoming } from "./incoming.ts";
 import { tooMany } from "./refusal.ts";
 import type { HttpRefusal } from "./refusal.ts";
 
-export interface SessionsSettings extends Omit<HttpSessionSettings, "id" | "endpoint" | "caller" | "sent"> {
+export interface SessionsSettings extends Omit<
+  HttpSessionSettings,
+  "id" | "endpoint" | "caller" | "sent" | "holding"
+> {
   seal: Seal;
-  use: CallerUse;
   heartbeat: Heartbeat;
 }
 
@@ -34,27 +35,31 @@ export class Sessions implements Beating {
 
   /** A new session for an `initialize` request, or why there is none. Throws -32602 if the request says too little. */
   open(initialize: ClientRequest, { request, endpoint, caller }: Incoming): HttpSession | HttpRefusal {
-    const { seal, use, heartbeat, limits } = this.#settings;
-    if (this.#sessions.size >= limits.sessions)
-      return tooMany(503, "Too many sessions are open. Try again later.");
-    if (!use.take(caller, "sessions"))
-      return tooMany(429, "You have too many open sessions. End some, or wait until they expire.");
+    const { seal, heartbeat, ledger } = this.#settings;
+    let session: HttpSession | undefined;
+    const holding = ledger.hold(caller, "sessions", {
+      isBusy: () => session?.isBusy() === true,
+      evict: () => session && this.end(session),
+    });
+    if (!holding) return this.#refusal(caller);
     try {
       const id = seal.close("session", caller, randomBytes(16).toString("base64url"));
-      const session = new HttpSession(initialize, {
-        ...this.#settings,
-        id,
-        endpoint,
-        caller,
-        sent: endpoint.sent((name) => request.header(name)),
-      });
+      const sent = endpoint.sent((name) => request.header(name));
+      session = new HttpSession(initialize, { ...this.#settings, id, endpoint, caller, sent, holding });
       this.#sessions.add(id, session);
       this.#beat ??= heartbeat.add(this);
       return session;
     } catch (error) {
-      use.release(caller, "sessions");
+      holding.release();
       throw error;
     }
+  }
+
+  #refusal(caller: string): HttpRefusal {
+    const { ledger, limits } = this.#settings;
+    return ledger.held("sessions", caller).count < limits.sessionsPerCaller
+      ? tooMany(503, "Too many sessions are in use. Try again later.")
+      : tooMany(429, "You have too many sessions in use. End some, or close their streams.");
   }
 
   /** Only its own caller finds a session, and only where it was opened. */
@@ -65,8 +70,8 @@ export class Sessions implements Beating {
 
   end(session: HttpSession): void {
     if (!this.#sessions.delete(session.id)) return;
-    const { use, heartbeat } = this.#settings;
-    use.release(session.client.caller, "sessions");
+    const { heartbeat } = this.#settings;
+    session.holding.release();
     if (this.#sessions.size === 0 && this.#beat !== undefined) {
       heartbeat.remove(this.#beat);
       this.#beat = undefined;

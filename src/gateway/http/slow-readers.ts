@@ -7,13 +7,18 @@ export interface SlowReaderLimits {
   allWaitingBytes: number;
 }
 
-/** Answers that wait to be read. Whoever reads nothing for too long is dropped, and whoever waits longest when it is too much. */
+/**
+ * Answers that wait to be read. A client that reads nothing for too long is dropped. When it is too much, the caller with
+ * the most loses what has waited longest.
+ */
 export class SlowReaders {
   readonly #limits: SlowReaderLimits;
+  readonly #callerOf: (response: ServerResponse) => string;
   readonly #waiting = new Set<ServerResponse>();
 
-  constructor(limits: SlowReaderLimits) {
+  constructor(limits: SlowReaderLimits, callerOf: (response: ServerResponse) => string = () => "") {
     this.#limits = limits;
+    this.#callerOf = callerOf;
   }
 
   /** Watches a response until everything that was written so far is read. */
@@ -38,10 +43,24 @@ export class SlowReaders {
   #makeRoom(): void {
     let bytes = 0;
     for (const { writableLength } of this.#waiting) bytes += writableLength;
-    for (const oldest of this.#waiting) {
-      if (bytes <= this.#limits.allWaitingBytes) break;
+    while (bytes > this.#limits.allWaitingBytes) {
+      const oldest = this.#oldestOfLargest();
+      if (!oldest) return;
       bytes -= oldest.writableLength;
+      this.#waiting.delete(oldest);
       oldest.destroy();
     }
+  }
+
+  #oldestOfLargest(): ServerResponse | undefined {
+    const callers = new Map<string, { bytes: number; oldest: ServerResponse }>();
+    for (const response of this.#waiting) {
+      const caller = this.#callerOf(response);
+      const known = callers.get(caller);
+      if (known) known.bytes += response.writableLength;
+      else callers.set(caller, { bytes: response.writableLength, oldest: response });
+    }
+    const [largest] = [...callers.values()].toSorted((one, other) => other.bytes - one.bytes);
+    return largest?.oldest;
   }
 }

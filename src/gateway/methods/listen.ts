@@ -5,19 +5,20 @@ import { isRecord } from "../../lib/record.ts";
 import type { Method } from "../core.ts";
 import { viewOf } from "../exchange.ts";
 import type { Exchange } from "../exchange.ts";
+import type { Ledger } from "../ledger.ts";
 import { metaKeys } from "../envelope.ts";
+import { inUse } from "../holding.ts";
 import { invalidParams } from "../failure.ts";
 import { ownerOf } from "../resource-owners.ts";
 import { declaresTasks, missingTasks } from "../tasks/protocols.ts";
 
-const maxUris = 1_000;
 /** How long the acknowledgement waits for servers to refuse. Those that have not by then are asked until they accept. */
 const refusalMs = 250;
 const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 
 /** Tells a modern client of changes until it goes away. Acknowledged first, and every message names the subscription. */
-export const listen: Method = async (exchange) => {
+export const listen: Method = async (exchange, { ledger }) => {
   const { client, params, signal, id } = exchange;
   const { notifications: wanted } = params.value;
   if (!isRecord(wanted)) throw invalidParams("`notifications` must be an object.");
@@ -26,9 +27,9 @@ export const listen: Method = async (exchange) => {
     (kind) => wanted[`${kind}ListChanged`] === true,
   );
   const { resourceSubscriptions: uris } = wanted;
-  const asked = Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string").slice(0, maxUris) : [];
+  const asked = Array.isArray(uris) ? uris.filter((uri) => typeof uri === "string") : [];
   const { endpoint } = client;
-  const subscription = new Subscription(exchange);
+  const subscription = new Subscription(exchange, ledger);
   const stop = endpoint.onChange(
     client.caller,
     (kind) => kinds.includes(kind) && subscription.tellList(kind),
@@ -49,14 +50,16 @@ export const listen: Method = async (exchange) => {
 /** One `subscriptions/listen` of a client. What happens before it is acknowledged is told after that. */
 class Subscription {
   readonly #exchange: Exchange;
+  readonly #ledger: Ledger;
   /** By what is told, so that each is told once. */
   readonly #early = new Map<string, () => void>();
   readonly #watched = new Set<string>();
   readonly #stops: (() => void)[] = [];
   #isAcknowledged = false;
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: Exchange, ledger: Ledger) {
     this.#exchange = exchange;
+    this.#ledger = ledger;
   }
 
   tellList(kind: string): void {
@@ -65,7 +68,7 @@ class Subscription {
 
   /** Resolves when each resource's server has accepted or refused, or is taking its time. */
   async watch(uris: readonly string[]): Promise<void> {
-    for (const uri of uris) this.#watched.add(uri);
+    for (const uri of uris) if (this.#mayWatch(uri)) this.#watched.add(uri);
     const watching = Promise.all([...this.#watched].map((uri) => this.#watch(uri)));
     using patience = startDeadline(refusalMs);
     const until = AbortSignal.any([this.#exchange.signal, patience.signal]);
@@ -86,6 +89,13 @@ class Subscription {
 
   end(): void {
     for (const stop of this.#stops) stop();
+  }
+
+  #mayWatch(uri: string): boolean {
+    if (this.#watched.has(uri)) return true;
+    const holding = this.#ledger.hold(this.#exchange.client.caller, "subscriptions", inUse, uri.length);
+    if (holding) this.#stops.push(() => holding.release());
+    return holding !== undefined;
   }
 
   async #watch(shown: string): Promise<void> {

@@ -14,9 +14,10 @@ export function listOf(name: ListName): Method {
   return async ({ client, params, signal }, { seal }) => {
     const { endpoint, caller, era } = client;
     const cursor = readCursor(seal, caller, name, params.value["cursor"]);
+    const reader = { viewer: client, withApps: showsApps(client), signal };
     const pages = cursor
-      ? endpoint.earlierPages(cursor.version)
-      : await endpoint.pages(name, { viewer: client, withApps: showsApps(client), signal });
+      ? await endpoint.earlierPages(cursor.version, name, reader)
+      : await endpoint.pages(name, reader);
     return rawResult(pages.page(cursor?.index ?? 0, caller, seal, era === "modern" ? modernMembers : ""));
   };
 }

@@ -1,6 +1,8 @@
 import type { Method } from "../core.ts";
 import { viewOf } from "../exchange.ts";
+import { PlugboardError } from "../../index.ts";
 import { invalidParams, methodNotFound } from "../failure.ts";
+import { inUse } from "../holding.ts";
 import { forward } from "../forward.ts";
 import { ownerOf } from "../resource-owners.ts";
 import type { Exchange } from "../exchange.ts";
@@ -9,28 +11,41 @@ export const readResource: Method = async (exchange, core) => {
   const { client, params } = exchange;
   const { server, uri } = await ownerOf(uriOf(exchange), client, exchange.signal);
   const answer = await forward(exchange, core, { server, params: params.with({ uri }) });
-  if (!("error" in answer) && uri.startsWith("ui://")) client.endpoint.readPages(client).add(server);
+  if (!("error" in answer) && uri.startsWith("ui://")) client.endpoint.links(client).addPage(server);
   return answer;
 };
 
-export const subscribe: Method = async (exchange) => {
+export const subscribe: Method = async (exchange, { ledger }) => {
   const { client } = exchange;
   const { session } = client;
   if (!session) throw methodNotFound(exchange.method);
   const shown = uriOf(exchange);
   if (session.subscriptions.has(shown)) return { result: {} };
-  const { server, uri } = await ownerOf(shown, client, exchange.signal);
-  const stop = await viewOf(client).subscribeResource(
-    server,
-    uri,
-    () => session.notify("notifications/resources/updated", { uri: shown }),
-    // A client that asks again must not be taken for one that has it still.
-    { signal: exchange.signal, onRefused: ({ code }) => void (code === "server-unknown" && forget()) },
-  );
-  const end = () => void stop();
-  const forget = () => void (session.subscriptions.get(shown) === end && session.subscriptions.delete(shown));
-  session.subscriptions.get(shown)?.();
-  session.subscriptions.set(shown, end);
+  const holding = ledger.hold(client.caller, "subscriptions", inUse, shown.length);
+  if (!holding) throw tooManySubscriptions();
+  try {
+    const { server, uri } = await ownerOf(shown, client, exchange.signal);
+    const stop = await viewOf(client).subscribeResource(
+      server,
+      uri,
+      () => session.notify("notifications/resources/updated", { uri: shown }),
+      // A client that asks again must not be taken for one that has it still.
+      { signal: exchange.signal, onRefused: ({ code }) => void (code === "server-unknown" && forget()) },
+    );
+    const end = () => {
+      holding.release();
+      void stop();
+    };
+    const forget = () => {
+      holding.release();
+      if (session.subscriptions.get(shown) === end) session.subscriptions.delete(shown);
+    };
+    session.subscriptions.get(shown)?.();
+    session.subscriptions.set(shown, end);
+  } catch (error) {
+    holding.release();
+    throw error;
+  }
   return { result: {} };
 };
 
@@ -42,6 +57,13 @@ export const unsubscribe: Method = (exchange) => {
   session.subscriptions.delete(uri);
   return { result: {} };
 };
+
+function tooManySubscriptions(): PlugboardError {
+  return new PlugboardError("rate-limited", "There are too many subscriptions to resources.", {
+    hint: "End some of them with `resources/unsubscribe`, and try again.",
+    executed: "no",
+  });
+}
 
 function uriOf({ params }: Exchange): string {
   const { uri } = params.value;

@@ -4,8 +4,8 @@ import type { CalledTool } from "../called-tool.ts";
 import type { Core } from "../core.ts";
 import { viewOf } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";
-import { Failure } from "../failure.ts";
 import { onAborted } from "../open-exchange.ts";
+import { tooManyTasks } from "./protocols.ts";
 import { followCall, followServer, resumeServer } from "./follow-call.ts";
 import { ownExchange } from "./own-exchange.ts";
 import { RunningTask } from "./running-task.ts";
@@ -45,18 +45,17 @@ export async function callAsTask(
     if (!made) return early;
     if (made.protocol === "extension") return withOwnId(early, made);
   }
-  if (!tasks.hasRoom(client.caller)) {
+  const ttlMs = made ? ttlOf(made) : pending && wish === "extension" ? waitingTtl(pending) : askedTtl(params);
+  const task = new RunningTask({ id: made?.id ?? id(), caller: client.caller, server, ttlMs, abort });
+  if (!tasks.add(task)) {
     if (wish === "extension" && !made && !pending) return first;
     abort.abort();
     if (pending) await core.hub.approvals.withdraw(pending.id);
     if (made) await (await viewOf(client).task(made.id)).cancel();
-    throw new Failure(-32_603, "There are too many tasks. Cancel some of them, or wait for their end.");
+    throw tooManyTasks();
   }
   // From now on the call belongs to the task.
   signal.removeEventListener("abort", giveUp);
-  const ttlMs = made ? ttlOf(made) : pending && wish === "extension" ? waitingTtl(pending) : askedTtl(params);
-  const task = new RunningTask({ id: made?.id ?? id(), caller: client.caller, server, ttlMs, abort });
-  tasks.add(task);
   followCall({ task, exchange, signal: abort.signal, first, begin }, core);
   return { result: created(task, wish) };
 }
@@ -67,8 +66,7 @@ export function resumeTask(handle: TaskHandle, exchange: Exchange, core: Core): 
   const { caller } = exchange.client;
   const abort = new AbortController();
   const task = new RunningTask({ id, caller, server, ttlMs: ttlOf(handle), abort });
-  core.tasks.hasRoom(caller);
-  core.tasks.add(task);
+  if (!core.tasks.add(task)) throw tooManyTasks();
   const { client, id: request } = exchange;
   const { signal } = abort;
   const bare = {

@@ -1,10 +1,11 @@
 import type { TaskEntry } from "../../index.ts";
 import { randomHandle } from "../../lib/random-handle.ts";
 import type { Answer, Client } from "../exchange.ts";
+import type { Holding } from "../holding.ts";
+import type { Ledger } from "../ledger.ts";
+import { answerBytes } from "../result.ts";
 import type { PendingQuestion } from "../waiting-calls.ts";
 import type { RunningTask } from "./running-task.ts";
-
-const maxPerCaller = 100;
 
 /** The tasks that go on in this process, each for its caller. */
 export class GatewayTasks {
@@ -15,10 +16,12 @@ export class GatewayTasks {
   /** Answers that are a task of a server. */
   readonly made = new WeakMap<Answer, TaskEntry>();
   readonly #pending = new WeakMap<Answer, PendingQuestion>();
-  readonly #tasks = new Map<string, { task: RunningTask; expiry: NodeJS.Timeout }>();
+  readonly #tasks = new Map<string, { task: RunningTask; expiry: NodeJS.Timeout; holding: Holding }>();
+  readonly #ledger: Ledger;
 
-  constructor(afterMs: number) {
+  constructor(afterMs: number, ledger: Ledger) {
     this.afterMs = afterMs;
+    this.#ledger = ledger;
   }
 
   get size(): number {
@@ -41,21 +44,24 @@ export class GatewayTasks {
     return this.#pending.get(answer);
   }
 
-  /** False if this caller has too many that are not over. Makes room by forgetting the oldest that is. */
-  hasRoom(caller: string): boolean {
-    const own = [...this.#tasks.values()].filter(({ task }) => task.caller === caller);
-    if (own.length < maxPerCaller) return true;
-    const over = own.find(({ task }) => task.status !== "working" && task.status !== "input_required");
-    if (over) this.#forget(over.task.id);
-    return over !== undefined;
-  }
-
-  add(task: RunningTask): void {
+  /** False if there are too many that are not over. Makes room by forgetting the oldest that is. */
+  add(task: RunningTask): boolean {
+    const isRunning = () => task.status === "working" || task.status === "input_required";
+    const evict = () => this.#forget(task.id);
+    const holding = this.#ledger.hold(task.caller, "tasks", { isBusy: isRunning, evict });
+    if (!holding) return false;
     const expire = () => {
       this.#forget(task.id);
       task.cancel();
     };
-    this.#tasks.set(task.id, { task, expiry: setTimeout(expire, Math.min(task.ttlMs, 2 ** 31 - 1)).unref() });
+    const expiry = setTimeout(expire, Math.min(task.ttlMs, 2 ** 31 - 1)).unref();
+    this.#tasks.set(task.id, { task, expiry, holding });
+    const stop = task.onChange(() => {
+      if (isRunning()) return;
+      stop();
+      holding.grow(task.outcome ? answerBytes(task.outcome) : 0);
+    });
+    return true;
   }
 
   /** A task of this caller, at a server that the endpoint shows. */
@@ -77,7 +83,9 @@ export class GatewayTasks {
   }
 
   #forget(id: string): void {
-    clearTimeout(this.#tasks.get(id)?.expiry);
+    const known = this.#tasks.get(id);
+    clearTimeout(known?.expiry);
+    known?.holding.release();
     this.#tasks.delete(id);
   }
 }

@@ -30,6 +30,10 @@ export function missingTasks(): Failure {
   return new Failure(-32_021, `The client has to declare ${extension}.`, { requiredCapabilities });
 }
 
+export function tooManyTasks(): Failure {
+  return new Failure(-32_603, "There are too many tasks. Cancel some of them, or wait for their end.");
+}
+
 /** A task as clients see it. */
 export interface ShownTask {
   id: string;

@@ -8,6 +8,7 @@ import type { Exchange } from "../exchange.ts";
 import { onAborted } from "../open-exchange.ts";
 import { followCall } from "./follow-call.ts";
 import { ownExchange } from "./own-exchange.ts";
+import { tooManyTasks } from "./protocols.ts";
 import { RunningTask } from "./running-task.ts";
 
 /** What is needed to make the call of a task again, in another process. */
@@ -64,8 +65,7 @@ export async function resumeWaiting(
   const running = core.tasks.get(id, client);
   if (running) return running;
   const task = new RunningTask({ id, caller, server, ttlMs: waitingTtl(found.question), abort });
-  core.tasks.hasRoom(caller);
-  core.tasks.add(task);
+  if (!core.tasks.add(task)) throw tooManyTasks();
   const begin: Parameters<typeof followCall>[0]["begin"] = (more, parking) =>
     call(ownExchange(asked, signal, more), parking);
   const first = begin(undefined, { question: id, leaveAfterMs: 0 });

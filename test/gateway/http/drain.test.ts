@@ -57,7 +57,7 @@ describe("M80 closing the gateway", () => {
       expect(json.result).toEqual({ isCancelled: false });
     }
     await closed;
-    expect(front.front.held).toEqual({ sessions: 0, requests: 0, callers: 0, events: 0 });
+    expect(front.front.held).toEqual({ sessions: 0, streams: 0, requests: 0, callers: 0, replayBytes: 0 });
   });
 
   it("does not wait longer than it should, and cancels the rest", async () => {

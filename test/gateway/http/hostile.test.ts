@@ -198,12 +198,14 @@ describe("M80 a client that breaks the rules of HTTP", () => {
     expect([reply.status, reply.headers.connection]).toEqual([413, "close"]);
   });
 
-  it("waits outside when there are too many connections", async () => {
+  it("is refused when all connections are in use, and signs of life are given nevertheless", async () => {
     await using front = await openFront(echo, { limits: { connections: 2 } });
     const inside = [new RawClient(front.port), new RawClient(front.port)];
     for (const client of inside) client.send(head(front.port, ["Content-Length: 100"]));
     await until(() => front.front.held.requests === 2);
-    await new RawClient(front.port).closed;
+    const refused = await post(front.port, modern("tools/list"));
+    expect([refused.status, refused.headers.connection]).toEqual([503, "close"]);
+    expect((await post(front.port, { method: "GET", path: "/healthz" })).status).toBe(200);
     for (const { socket } of inside) socket.destroy();
     await until(() => front.front.held.requests === 0);
     expect((await post(front.port, modern("tools/list"))).status).toBe(200);

@@ -36,7 +36,7 @@ describe("M80 a modern request", () => {
       await until(() => seen.cancelled > before);
     }
     await until(() => front.front.held.requests === 0);
-    expect(front.front.held).toEqual({ sessions: 0, requests: 0, callers: 0, events: 0 });
+    expect(front.front.held).toEqual({ sessions: 0, streams: 0, requests: 0, callers: 0, replayBytes: 0 });
   });
 
   it("listens without end, and is kept awake", async () => {

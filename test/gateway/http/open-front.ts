@@ -4,8 +4,10 @@ import { Endpoint } from "../../../src/gateway/endpoint.ts";
 import type { Answer, Dispatcher, Exchange } from "../../../src/gateway/exchange.ts";
 import { HttpFront } from "../../../src/gateway/http/front.ts";
 import type { HttpOptions } from "../../../src/gateway/http/front.ts";
+import { defaultLimits } from "../../../src/gateway/http/limits.ts";
 import { createListener } from "../../../src/gateway/http/listener.ts";
 import { listen } from "../../../src/gateway/http/server.ts";
+import { Ledger, holdLimits } from "../../../src/gateway/ledger.ts";
 import { LogLevels } from "../../../src/gateway/log-levels.ts";
 import { Seal } from "../../../src/gateway/seal.ts";
 import { openHub } from "../../servers/hub-fixture.ts";
@@ -20,8 +22,9 @@ export async function openFront(answer: Dispatcher["answer"] = echo, options: Ht
   const hub = await openHub({});
   const heard: string[] = [];
   const dispatcher: Dispatcher = { answer, hear: (_client, method) => void heard.push(method) };
-  const endpoint = new Endpoint({ hub, bundle: undefined, names: undefined, capabilities: {} });
-  const other = new Endpoint({ hub, bundle: undefined, names: undefined, capabilities: {} });
+  const ledger = new Ledger(holdLimits({ ...defaultLimits, ...options.limits }));
+  const endpoint = new Endpoint({ hub, bundle: undefined, names: undefined, capabilities: {}, ledger });
+  const other = new Endpoint({ hub, bundle: undefined, names: undefined, capabilities: {}, ledger });
   const endpoints = new Map<string | undefined, Endpoint>([
     [undefined, endpoint],
     ["other", other],
@@ -32,9 +35,12 @@ export async function openFront(answer: Dispatcher["answer"] = echo, options: Ht
     dispatcher,
     logLevels: new LogLevels(async () => {}),
     seal: new Seal(),
+    ledger,
     endpoint: (bundle) => endpoints.get(bundle),
   });
-  const server = await listen(createListener(front.handle, front.limits), {}, front.limits, options);
+  const { limits, connections } = front;
+  const listener = createListener(front.handle, limits, connections);
+  const server = await listen(listener, {}, limits, options, connections);
   const close = async (drainMs = 0) => {
     server.stop();
     await front.close(drainMs);
@@ -42,6 +48,7 @@ export async function openFront(answer: Dispatcher["answer"] = echo, options: Ht
   };
   return {
     front,
+    ledger,
     heard,
     endpoint,
     port: server.port,

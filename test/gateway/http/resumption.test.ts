@@ -107,7 +107,7 @@ describe("M80 a legacy client whose connection breaks", () => {
     const primed = await reader(response)();
     response.destroy();
     call.go();
-    await until(() => call.ended.length > 0 && front.front.held.events === 0);
+    await until(() => call.ended.length > 0 && front.front.held.replayBytes === 0);
     expect((await readReply(await get(front.port, session, primed!.id))).status).toBe(400);
   });
 });

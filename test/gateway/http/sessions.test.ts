@@ -3,7 +3,7 @@ import type { Exchange } from "../../../src/gateway/exchange.ts";
 import { Agent } from "node:http";
 import { echo, events, initialize, legacy, openFront, post, send, until } from "./open-front.ts";
 
-const nothing = { sessions: 0, requests: 0, callers: 0, events: 0 };
+const nothing = { sessions: 0, streams: 0, requests: 0, callers: 0, replayBytes: 0 };
 const list = { id: 1, method: "tools/list" };
 
 describe("M80 a legacy session", () => {
@@ -165,21 +165,35 @@ describe("M80 a legacy session", () => {
     expect(front.front.held.callers).toBe(0);
   });
 
-  it("is limited in number, for one caller and for all", async () => {
+  it("is limited in number, for one caller and for all: the oldest idle one of who has the most goes", async () => {
     const authenticate = ({ headers }: { headers: Headers }) => headers.get("x-user") ?? undefined;
     const limits = { sessions: 3, sessionsPerCaller: 2 };
     await using front = await openFront(echo, { authenticate, limits });
-    const open = async (user: string) => {
-      const params = { protocolVersion: "2025-11-25" };
-      const message = { id: 0, method: "initialize", params };
-      return post(front.port, legacy(undefined, message, { "x-user": user }));
-    };
-    expect((await open("ada")).status).toBe(200);
-    expect((await open("ada")).status).toBe(200);
+    const { port } = front;
+    const open = (user: string) => initialize(port, "2025-11-25", { "x-user": user });
+    const status = async (user: string, session: string) =>
+      (await post(port, legacy(session, list, { "x-user": user }))).status;
+    const [first, second] = [await open("ada"), await open("ada")];
+    const other = await open("bob");
+    expect(await status("ada", first)).toBe(200);
     const third = await open("ada");
-    expect([third.status, third.headers["retry-after"]]).toEqual([429, "1"]);
-    expect((await open("bob")).status).toBe(200);
-    expect((await open("eve")).status).toBe(503);
+    expect([await status("ada", second), await status("ada", third)]).toEqual([404, 200]);
+    const newcomer = await open("eve");
+    expect([await status("ada", first), await status("ada", third)]).toEqual([404, 200]);
+    expect([await status("bob", other), await status("eve", newcomer)]).toEqual([200, 200]);
+  });
+
+  it("stays while it is in use, however many its caller wants", async () => {
+    await using front = await openFront(echo, { limits: { sessionsPerCaller: 1 } });
+    const session = await initialize(front.port);
+    const headers = { "mcp-session-id": session, "content-type": undefined };
+    const stream = await send(front.port, { method: "GET", headers });
+    const params = { protocolVersion: "2025-11-25" };
+    const refused = await post(front.port, legacy(undefined, { id: 0, method: "initialize", params }));
+    expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "1"]);
+    stream.destroy();
+    await until(() => front.front.held.streams === 0);
+    expect((await post(front.port, legacy(session, list))).status).toBe(200);
   });
 
   it("needs a revision to be asked for", async () => {
