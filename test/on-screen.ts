@@ -6,15 +6,6 @@ import type { Sandbox } from "./sandbox.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
-export const hasTmux = (() => {
-  try {
-    execFileSync("tmux", ["-V"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-
 /** A command of ours on a real terminal. */
 export function onScreen(box: Sandbox, args: string[], { columns = 80, rows = 40 } = {}) {
   const socket = box.path("tmux");

@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
 import { readFakeLog } from "../fixtures/fake/stdio-command.ts";
-import { hasTmux, onScreen } from "../on-screen.ts";
+import { lacks } from "../machine.ts";
+import { onScreen } from "../on-screen.ts";
 import { chatScene } from "./chat-scene.ts";
 import type { Provider } from "./chat-scene.ts";
 import { installBrowser } from "./fake-browser.ts";
@@ -13,7 +14,7 @@ const form = {
   required: ["name"],
 };
 
-describe.skipIf(!hasTmux)("M66 a conversation on a terminal", () => {
+describe.skipIf(lacks("tmux"))("M66 a conversation on a terminal", () => {
   it.each(providers)("shows and asks everything that a person has to know, with %s", async (provider) => {
     const scene = await chatScene(
       [

@@ -1,15 +1,13 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { completionScene, oddUri } from "./completion-scene.ts";
-import { isInstalled, openShell } from "./typed-in-shell.ts";
-
-const hasScript = isInstalled("script");
+import { lacks } from "../machine.ts";
+import { openShell } from "./typed-in-shell.ts";
 
 describe.each(["bash", "zsh", "fish"] as const)("M12 completion in %s", (shell) => {
-  const isMissing = !hasScript || !isInstalled(shell);
-  const why = isMissing ? ` (skipped: needs ${shell} and script)` : "";
+  const isMissing = lacks("script", shell);
 
-  it.skipIf(isMissing)(`inserts verbs, names, arguments and values as they are meant${why}`, async () => {
+  it.skipIf(isMissing)(`inserts verbs, names, arguments and values as they are meant`, async () => {
     const box = await completionScene();
     box.write("project/letter one.txt", "");
     const { tab } = await openShell(shell, box);
@@ -32,7 +30,7 @@ describe.each(["bash", "zsh", "fish"] as const)("M12 completion in %s", (shell) 
     expect(await tab("export code")).toEqual(["export", "codex"]);
   });
 
-  it.skipIf(isMissing)(`quotes what a shell would run, and goes on in open quotes${why}`, async () => {
+  it.skipIf(isMissing)(`quotes what a shell would run, and goes on in open quotes`, async () => {
     const box = await completionScene();
     const { tab } = await openShell(shell, box);
     expect(await tab("read files note://a")).toEqual(["read", "files", oddUri]);

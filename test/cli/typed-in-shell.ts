@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { chmodSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
@@ -29,15 +29,6 @@ const shells = {
 };
 
 export type Shell = keyof typeof shells;
-
-export function isInstalled(program: string): boolean {
-  try {
-    execFileSync(program, ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** A shell on a pseudo-terminal, in which every command but `completion` only shows the words it gets. */
 export async function openShell(shell: Shell, box: Sandbox) {

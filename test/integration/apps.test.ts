@@ -7,7 +7,7 @@ import { rolldown } from "rolldown";
 import { expect, it, onTestFinished } from "vitest";
 import { createGateway } from "../../src/gateway/index.ts";
 import { createHub } from "../../src/index.ts";
-import { findChromium } from "../chromium.ts";
+import { chromiumPath, lacks } from "../machine.ts";
 import type { Script } from "../fixtures/fake/index.ts";
 import { inProcessFake } from "../servers/hub-fixture.ts";
 
@@ -57,7 +57,7 @@ async function servePage(html: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-it(
+it.skipIf(lacks("chromium"))(
   "M89 an app works behind the gateway, beside a server with the same names",
   { timeout: 120_000 },
   async () => {
@@ -70,7 +70,10 @@ it(
     const gateway = createGateway(hub, { token: "secret-token", allowedOrigins: [origin] });
     onTestFinished(() => gateway.close({ drainMs: 0 }));
     const { url } = await gateway.listen();
-    const chrome = await chromium.launch({ executablePath: findChromium(), timeout: patienceMs });
+    const chrome = await chromium.launch({
+      executablePath: chromiumPath() ?? "chromium",
+      timeout: patienceMs,
+    });
     onTestFinished(() => chrome.close());
     const tab = await chrome.newPage();
     await tab.goto(origin);

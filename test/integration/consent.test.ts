@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { joinArgv } from "../../src/lib/argv.ts";
 import { deceptive, labelled, scripts } from "../cli/deceptive-entries.ts";
-import { hasTmux } from "../on-screen.ts";
+import { lacks } from "../machine.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 
@@ -28,7 +28,7 @@ function onScreen(box: Sandbox, args: string[]): string {
   return tmux("capture-pane", "-p", "-S", "-");
 }
 
-describe.skipIf(!hasTmux)(
+describe.skipIf(lacks("tmux"))(
   "M11 what a person sees before entries that look like something else are allowed",
   () => {
     const named = Object.values(deceptive).map((one, index) => ({ ...one, name: `entry${index}` }));

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
@@ -7,6 +6,7 @@ import { issueCertificate } from "../fixtures/registry/authority.ts";
 import { startProxy, type TunnelProxy } from "../fixtures/registry/proxy.ts";
 import { startRegistry, type PackageRegistry } from "../fixtures/registry/registry.ts";
 import { runShell, type CommandRun } from "../run-command.ts";
+import { lacks } from "../machine.ts";
 import { unpackPackage } from "../packed-package.ts";
 
 const host = "registry.example";
@@ -20,9 +20,7 @@ function firstMinute(): string[] {
   return commands.slice(0, commands.findIndex((command) => / call /.test(command)) + 1);
 }
 
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
-
-describe.skipIf(!hasOpenssl)(
+describe.skipIf(lacks("openssl"))(
   "M20 the first minute, on a machine where the network has a proxy and a private authority",
   () => {
     let root: string;

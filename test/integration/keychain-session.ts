@@ -1,6 +1,5 @@
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { mkdirSync, rmSync } from "node:fs";
+import { has } from "../machine.ts";
 import type { Sandbox } from "../sandbox.ts";
 
 /**
@@ -10,14 +9,6 @@ import type { Sandbox } from "../sandbox.ts";
 export type Session = "unlocked" | "locked" | "absent";
 
 const bus = "dbus-run-session";
-export const hasLibrary = isInstalled();
-/** Only trying tells: both programs and the library have to be there and to work with each other. */
-export const hasKeychain =
-  hasLibrary &&
-  hasProgram("gnome-keyring-daemon") &&
-  hasProgram(bus) &&
-  spawnSync(bus, ["--", "true"], { timeout: 10_000 }).status === 0;
-
 const unlock =
   'printf password | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1; exec "$@"';
 
@@ -30,21 +21,7 @@ export function sessionCommand(box: Sandbox, session: Session, words: string[]) 
     unlocked: [bus, "--", "/bin/sh", "-c", unlock, "sh"],
     locked: [bus, "--"],
     absent: [],
-  }[hasKeychain ? session : "absent"];
+  }[has("keychain") ? session : "absent"];
   const [command = "", ...args] = [...before, ...words];
   return { command, args, env: { ...box.env, XDG_RUNTIME_DIR: runtime } };
-}
-
-function hasProgram(name: string): boolean {
-  const folders = (process.env["PATH"] ?? "").split(":");
-  return folders.some((folder) => existsSync(folder) && readdirSync(folder).includes(name));
-}
-
-function isInstalled(): boolean {
-  try {
-    createRequire(import.meta.url)("@napi-rs/keyring");
-    return true;
-  } catch {
-    return false;
-  }
 }

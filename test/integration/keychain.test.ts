@@ -9,9 +9,12 @@ import { openKeychain } from "../../src/auth/vault/keychain.ts";
 import { filesWith } from "../auth/vault-fixture.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
-import { hasKeychain, hasLibrary, sessionCommand } from "./keychain-session.ts";
+import { has, hasKeychainLibrary } from "../machine.ts";
+import { sessionCommand } from "./keychain-session.ts";
 import type { Session } from "./keychain-session.ts";
 
+const hasKeychain = has("keychain");
+const hasLibrary = hasKeychainLibrary();
 const kept = hasKeychain ? "keychain" : "file";
 const program = join(import.meta.dirname, "..", "auth", "programs", "vault-steps.ts");
 const asker = join(import.meta.dirname, "programs", "ask-keychain.ts");

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { PinnedServer, readFile } from "../hub/pinned-server.ts";
-import { hasTmux, onScreen } from "../on-screen.ts";
+import { lacks } from "../machine.ts";
+import { onScreen } from "../on-screen.ts";
 
-describe.skipIf(!hasTmux)("M52 a changed tool on a terminal", () => {
+describe.skipIf(lacks("tmux"))("M52 a changed tool on a terminal", () => {
   it("is shown as a diff that fits the window, with everything escaped, before anything is asked", async () => {
     const server = new PinnedServer({ tools: [readFile] });
     await server.pin();

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { userInfo } from "node:os";
@@ -8,7 +8,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { redirectOf } from "../auth/oauth-fixture.ts";
 import { createSandbox } from "../sandbox.ts";
 import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
-import { hasKeychain, sessionCommand } from "./keychain-session.ts";
+import { has, lacks } from "../machine.ts";
+import { sessionCommand } from "./keychain-session.ts";
 import type { Session } from "./keychain-session.ts";
 
 const cli = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
@@ -19,9 +20,8 @@ const answered = { code: 0, out: "sum  3\n" };
 /** Read-only for everybody, root included. */
 const bubblewrap = "bwrap";
 const readOnly = [bubblewrap, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
-const hasBubblewrap = spawnSync(bubblewrap, [...readOnly.slice(1), "true"]).status === 0;
 
-describe.runIf(hasKeychain)("M72 a login, as the keychain comes and goes", () => {
+describe.skipIf(lacks("keychain"))("M72 a login, as the keychain comes and goes", () => {
   it.each([
     ["locked", "is in the keychain, which is locked or does not answer"],
     ["absent", "is in the keychain, which is not available in this session"],
@@ -83,7 +83,7 @@ describe.runIf(hasKeychain)("M72 a login, as the keychain comes and goes", () =>
   });
 });
 
-describe.runIf(hasBubblewrap)("M72 a home that cannot be written", () => {
+describe.skipIf(lacks("bubblewrap"))("M72 a home that cannot be written", () => {
   it.each([
     ["a key file", {}],
     ["a passphrase", { PLUGBOARD_VAULT_PASSPHRASE: "canary passphrase" }],
@@ -123,7 +123,7 @@ describe.runIf(hasBubblewrap)("M72 a home that cannot be written", () => {
 });
 
 describe("M72 no home at all", () => {
-  it.runIf(hasBubblewrap)("takes the one that the system knows", async () => {
+  it.skipIf(lacks("bubblewrap"))("takes the one that the system knows", async () => {
     const { box, run, login } = await openScene();
     const wrap = [...readOnly, "--bind", box.home, userInfo().homedir, "--unsetenv", "HOME"];
     expect(await login("absent", "issues", wrap)).toMatchObject({ code: 0 });
@@ -132,7 +132,7 @@ describe("M72 no home at all", () => {
     expect(await run("absent", call())).toMatchObject(answered);
   });
 
-  it.runIf(hasBubblewrap)(
+  it.skipIf(lacks("bubblewrap"))(
     "and none that the system knows: says what to set, and helps all the same",
     async () => {
       const { box, run } = await openScene();
@@ -149,7 +149,7 @@ describe("M72 no home at all", () => {
 
   it.each([
     ["where the home is no folder", { HOME: "/dev/null" }, []],
-    ...(hasBubblewrap ? [["where it cannot be written", {}, readOnly] as const] : []),
+    ...(has("bubblewrap") ? [["where it cannot be written", {}, readOnly] as const] : []),
   ] as const)("logs in, calls and renews in one process %s, with a warning", async (_name, env, wrap) => {
     const { auth, box } = await openScene();
     const [command = "", ...args] = [

@@ -1,10 +1,11 @@
 import { describe, expect, it, vi } from "vitest";
-import { hasTmux, onScreen } from "../on-screen.ts";
+import { lacks } from "../machine.ts";
+import { onScreen } from "../on-screen.ts";
 import { createSandbox } from "../sandbox.ts";
 
 const user = "home/.config/plugboard/config.json";
 
-describe.skipIf(!hasTmux)("M23 what is drawn over on a terminal", () => {
+describe.skipIf(lacks("tmux"))("M23 what is drawn over on a terminal", () => {
   it("prints the status once, also if it is taller than the screen", async () => {
     const names = Array.from({ length: 14 }, (_, at) => `server${at}`);
     const failing = { command: "false" };

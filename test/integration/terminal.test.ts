@@ -1,20 +1,13 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { shellWord } from "../../src/lib/argv.ts";
+import { lacks } from "../machine.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const canary = "\u001b]0;title\u0007\u001b[2J\u009b31m\u202egpj.\u2066x\u200b";
-const hasScript = (() => {
-  try {
-    execFileSync("script", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 /** Runs a command line on a pseudo-terminal and returns every byte that reaches it. */
 async function onTerminal(box: Sandbox, args: string[], { keys = "", env = {} } = {}): Promise<string> {
@@ -66,7 +59,7 @@ function scene(): Sandbox {
   });
 }
 
-describe.skipIf(!hasScript)("M11 text of others on a terminal", () => {
+describe.skipIf(lacks("script"))("M11 text of others on a terminal", () => {
   const plain = { NO_COLOR: "1", CI: "1" };
   const verbs = [
     ["list"],

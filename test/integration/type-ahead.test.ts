@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { joinArgv } from "../../src/lib/argv.ts";
-import { hasTmux } from "../on-screen.ts";
+import { lacks } from "../machine.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 
@@ -27,7 +27,7 @@ function typeAhead(box: Sandbox, args: string[], typed: string[]) {
   return { press, screen, shows, end: () => void tmux("wait-for", "done") };
 }
 
-describe.skipIf(!hasTmux)("M11 a question in a terminal", () => {
+describe.skipIf(lacks("tmux"))("M11 a question in a terminal", () => {
   const untrusted = { mcpServers: { theirs: { command: "evil" } } };
 
   it("about trust is not answered by what was typed before it, nor by a single letter", async () => {

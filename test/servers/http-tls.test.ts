@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttp, request as httpRequest } from "node:http";
 import { createServer as createHttps } from "node:https";
@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { fakeHttp, open, openBare } from "./http-fixture.ts";
+import { lacks } from "../machine.ts";
 import { failure, modernMeta, type Opened } from "./rpc-fixture.ts";
 
 /** A call without a handshake before it. */
@@ -69,11 +70,9 @@ unique_subject = no
 commonName = supplied
 `;
 
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
-
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "plugboard-tls-"));
-  if (!hasOpenssl) return;
+  if (lacks("openssl")) return;
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "ca.key"];
   openssl("req", "-x509", ...key, "-out", "ca.pem", "-subj", "/CN=Test CA", "-days", "3650");
   writeFileSync(join(folder, "ca.cnf"), authority);
@@ -89,7 +88,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
 
-describe.skipIf(!hasOpenssl)("M20 TLS is always verified", () => {
+describe.skipIf(lacks("openssl"))("M20 TLS is always verified", () => {
   const serve = (name: string) =>
     fakeHttp({ versions: "modern" }, { tls: { key: read(`${name}.key`), cert: read(`${name}.pem`) } });
 

@@ -3,14 +3,12 @@ import { mkdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { SandboxSetting } from "../../src/servers/process/sandbox.ts";
+import { lacks } from "../machine.ts";
 import { nodeProgram, processesWith, programPath, stdioFixture } from "./stdio-fixture.ts";
 import { result } from "./rpc-fixture.ts";
 
 const stdio = stdioFixture();
 const programs = dirname(programPath("good.mjs"));
-const hasBubblewrap = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"].some((path) =>
-  existsSync(path),
-);
 const profile = (more: Partial<Exclude<SandboxSetting, string>> = {}): SandboxSetting => ({
   kind: "bwrap",
   read: [programs],
@@ -31,7 +29,7 @@ async function inside(sandbox: SandboxSetting, more: { env?: Record<string, stri
   return { transport, processes, run };
 }
 
-describe.runIf(hasBubblewrap)("M25 a sandboxed server", () => {
+describe.skipIf(lacks("bubblewrap"))("M25 a sandboxed server", () => {
   it("works, cannot see our files, processes or network, and cannot change anything", async () => {
     const home = await stdio.folder();
     await writeFile(join(home, "key"), "secret");
