@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fakeStdio } from "../fixtures/fake/index.ts";
-import { hasTmux, onScreen } from "../on-screen.ts";
+import { lacks } from "../machine.ts";
+import { onScreen } from "../on-screen.ts";
 import { createSandbox } from "../sandbox.ts";
 
 /** Texts that try to be a line of the question: by line breaks, by full lines, and by wide letters that fill them. */
@@ -14,7 +15,7 @@ const forgeries = [
   `a${"\t".repeat(20)}path  /srv/safe`,
 ];
 
-describe.skipIf(!hasTmux)("the question about a call on a terminal", () => {
+describe.skipIf(lacks("tmux"))("the question about a call on a terminal", () => {
   it("shows each argument on its line, none that is not there, and everything on request", async () => {
     const box = createSandbox({
       "home/.config/plugboard/config.json": { mcpServers: { it: fakeStdio() }, approval: "prompt" },
