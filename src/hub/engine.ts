@@ -38,7 +38,7 @@ import { ServerSet } from "../servers/server-set.ts";
 import { StartGate } from "../servers/start-gate.ts";
 import type { InProcessServer } from "../servers/transports/memory.ts";
 import { WarmServers } from "../servers/warm/warm-servers.ts";
-import { createMemoryStore } from "../store/memory.ts";
+import { createMemoryStore } from "../store/memory/store.ts";
 import { LoginOnDemand } from "./login-on-demand.ts";
 import { managedFolderOf } from "./options.ts";
 import type { ToolOffers } from "./offer/tool-offers.ts";

@@ -1,5 +1,5 @@
 import { isNowhereToKeep } from "./error.ts";
-import { createMemoryStore } from "./memory.ts";
+import { createMemoryStore } from "./memory/store.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "./sqlite/store.ts";
 import type { Clock, Store } from "./store.ts";
 

@@ -85,7 +85,7 @@ export class WorkspaceState {
   async lock<T>(key: string, work: (held: Held) => Promise<T>): Promise<T> {
     const [{ withLeaseOrHere }, { createMemoryStore }] = await Promise.all([
       import("../store/lease.ts"),
-      import("../store/memory.ts"),
+      import("../store/memory/store.ts"),
     ]);
     const stores = { shared: () => this.durable(), here: (this.#here ??= createMemoryStore()) };
     const options = { ttlMs: 15_000, waitMs: 60_000 };
@@ -164,7 +164,7 @@ export class WorkspaceState {
   }
 
   async #open(setting: string, base: string): Promise<Store> {
-    if (setting === "memory") return (await import("../store/memory.ts")).createMemoryStore();
+    if (setting === "memory") return (await import("../store/memory/store.ts")).createMemoryStore();
     const { openStore } = await import("../store/open.ts");
     return openStore({ path: resolvePath(setting, base, this.#home) }, this.#warn);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isPlugboardError } from "../../src/index.ts";
 import type { Hub, LoginOptions, PlugboardError } from "../../src/index.ts";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { fakeStdio, startFakeHttp } from "../fixtures/fake/index.ts";
 import { openScene } from "./oauth-fixture.ts";
 import type { Scene } from "./oauth-fixture.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import type { ApproveQuestion, HubOptions } from "../../src/index.ts";
 import { ListServer, hubOf, object } from "../catalog/list-server.ts";
 

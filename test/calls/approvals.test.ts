@@ -11,7 +11,7 @@ import type {
   QuestionAnswered,
   Store,
 } from "../../src/index.ts";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { ListServer, hubOf, object } from "../catalog/list-server.ts";
 import { createSandbox } from "../sandbox.ts";

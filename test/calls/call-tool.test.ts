@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createHub } from "../../src/index.ts";
 import type { ConfigLiteral, ElicitAnswer, HubOptions, Interact, PlugboardEvent } from "../../src/index.ts";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { fakeStdio, startFakeHttp } from "../fixtures/fake/index.ts";
 import type { Script } from "../fixtures/fake/index.ts";
 

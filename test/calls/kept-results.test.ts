@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createResultStore } from "../../src/calls/results/store.ts";
 import type { ResultStoreOptions } from "../../src/calls/results/store.ts";
 import type { ApproveQuestion, PlugboardEvent, View } from "../../src/index.ts";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ListServer, hubOf, object } from "../catalog/list-server.ts";

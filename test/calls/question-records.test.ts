@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { WaitingQuestion } from "../../src/calls/queue/question.ts";
 import { QuestionRecords } from "../../src/calls/queue/records.ts";
 import { randomHandle } from "../../src/lib/random-handle.ts";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 
 const question = (id: string): WaitingQuestion => ({
   id,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ToolResult } from "../../src/calls/content/parts.ts";
 import { createResultStore, type ReadOptions, type ResultStore } from "../../src/calls/results/store.ts";
 import { estimateTokens } from "../../src/calls/output/token-estimate.ts";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { fastest } from "../processor-time.ts";
 
 const origin = { server: "files", tool: "read" };

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ElicitQuestion, HubOptions, Interact, TaskEntry } from "../../src/index.ts";
 import { TaskRecords } from "../../src/calls/tasks/records.ts";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { Interrupted } from "../../src/cli/terminal/signals.ts";
 import { fakeStdio, readFakeLog } from "../fixtures/fake/index.ts";
 import type { FakeHttp, Script } from "../fixtures/fake/index.ts";

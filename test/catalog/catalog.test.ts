@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createHub } from "../../src/index.ts";
 import type { ConfigLiteral, HubOptions } from "../../src/index.ts";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { fakeStdio, readFakeLog, startFakeHttp } from "../fixtures/fake/index.ts";
 import { createSandbox } from "../sandbox.ts";
 

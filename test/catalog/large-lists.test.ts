@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { inProcessFake } from "../servers/hub-fixture.ts";
 import { ListServer, hubOf, named, object } from "./list-server.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PlugboardEvent } from "../../src/index.ts";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { createSandbox } from "../sandbox.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { report } from "../servers/hub-fixture.ts";

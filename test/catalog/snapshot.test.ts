@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { hashAll, hashEntry } from "../../src/catalog/hashes.ts";
 import type { KnownList } from "../../src/catalog/known-list.ts";
 import { Snapshots } from "../../src/catalog/snapshot.ts";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 
 function toolsAt(at: number, description: string): { tools: KnownList } {
   const entries = Array.from({ length: 50 }, (_, index) => ({ name: `tool-${index}`, description }));

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { startFakeHttp } from "../fixtures/fake/index.ts";
 import type { Rule, Script } from "../fixtures/fake/index.ts";
 import { openScene } from "./bridge/scene.ts";

@@ -2,7 +2,7 @@ import { mkdtempDisposable, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { inProcessFake } from "../servers/hub-fixture.ts";
 import type { Fields, TestClient } from "./clients/client.ts";

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createGateway } from "../../src/gateway/index.ts";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { inProcessFake, openHub } from "../servers/hub-fixture.ts";
 import { openPipe } from "./open-pipe.ts";

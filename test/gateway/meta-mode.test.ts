@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { estimateTokens } from "../../src/calls/output/token-estimate.ts";
 import { createGateway } from "../../src/gateway/index.ts";
 import type { HubOptions } from "../../src/index.ts";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { inProcessFake, openHub } from "../servers/hub-fixture.ts";
 import type { Servers } from "../servers/hub-fixture.ts";

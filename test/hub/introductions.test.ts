@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { openHub } from "../servers/hub-fixture.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ParsedParams } from "../../src/index.ts";
 import type { View } from "../../src/index.ts";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import type { Script } from "../fixtures/fake/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { failure, openFake, openHub, openLogged } from "../servers/hub-fixture.ts";

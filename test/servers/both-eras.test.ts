@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import type { Script, Step } from "../fixtures/fake/index.ts";
 import { call, openFolder, openHub, openLogged, report, type Servers, sum } from "./hub-fixture.ts";
 import { programPath } from "./stdio-fixture.ts";

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ServerConfig } from "../../src/index.ts";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { fakeStdio, LEGACY_REVISIONS, type Script, type Step } from "../fixtures/fake/index.ts";
 import {
   add,

@@ -1,5 +1,5 @@
 import { describe, it, vi } from "vitest";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import type { Script, Step } from "../fixtures/fake/index.ts";
 import { add, call, failure, openFake, openHub, openLogged, reached, report, sum } from "./hub-fixture.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createMemoryStore } from "../../src/store/memory.ts";
+import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { storeContract } from "./contract.ts";
 
 storeContract("memory store", async (now) => createMemoryStore({ now }));

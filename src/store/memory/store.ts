@@ -1,10 +1,11 @@
-import { checkKey, encodeValue, expiresAt, expiryOf } from "./entry.ts";
-import { waitForLease } from "./lease.ts";
-import { storeError } from "./error.ts";
-import { packText } from "./packed-text.ts";
-import type { PackedText } from "./packed-text.ts";
-import type { Clock, Lease, SetOptions, Store, StoredEntry } from "./store.ts";
-import { parseExact } from "../lib/exact-json.ts";
+import { checkKey, encodeValue, expiryOf } from "../entry.ts";
+import { waitForLease } from "../lease.ts";
+import { storeError } from "../error.ts";
+import { packText } from "../packed-text.ts";
+import type { PackedText } from "../packed-text.ts";
+import type { Clock, SetOptions, Store, StoredEntry } from "../store.ts";
+import { createMemoryLeases } from "./leases.ts";
+import { parseExact } from "../../lib/exact-json.ts";
 
 interface Entry {
   /** A string as it is, because nobody can change it; everything else as JSON. */
@@ -14,18 +15,12 @@ interface Entry {
   expiresAt: number | null;
 }
 
-interface LeaseRow {
-  fence: number;
-  owner: string | undefined;
-  expiresAt: number;
-}
-
 /** Gives the same guarantees as the SQLite store, but only within one process and until it ends. */
 export function createMemoryStore(options: { now?: Clock | undefined } = {}): Store {
   const now = options.now ?? Date.now;
   const entries = new Map<string, Entry>();
-  const leases = new Map<string, LeaseRow>();
   const closing = new AbortController();
+  const leases = createMemoryLeases(now, closing.signal);
   let lastVersion = 0;
 
   const live = (key: string): Entry | undefined => {
@@ -42,33 +37,6 @@ export function createMemoryStore(options: { now?: Clock | undefined } = {}): St
     entries.set(key, entry);
     if (entry.version % sweepEvery === 0) for (const other of entries.keys()) live(other);
     return entry.version;
-  };
-
-  const tryAcquire = (name: string, ttlMs: number): Lease | undefined => {
-    checkKey(name);
-    const before = leases.get(name);
-    if (before?.owner !== undefined && before.expiresAt > now()) return undefined;
-    const owner = process.getBuiltinModule("node:crypto").randomUUID();
-    // The first fence comes from the clock, so that it is larger than those of an earlier process.
-    const row = {
-      fence: before ? before.fence + 1 : Math.floor(now()),
-      owner,
-      expiresAt: expiresAt(ttlMs, now),
-    };
-    leases.set(name, row);
-    const isOurs = () => leases.get(name)?.owner === owner;
-    return {
-      name,
-      fence: row.fence,
-      renew: async () => {
-        closing.signal.throwIfAborted();
-        if (isOurs()) leases.set(name, { ...row, expiresAt: expiresAt(ttlMs, now) });
-        return isOurs();
-      },
-      release: async () => {
-        if (isOurs()) leases.set(name, { ...row, owner: undefined });
-      },
-    };
   };
 
   return {
@@ -104,7 +72,7 @@ export function createMemoryStore(options: { now?: Clock | undefined } = {}): St
       return listed;
     },
     async acquireLease(name, leaseOptions) {
-      return waitForLease(() => tryAcquire(name, leaseOptions.ttlMs), leaseOptions, closing.signal);
+      return waitForLease(() => leases.tryAcquire(name, leaseOptions.ttlMs), leaseOptions, closing.signal);
     },
     async close() {
       closing.abort(storeError("closed", undefined, "The store is closed"));
