@@ -83,7 +83,7 @@ const limits = z.strictObject({
   subscriptions: field(amount, "The same, of all callers together.", 10_000),
   heldBytesPerCaller: field(
     bytes,
-    "How much is kept for one caller, of each: messages that wait, task results, parked calls, links, lists. The oldest goes first.",
+    "How much is kept for one caller, of each: sessions, streams, messages that wait, tasks, parked calls, links, lists. The oldest idle goes first.",
     16_777_216,
   ),
   heldBytes: field(bytes, "The same, of all callers together.", 67_108_864),

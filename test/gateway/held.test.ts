@@ -53,6 +53,21 @@ describe("results of tasks that nobody fetches", () => {
   });
 });
 
+describe("tasks that go on", () => {
+  it("count with their requests, and are refused when those are too much for one caller", async () => {
+    const it = fakeStdio({ versions: "legacy" });
+    await using served = await serve({ it }, { heldBytesPerCaller: 100_000 });
+    const [ada, bob] = [await served.connect("ada", "legacy"), await served.connect("bob", "legacy")];
+    const begin = (client: TestClient) => {
+      const call = { name: "it__sleep", arguments: { ms: 60_000, long: "x".repeat(60_000) }, task: {} };
+      return client.once("tools/call", call).answer;
+    };
+    expect(await begin(ada)).toMatchObject({ result: { task: { status: "working" } } });
+    expect(await begin(ada)).toMatchObject({ error: { message: expect.stringContaining("too many tasks") } });
+    expect(await begin(bob)).toMatchObject({ result: { task: { status: "working" } } });
+  });
+});
+
 describe("calls that wait for input", () => {
   it("are limited for each caller and for all: the oldest that was handed out ends", async () => {
     const it = fakeStdio({ versions: "legacy", rare: true });

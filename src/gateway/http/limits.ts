@@ -59,7 +59,7 @@ export interface GatewayLimits {
   subscriptionsPerCaller: number;
   /** The same, all callers together. 10,000. */
   subscriptions: number;
-  /** Bytes that are kept for one caller, of each: messages that wait, task results, parked calls, links, lists. 16 MiB. */
+  /** Bytes that are kept for one caller, of each: sessions, streams, messages that wait, tasks, parked calls, links, lists. 16 MiB. */
   heldBytesPerCaller: number;
   /** The same, all callers together; the caller with the most loses the oldest that is idle. 64 MiB. */
   heldBytes: number;

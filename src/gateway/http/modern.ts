@@ -87,7 +87,9 @@ export class ModernRequests {
       return refuseFailure(incoming, error, message.idText);
     }
     const isListening = message.method === listenMethod;
-    const stream = isListening ? ledger.hold(caller, "streams", inUse) : undefined;
+    const stream = isListening
+      ? ledger.hold(caller, "streams", inUse, message.params.bytes.length)
+      : undefined;
     if (isListening && !stream)
       return refuseIncoming(
         incoming,

@@ -37,10 +37,12 @@ export class Sessions implements Beating {
   open(initialize: ClientRequest, { request, endpoint, caller }: Incoming): HttpSession | HttpRefusal {
     const { seal, heartbeat, ledger } = this.#settings;
     let session: HttpSession | undefined;
-    const holding = ledger.hold(caller, "sessions", {
+    const held = {
       isBusy: () => session?.isBusy() === true,
       evict: () => session && this.end(session),
-    });
+    };
+    // What the client says about itself is kept for as long as its session.
+    const holding = ledger.hold(caller, "sessions", held, initialize.params.bytes.length);
     if (!holding) return this.#refusal(caller);
     try {
       const id = seal.close("session", caller, randomBytes(16).toString("base64url"));

@@ -44,11 +44,14 @@ export class GatewayTasks {
     return this.#pending.get(answer);
   }
 
-  /** False if there are too many that are not over. Makes room by forgetting the oldest that is. */
-  add(task: RunningTask): boolean {
+  /**
+   * False if there are too many that are not over. Makes room by forgetting the oldest that is. A task keeps the bytes of
+   * its request until it is over, and those of its outcome from then on.
+   */
+  add(task: RunningTask, requestBytes = 0): boolean {
     const isRunning = () => task.status === "working" || task.status === "input_required";
     const evict = () => this.#forget(task.id);
-    const holding = this.#ledger.hold(task.caller, "tasks", { isBusy: isRunning, evict });
+    const holding = this.#ledger.hold(task.caller, "tasks", { isBusy: isRunning, evict }, requestBytes);
     if (!holding) return false;
     const expire = () => {
       this.#forget(task.id);
@@ -59,6 +62,7 @@ export class GatewayTasks {
     const stop = task.onChange(() => {
       if (isRunning()) return;
       stop();
+      holding.shrink(requestBytes);
       holding.grow(task.outcome ? answerBytes(task.outcome) : 0);
     });
     return true;

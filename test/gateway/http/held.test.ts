@@ -208,3 +208,55 @@ describe("a client that asks whether it may send its body", () => {
     expect(usual.status).toBe(200);
   });
 });
+
+describe("what clients say about themselves", () => {
+  const limits = { heldBytesPerCaller: 4 * mebibyte };
+  const long = "x".repeat(mebibyte);
+
+  it("is counted with their sessions, of which the oldest idle one goes", async () => {
+    await using front = await openFront(tell, { ...byUser, limits });
+    const { port, ledger } = front;
+    const open = async (user: string, name: string) => {
+      const params = {
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        clientInfo: { name, version: "1" },
+      };
+      const sending = legacy(undefined, { id: 0, method: "initialize", params }, { "x-user": user });
+      return String((await post(port, sending)).headers["mcp-session-id"]);
+    };
+    const his = await open("bob", "short");
+    const hers = [];
+    for (let count = 0; count < 8; count++) hers.push(await open("ada", long));
+    expect(ledger.held("sessions", "ada").count).toBe(3);
+    const statusOf = async (session: string | undefined, user: string) =>
+      (await post(port, legacy(session, { id: 1, method: "tell" }, { "x-user": user }))).status;
+    expect(await statusOf(hers.at(-1), "ada")).toBe(200);
+    expect(await statusOf(hers[0], "ada")).toBe(404);
+    expect(await statusOf(his, "bob")).toBe(200);
+  });
+
+  it("is counted with the streams that listen, and is refused when it is too much", async () => {
+    await using front = await openFront(
+      ({ signal }) => {
+        const { promise, resolve } = Promise.withResolvers<{ result: object }>();
+        signal.addEventListener("abort", () => resolve({ result: {} }), { once: true });
+        return promise as Promise<{ result: Record<string, unknown> }>;
+      },
+      { ...byUser, limits },
+    );
+    const { port, ledger } = front;
+    const open = (user: string) =>
+      send(port, modern("subscriptions/listen", { notifications: {}, long }, { "x-user": user }));
+    const streams = ["ada", "ada", "ada", "bob"].map((user) => open(user));
+    await until(() => ledger.held("streams").count === 4);
+    expect((await open("ada")).statusCode).toBe(429);
+    expect(ledger.held("streams", "ada").bytes).toBeGreaterThan(3 * mebibyte);
+    await front.close();
+    for (const stream of streams)
+      void stream.then(
+        (one) => one.destroy(),
+        () => undefined,
+      );
+  });
+});
