@@ -1,4 +1,4 @@
-import type { errorTable } from "../src/index.ts";
+import type { errorTable } from "../src/host.ts";
 
 /** Generates docs/errors.md from the error table. */
 export function errorReference(table: typeof errorTable): string {

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { configJsonSchema, errorTable } from "../src/index.ts";
+import { configJsonSchema } from "../src/config.ts";
+import { errorTable } from "../src/host.ts";
 import { bridgeReference } from "./bridge-reference.ts";
 import { cliReference } from "./cli-reference.ts";
 import { configReference } from "./config-reference.ts";

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { createValidator } from "../src/index.ts";
+import { createValidator } from "../src/host.ts";
 
 /**
  * Runs our validator on a checkout of json-schema-org/JSON-Schema-Test-Suite:

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { commentBefore } from "./members.ts";
+import { commentAtTop } from "./members.ts";
 import { declarationFile, readModule, type Declaration, type Declarations } from "./declarations.ts";
 
 /** One thing to import from: `plugboard`, `plugboard/gateway`, … */
@@ -69,7 +69,7 @@ function readEntry(types: string, declarations: Declarations): Pick<Entry, "comm
     }
   }
   const all = groups.map(({ title, names }) => ({ title, names: unique(names) }));
-  return { comment: commentBefore(source, source.exported[0]?.start ?? 0), groups: all };
+  return { comment: commentAtTop(source), groups: all };
 }
 
 /** All names behind `export *`. */

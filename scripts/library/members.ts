@@ -1,4 +1,4 @@
-import type { Declaration, Module, WithMembers } from "./declarations.ts";
+import type { Comment, Declaration, Module, WithMembers } from "./declarations.ts";
 import type { Range, Signature, Signatures } from "./signatures.ts";
 
 /** One field or method, ready to be listed. */
@@ -86,6 +86,15 @@ function isOfClass(member: MemberNode): boolean {
 export function commentBefore({ comments, text }: Module, place: number): string {
   const comment = comments.findLast(({ end }) => end <= place);
   if (comment === undefined || !/^\s*$/.test(text.slice(comment.end, place))) return "";
+  return textOf(comment);
+}
+
+/** The text of the comment that a file begins with. */
+export function commentAtTop({ comments: [first] }: Module): string {
+  return first?.start === 0 ? textOf(first) : "";
+}
+
+function textOf(comment: Comment): string {
   if (comment.type !== "Block" || !comment.value.startsWith("*")) return "";
   return comment.value
     .slice(1)

@@ -1,5 +1,6 @@
-import { describeOrigin, lostRule } from "../index.ts";
-import type { LoadedConfig, Origin, ServerEntry, Workspace, WritableScope } from "../index.ts";
+import { describeOrigin, lostRule } from "../config.ts";
+import type { Origin, ServerEntry, Workspace, WritableScope } from "../config.ts";
+import type { LoadedConfig } from "../index.ts";
 import { connectServers } from "./connect-servers.ts";
 import { keepSecret } from "./keep-secret.ts";
 import { plainSecrets, warnOfPlainSecrets } from "./plain-secrets.ts";

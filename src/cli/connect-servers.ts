@@ -1,4 +1,5 @@
-import type { LoadedConfig, Workspace } from "../index.ts";
+import type { Workspace } from "../config.ts";
+import type { LoadedConfig } from "../index.ts";
 import { drawWhile } from "./terminal/live-area.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { connectionFindings } from "./views/connection-findings.ts";

@@ -1,5 +1,7 @@
 import { PlugboardError, isPlugboardError } from "../index.ts";
-import type { Hub, LoadedConfig, PromptCommand, ServerEntry, ToolEntry } from "../index.ts";
+import type { ServerEntry } from "../config.ts";
+import type { PromptCommand } from "../host.ts";
+import type { Hub, LoadedConfig, ToolEntry } from "../index.ts";
 import { joinArgv, shellWord } from "../lib/argv.ts";
 import { nearest } from "../lib/suggest.ts";
 import { unknownServer } from "../lib/unknown-server.ts";

@@ -1,5 +1,5 @@
 import { PlugboardError } from "../index.ts";
-import type { PlannedBundle, PlannedServer } from "../index.ts";
+import type { PlannedBundle, PlannedServer } from "../config.ts";
 import { nearest } from "../lib/suggest.ts";
 import { count } from "./terminal/print.ts";
 import { Interrupted, orCancelled } from "./terminal/signals.ts";

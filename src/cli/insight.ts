@@ -10,8 +10,10 @@ import {
 } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { PlugboardError, logLine } from "../index.ts";
-import type { ConnectionChanged, Hub, HubOptions, ServerLog } from "../index.ts";
+import { logLine } from "../config.ts";
+import { PlugboardError } from "../index.ts";
+import type { ConnectionChanged, ServerLog } from "../host.ts";
+import type { Hub, HubOptions } from "../index.ts";
 import { jsonLine, painter } from "./terminal/print.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { logLineText } from "./views/log-line.ts";

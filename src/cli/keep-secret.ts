@@ -1,5 +1,6 @@
-import { PlugboardError, secretName } from "../index.ts";
-import type { Vault, VaultPlace } from "../index.ts";
+import { secretName } from "../config.ts";
+import { PlugboardError } from "../index.ts";
+import type { Vault, VaultPlace } from "../config.ts";
 
 /** Stores a value for `${secret:NAME}` and returns where its key is. Throws if the vault can only keep it in memory. */
 export async function keepSecret(

@@ -1,4 +1,5 @@
-import type { Hub, ListState, View } from "../index.ts";
+import type { ListState } from "../host.ts";
+import type { Hub, View } from "../index.ts";
 import { findingLines, ofSameConfig } from "./views/finding.ts";
 import type { Finding } from "./views/finding.ts";
 import { printLines } from "./terminal/live-area.ts";

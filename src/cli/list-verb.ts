@@ -1,4 +1,5 @@
-import { errorTable, isPlugboardError } from "../index.ts";
+import { errorTable } from "../host.ts";
+import { isPlugboardError } from "../index.ts";
 import type { Hub, View } from "../index.ts";
 import { knownServer } from "./find.ts";
 import { prepareLists, reportLists } from "./known-lists.ts";

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
-import { PlugboardError, shownArgs, shownUrl } from "../index.ts";
+import { shownArgs, shownUrl } from "../config.ts";
+import { PlugboardError } from "../index.ts";
 import { commandWords, shellWord } from "../lib/argv.ts";
 import { splitPair } from "./arguments/pair.ts";
 import { collect } from "./verb.ts";

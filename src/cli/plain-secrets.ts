@@ -1,5 +1,5 @@
-import { literalSecrets } from "../index.ts";
-import type { Origin } from "../index.ts";
+import { literalSecrets } from "../config.ts";
+import type { Origin } from "../config.ts";
 import { joinArgv } from "../lib/argv.ts";
 import { painter, safe } from "./terminal/print.ts";
 import type { Terminal } from "./terminal/terminal.ts";

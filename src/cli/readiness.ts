@@ -1,5 +1,7 @@
-import { PlugboardError, errorTable, isPlugboardError } from "../index.ts";
-import type { ErrorCode, Hub, ToolExplanation } from "../index.ts";
+import { errorTable } from "../host.ts";
+import { PlugboardError, isPlugboardError } from "../index.ts";
+import type { ToolExplanation } from "../host.ts";
+import type { ErrorCode, Hub } from "../index.ts";
 import { joinArgv } from "../lib/argv.ts";
 import { findTool, serverIn } from "./find.ts";
 import { statusWords } from "./views/tool-status.ts";

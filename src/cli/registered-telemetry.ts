@@ -1,5 +1,6 @@
 import { PlugboardError, isPlugboardError } from "../index.ts";
-import type { Environment, Telemetry } from "../index.ts";
+import type { Environment } from "../config.ts";
+import type { Telemetry } from "../index.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** What `node --import` has registered with `@opentelemetry/api`, and how to hand over what is still in memory. */

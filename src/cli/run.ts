@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import type { Command } from "commander";
-import { PlugboardError, errorTable, isPlugboardError } from "../index.ts";
+import { errorTable } from "../host.ts";
+import { PlugboardError, isPlugboardError } from "../index.ts";
 import { joinArgv } from "../lib/argv.ts";
 import { asSentence } from "../lib/sentence.ts";
 import { nearest } from "../lib/suggest.ts";

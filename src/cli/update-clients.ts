@@ -1,5 +1,5 @@
 import { PlugboardError } from "../index.ts";
-import type { ClientComparison, Workspace } from "../index.ts";
+import type { ClientComparison, Workspace } from "../config.ts";
 import { count, safe } from "./terminal/print.ts";
 import { orCancelled } from "./terminal/signals.ts";
 import type { Terminal } from "./terminal/terminal.ts";

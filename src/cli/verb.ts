@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { Workspace } from "../index.ts";
+import { Workspace } from "../config.ts";
 import { painter, safe } from "./terminal/print.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 

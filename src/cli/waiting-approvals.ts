@@ -1,7 +1,8 @@
 import { Argument } from "commander";
 import type { Command } from "commander";
 import { PlugboardError } from "../index.ts";
-import type { ApprovalAnswer, Hub, WaitingQuestion } from "../index.ts";
+import type { ApprovalAnswer } from "../host.ts";
+import type { Hub, WaitingQuestion } from "../index.ts";
 import { shellWord } from "../lib/argv.ts";
 import { json, safe } from "./terminal/print.ts";
 import type { Terminal } from "./terminal/terminal.ts";

@@ -1,7 +1,10 @@
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { assertNoLostRule, createHub, isPlugboardError, lostRule } from "../index.ts";
-import type { Hub, Interact, IssuerChosen, LoadedConfig, ServerEntry, Workspace } from "../index.ts";
+import { assertNoLostRule, lostRule } from "../config.ts";
+import { createHub, isPlugboardError } from "../index.ts";
+import type { ServerEntry, Workspace } from "../config.ts";
+import type { IssuerChosen } from "../host.ts";
+import type { Hub, Interact, LoadedConfig } from "../index.ts";
 import { openInsight } from "./insight.ts";
 import type { InsightOptions } from "./insight.ts";
 import { oneOffServer } from "./one-off.ts";

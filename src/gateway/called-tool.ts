@@ -1,12 +1,6 @@
 import { isPlugboardError } from "../index.ts";
-import type {
-  ForwardOptions,
-  JsonRpcAnswer,
-  Parking,
-  ParsedParams,
-  TaskEntry,
-  TaskProtocol,
-} from "../index.ts";
+import type { JsonRpcAnswer, Parking, ParsedParams, TaskEntry, TaskProtocol } from "../host.ts";
+import type { ForwardOptions } from "../index.ts";
 import { isRecord } from "../lib/record.ts";
 import { appTool, showsApps, unknownTool, withheldFromApp } from "./apps.ts";
 import type { Core } from "./core.ts";

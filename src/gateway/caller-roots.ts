@@ -1,5 +1,5 @@
 import { Refusal } from "../index.ts";
-import type { Root } from "../index.ts";
+import type { Root } from "../host.ts";
 import { isRecord } from "../lib/record.ts";
 import type { Client } from "./exchange.ts";
 

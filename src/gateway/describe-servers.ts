@@ -1,4 +1,4 @@
-import type { Introduction } from "../index.ts";
+import type { Introduction } from "../host.ts";
 import { isRecord } from "../lib/record.ts";
 import { inFairShares } from "../lib/fair-shares.ts";
 import { uiExtension } from "./apps.ts";

@@ -1,14 +1,7 @@
-import type {
-  Hub,
-  ListedEntry,
-  MetaTools,
-  ParamHeader,
-  PromptCommand,
-  ToolEntry,
-  ToolOffer,
-  View,
-} from "../index.ts";
-import { PlugboardError, isMetaName, paramHeaders, version } from "../index.ts";
+import type { ParamHeader, PromptCommand } from "../host.ts";
+import type { Hub, ListedEntry, MetaTools, ToolEntry, ToolOffer, View } from "../index.ts";
+import { paramHeaders, version } from "../host.ts";
+import { PlugboardError, isMetaName } from "../index.ts";
 import { sha256 } from "../lib/canonical.ts";
 import { declaresMethod, methodStanding } from "../lib/protocol-method.ts";
 import { isRecord } from "../lib/record.ts";

@@ -1,4 +1,4 @@
-import type { ParsedParams } from "../index.ts";
+import type { ParsedParams } from "../host.ts";
 import { isRecord } from "../lib/record.ts";
 
 /** The names of what a modern request says about itself in `_meta`. */

@@ -1,4 +1,5 @@
-import type { Capabilities, LogLevel, ParsedParams, View } from "../index.ts";
+import type { Capabilities, LogLevel, ParsedParams } from "../host.ts";
+import type { View } from "../index.ts";
 import type { Telemetry, TracedPeer } from "../lib/telemetry.ts";
 import type { Cancellation } from "../lib/abortable.ts";
 import type { Endpoint } from "./endpoint.ts";

@@ -1,5 +1,6 @@
-import { PlugboardError, Refusal, errorTable } from "../index.ts";
-import type { JsonRpcAnswer } from "../index.ts";
+import { errorTable } from "../host.ts";
+import { PlugboardError, Refusal } from "../index.ts";
+import type { JsonRpcAnswer } from "../host.ts";
 import { modelMessage } from "../lib/model-advice.ts";
 import type { RpcFailure } from "./exchange.ts";
 

@@ -1,4 +1,5 @@
-import type { ListState, View } from "../index.ts";
+import type { ListState } from "../host.ts";
+import type { View } from "../index.ts";
 import { untilAborted } from "../lib/abortable.ts";
 import { startDeadline } from "../lib/deadline.ts";
 import type { ListName } from "./list-pages.ts";

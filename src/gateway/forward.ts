@@ -1,4 +1,5 @@
-import type { ForwardOptions, JsonRpcAnswer, ParsedParams, RawAnswer, RequestOptions } from "../index.ts";
+import type { JsonRpcAnswer, ParsedParams, RawAnswer } from "../host.ts";
+import type { ForwardOptions, RequestOptions } from "../index.ts";
 import type { Core } from "./core.ts";
 import { viewOf } from "./exchange.ts";
 import type { Answer, Exchange } from "./exchange.ts";

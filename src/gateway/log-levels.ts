@@ -1,5 +1,5 @@
-import { logLevels } from "../index.ts";
-import type { LogLevel } from "../index.ts";
+import { logLevels } from "../host.ts";
+import type { LogLevel } from "../host.ts";
 import { untilAborted } from "../lib/abortable.ts";
 import { startDeadline } from "../lib/deadline.ts";
 

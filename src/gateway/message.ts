@@ -1,4 +1,4 @@
-import { ParsedParams } from "../index.ts";
+import { ParsedParams } from "../host.ts";
 import { isDeeperThan } from "../lib/depth.ts";
 import {
   isWritten,

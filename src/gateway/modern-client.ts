@@ -1,5 +1,5 @@
-import { logLevels, modernRevision } from "../index.ts";
-import type { ParsedParams } from "../index.ts";
+import { logLevels, modernRevision } from "../host.ts";
+import type { ParsedParams } from "../host.ts";
 import { isRecord } from "../lib/record.ts";
 import { metaKeys } from "./envelope.ts";
 import type { Client } from "./exchange.ts";

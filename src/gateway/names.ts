@@ -1,5 +1,6 @@
-import { toolId } from "../index.ts";
-import type { Naming, PromptCommand, ToolEntry } from "../index.ts";
+import { toolId } from "../host.ts";
+import type { Naming, PromptCommand } from "../host.ts";
+import type { ToolEntry } from "../index.ts";
 import type { GatewayNames } from "./options.ts";
 
 /** Names of at most 50 characters survive in every known client; two are left for its own prefix. */

@@ -1,5 +1,5 @@
-import { logLevels } from "../index.ts";
-import type { LogLevel, Progress } from "../index.ts";
+import { logLevels } from "../host.ts";
+import type { LogLevel, Progress } from "../host.ts";
 import { mayPass } from "../lib/protocol-method.ts";
 import { isRecord } from "../lib/record.ts";
 import type { Client, Exchange } from "./exchange.ts";

@@ -1,4 +1,5 @@
-import type { Deferral, Hub, ToolOffer, View } from "../index.ts";
+import type { Deferral } from "../host.ts";
+import type { Hub, ToolOffer, View } from "../index.ts";
 
 export interface DecisionSettings {
   hub: Hub;

@@ -1,4 +1,4 @@
-import type { ParsedParams } from "../index.ts";
+import type { ParsedParams } from "../host.ts";
 import type { Client, Exchange, Outlet } from "./exchange.ts";
 import type { ClientRequest } from "./message.ts";
 import { stringifyExact } from "../lib/exact-json.ts";

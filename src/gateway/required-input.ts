@@ -1,6 +1,7 @@
 import { canonicalJson, sha256 } from "../lib/canonical.ts";
-import { PlugboardError, inputMistake } from "../index.ts";
-import type { JsonRpcAnswer, RawAnswer } from "../index.ts";
+import { inputMistake } from "../host.ts";
+import { PlugboardError } from "../index.ts";
+import type { JsonRpcAnswer, RawAnswer } from "../host.ts";
 import { jsonMembers } from "../lib/json-members.ts";
 import { isRecord } from "../lib/record.ts";
 import type { Core } from "./core.ts";

@@ -1,4 +1,4 @@
-import type { RawAnswer } from "../index.ts";
+import type { RawAnswer } from "../host.ts";
 import { copyExact, parseExact, stringifyExact } from "../lib/exact-json.ts";
 import { editJson } from "../lib/json-edit.ts";
 import type { JsonEdits } from "../lib/json-edit.ts";

@@ -1,5 +1,6 @@
-import { Refusal, legacyRevisions } from "../index.ts";
-import type { Capabilities, LogLevel } from "../index.ts";
+import { legacyRevisions } from "../host.ts";
+import { Refusal } from "../index.ts";
+import type { Capabilities, LogLevel } from "../host.ts";
 import { isRecord } from "../lib/record.ts";
 import { TransientMap } from "../lib/transient.ts";
 import { serverInfo } from "./endpoint.ts";

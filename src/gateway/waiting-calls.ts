@@ -1,5 +1,5 @@
 import { PlugboardError, isPlugboardError } from "../index.ts";
-import type { Parking } from "../index.ts";
+import type { Parking } from "../host.ts";
 import { shellWord } from "../lib/argv.ts";
 import { isRecord } from "../lib/record.ts";
 import type { Core } from "./core.ts";

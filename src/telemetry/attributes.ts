@@ -1,5 +1,5 @@
 import type { Attributes } from "@opentelemetry/api";
-import type { ServedRequest, TracedPeer } from "../index.ts";
+import type { ServedRequest, TracedPeer } from "../host.ts";
 import { isRecord } from "../lib/record.ts";
 import type { Failed } from "./outcome.ts";
 import { shownUri } from "./safe-uri.ts";

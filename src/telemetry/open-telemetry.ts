@@ -1,7 +1,8 @@
 import type * as api from "@opentelemetry/api";
 import type { Context, Histogram, Span, SpanContext, Tracer } from "@opentelemetry/api";
-import { version } from "../index.ts";
-import type { SentRequest, SentSpan, ServedRequest, Telemetry, TracedAnswer, TracedPeer } from "../index.ts";
+import { version } from "../host.ts";
+import type { SentRequest, SentSpan, ServedRequest, TracedAnswer, TracedPeer } from "../host.ts";
+import type { Telemetry } from "../index.ts";
 import {
   failedAttributes,
   hidesTarget,

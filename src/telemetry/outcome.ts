@@ -1,5 +1,5 @@
 import { isPlugboardError } from "../index.ts";
-import type { TracedAnswer } from "../index.ts";
+import type { TracedAnswer } from "../host.ts";
 import { shownMessage } from "./safe-uri.ts";
 
 /** Why a request failed, in the words of the conventions. */

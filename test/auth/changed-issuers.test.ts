@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Workspace } from "../../src/index.ts";
-import type { Hub, HubOptions, IssuerChange, LoginOptions } from "../../src/index.ts";
+import { Workspace } from "../../src/config.ts";
+import type { IssuerChange } from "../../src/host.ts";
+import type { Hub, HubOptions, LoginOptions } from "../../src/index.ts";
 import { createSandbox } from "../sandbox.ts";
 import { createKey, GRANTS, startAuthServer, startIdentityProvider } from "../fixtures/auth/index.ts";
 import type { AuthServer } from "../fixtures/auth/index.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createHub } from "../../src/index.ts";
-import type { Held } from "../../src/index.ts";
+import type { Held } from "../../src/host.ts";
 import { createVault } from "../../src/auth/vault/vault.ts";
 import { createSandbox } from "../sandbox.ts";
 import { browser, openScene } from "./oauth-fixture.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Workspace } from "../../src/index.ts";
+import { Workspace } from "../../src/config.ts";
 import { createSandbox } from "../sandbox.ts";
 import { add, browser, hubAt, openScene, refusal } from "./oauth-fixture.ts";
 import type { Scene } from "./oauth-fixture.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DevicePrompt } from "../../src/index.ts";
+import type { DevicePrompt } from "../../src/host.ts";
 import { waysToLogIn } from "../../src/cli/terminal/login-ways.ts";
 import type { Terminal } from "../../src/cli/terminal/terminal.ts";
 import type { Fault } from "../fixtures/auth/index.ts";

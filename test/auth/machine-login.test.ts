@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { clientAssertion } from "../../src/auth/oauth/client-assertion.ts";
-import { Workspace } from "../../src/index.ts";
+import { Workspace } from "../../src/config.ts";
 import type { PlugboardError, PlugboardEvent } from "../../src/index.ts";
 import { createSandbox } from "../sandbox.ts";
 import { createKey, GRANTS, startIdentityProvider } from "../fixtures/auth/index.ts";

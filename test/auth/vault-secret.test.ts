@@ -1,7 +1,8 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Workspace, createHub } from "../../src/index.ts";
+import { Workspace } from "../../src/config.ts";
+import { createHub } from "../../src/index.ts";
 import type { PlugboardEvent } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { createSandbox } from "../sandbox.ts";

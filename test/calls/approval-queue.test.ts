@@ -238,7 +238,7 @@ describe("M61 a call that comes back for its answer", () => {
     expect(await codeOf(again(it.hub.view({ caller: "eve" }) as Hub, id))).toMatch(
       /^approval-denied: .*another call/,
     );
-    const { ParsedParams } = await import("../../src/index.ts");
+    const { ParsedParams } = await import("../../src/host.ts");
     const raw = (number: string) => ParsedParams.parse(Buffer.from(`{"arguments":{"a":${number},"b":2}}`));
     const exact = (number: string, own?: string) =>
       codeOf(it.hub.forwardCall("it.add", raw(number), { parking: { ...leave, question: own } }));

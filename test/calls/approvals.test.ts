@@ -1,16 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createHub, isPlugboardError } from "../../src/index.ts";
-import type {
-  Approval,
-  ApproveQuestion,
-  ConfigLiteral,
-  Hub,
-  HubOptions,
-  Interact,
-  QuestionAnswered,
-  Store,
-} from "../../src/index.ts";
+import type { QuestionAnswered, Store } from "../../src/host.ts";
+import type { Approval, ApproveQuestion, ConfigLiteral, Hub, HubOptions, Interact } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { ListServer, hubOf, object } from "../catalog/list-server.ts";

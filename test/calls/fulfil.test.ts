@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ParsedParams } from "../../src/index.ts";
-import type { ForwardOptions, ServerQuestion } from "../../src/index.ts";
+import { ParsedParams } from "../../src/host.ts";
+import type { ServerQuestion } from "../../src/host.ts";
+import type { ForwardOptions } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import type { Script } from "../fixtures/fake/index.ts";
 import { failure, openHub, openLogged } from "../servers/hub-fixture.ts";

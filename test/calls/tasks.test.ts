@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ElicitQuestion, HubOptions, Interact, TaskEntry } from "../../src/index.ts";
+import type { TaskEntry } from "../../src/host.ts";
+import type { ElicitQuestion, HubOptions, Interact } from "../../src/index.ts";
 import { TaskRecords } from "../../src/calls/tasks/records.ts";
 import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { Interrupted } from "../../src/cli/terminal/signals.ts";

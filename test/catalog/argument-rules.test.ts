@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { argumentMistakes, ParsedParams } from "../../src/index.ts";
+import { argumentMistakes } from "../../src/config.ts";
+import { ParsedParams } from "../../src/host.ts";
 import type { ApproveQuestion, ServerConfig } from "../../src/index.ts";
 import { startFakeHttp } from "../fixtures/fake/index.ts";
 import { failure, openHub, openLogged } from "../servers/hub-fixture.ts";

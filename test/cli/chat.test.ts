@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { errorTable } from "../../src/index.ts";
+import { errorTable } from "../../src/host.ts";
 import type { Script } from "../fixtures/fake/script.ts";
 import { runShell } from "../run-command.ts";
 import { chatScene, modelKey } from "./chat-scene.ts";

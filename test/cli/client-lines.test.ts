@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { clientLines } from "../../src/cli/serve/client-lines.ts";
-import { formatById } from "../../src/index.ts";
+import { formatById } from "../../src/config.ts";
 import { notation } from "../../src/config/documents/document.ts";
 
 const machine = { home: "/home/ada", platform: "linux" as const, env: {}, projectRoot: "/home/ada/project" };

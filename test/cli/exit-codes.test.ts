@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { errorTable } from "../../src/index.ts";
+import { errorTable } from "../../src/host.ts";
 import type { ErrorCode } from "../../src/index.ts";
 import { fakeStdio, startFakeHttp } from "../fixtures/fake/index.ts";
 import { createSandbox } from "../sandbox.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { PlugboardError, errorTable } from "../../src/index.ts";
+import { errorTable } from "../../src/host.ts";
+import { PlugboardError } from "../../src/index.ts";
 import type { ErrorCode } from "../../src/index.ts";
 import { createSandbox } from "../sandbox.ts";
 import { plainHttp } from "../servers/http-fixture.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Workspace } from "../../src/index.ts";
-import type { ServerEntry } from "../../src/index.ts";
+import { Workspace } from "../../src/config.ts";
+import type { ServerEntry } from "../../src/config.ts";
 import { createSandbox } from "../sandbox.ts";
 
 const file = {

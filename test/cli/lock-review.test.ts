@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FieldChange } from "../../src/index.ts";
+import type { FieldChange } from "../../src/config.ts";
 import { changeLines } from "../../src/cli/views/definition-changes.ts";
 import { displayWidth } from "../../src/cli/terminal/text-width.ts";
 import { PinnedServer, poisoned, readFile, schema } from "../hub/pinned-server.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createHub, loadConfig, serverState, serverStates } from "../../src/index.ts";
+import { serverState, serverStates } from "../../src/host.ts";
+import { createHub, loadConfig } from "../../src/index.ts";
 import { createSandbox } from "../sandbox.ts";
 
 const user = "home/.config/plugboard/config.json";

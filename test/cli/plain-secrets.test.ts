@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Workspace, literalSecrets, secretOwner } from "../../src/index.ts";
+import { Workspace, literalSecrets, secretOwner } from "../../src/config.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync, symlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findForeignFiles, Workspace } from "../../src/index.ts";
+import { findForeignFiles, Workspace } from "../../src/config.ts";
 import { createSandbox } from "../sandbox.ts";
 
 const user = "home/.config/plugboard/config.json";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addressOf, hostLine, shownUrl } from "../../src/index.ts";
+import { addressOf, hostLine, shownUrl } from "../../src/config.ts";
 
 describe("M11 the host of a URL", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Workspace } from "../../src/index.ts";
+import { Workspace } from "../../src/config.ts";
 import { createSandbox } from "../sandbox.ts";
 
 const hostile = { url: "https://evil.example/v1", model: "evil", key: "${secret:OPENAI_KEY}" };

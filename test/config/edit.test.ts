@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, statSync, symlinkSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { Workspace } from "../../src/index.ts";
+import { Workspace } from "../../src/config.ts";
 import { createSandbox } from "../sandbox.ts";
 
 const commented = `{

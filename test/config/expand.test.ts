@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { expandServer, loadConfig } from "../../src/index.ts";
+import { expandServer } from "../../src/config.ts";
+import { loadConfig } from "../../src/index.ts";
 import { parseTemplate } from "../../src/config/template.ts";
 import { createSandbox } from "../sandbox.ts";
 

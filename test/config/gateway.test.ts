@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseConfig } from "../../src/index.ts";
+import { parseConfig } from "../../src/config.ts";
 
 describe("M80 the gateway's settings", () => {
   it("accept what the reference describes", async () => {

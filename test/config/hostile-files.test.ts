@@ -1,12 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  createHub,
-  expandServer,
-  formatById,
-  loadConfig,
-  parseConfig,
-  readForeignFile,
-} from "../../src/index.ts";
+import { expandServer, formatById, parseConfig, readForeignFile } from "../../src/config.ts";
+import { createHub, loadConfig } from "../../src/index.ts";
 import { referencesIn } from "../../src/config/template.ts";
 import { createSandbox } from "../sandbox.ts";
 import { growth } from "../processor-time.ts";

@@ -1,6 +1,7 @@
 import { symlinkSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { Workspace, loadConfig } from "../../src/index.ts";
+import { Workspace } from "../../src/config.ts";
+import { loadConfig } from "../../src/index.ts";
 import { createSandbox } from "../sandbox.ts";
 
 const stdio = (command: string) => ({ mcpServers: { it: { command } } });

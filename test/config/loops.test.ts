@@ -1,7 +1,8 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { assertNoLoop, loadConfig, setLoopsAside } from "../../src/index.ts";
+import { assertNoLoop, setLoopsAside } from "../../src/config.ts";
+import { loadConfig } from "../../src/index.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 
@@ -121,7 +122,7 @@ describe("M80 an entry that leads back to Plugboard itself", () => {
 });
 
 async function chainOf(box: Sandbox, path?: string) {
-  const { Workspace } = await import("../../src/index.ts");
+  const { Workspace } = await import("../../src/config.ts");
   const workspace = await Workspace.open({ ...box.options, path });
   return { workspace, chain: (await workspace.hubOptions(await workspace.load())).chain };
 }

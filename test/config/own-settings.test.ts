@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Workspace, loadConfig } from "../../src/index.ts";
+import { Workspace } from "../../src/config.ts";
+import { loadConfig } from "../../src/index.ts";
 import { createSandbox } from "../sandbox.ts";
 
 const user = "home/.config/plugboard/config.json";

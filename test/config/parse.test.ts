@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { loadConfig, parseConfig } from "../../src/index.ts";
+import { parseConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/index.ts";
 import { createSandbox } from "../sandbox.ts";
 
 const fiveMistakes = `{

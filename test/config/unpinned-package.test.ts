@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { unpinnedPackage } from "../../src/index.ts";
+import { unpinnedPackage } from "../../src/config.ts";
 
 it.each([
   ["npx -y some-package", "some-package"],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { failedCall } from "../../src/gateway/failure.ts";
-import { PlugboardError, createHub, errorTable } from "../../src/index.ts";
+import { errorTable } from "../../src/host.ts";
+import { PlugboardError, createHub } from "../../src/index.ts";
 import type { ErrorCode } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { openPipe } from "./open-pipe.ts";

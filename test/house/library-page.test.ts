@@ -2,14 +2,17 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { anchorsOf } from "../../scripts/library/anchors.ts";
-import * as library from "../../src/index.ts";
+import * as config from "../../src/config.ts";
+import * as host from "../../src/host.ts";
+import * as root from "../../src/index.ts";
 
+const library = { ...root, ...config, ...host };
 const page = readFileSync("docs/library.md", "utf8");
 const [chapters = "", reference = ""] = page.split(/^## Reference$/m);
 const prose = page.replaceAll(/^```.*?^```$/gms, "");
 
 describe("docs/library.md", () => {
-  it("describes every name that can be imported from plugboard", () => {
+  it("describes every name that can be imported from plugboard, plugboard/config and plugboard/host", () => {
     const described = new Set([...reference.matchAll(/^#### (.*)$/gm)].map(([, name]) => name));
     expect(Object.keys(library).filter((name) => !described.has(name))).toEqual([]);
     expect(described.size).toBeGreaterThan(Object.keys(library).length * 2);
@@ -17,10 +20,12 @@ describe("docs/library.md", () => {
 
   it("groups names under the headings of an entry, never under comments inside of functions", () => {
     const headings = [...reference.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading);
-    const groups = ["index.ts", "gateway/index.ts", "telemetry/index.ts"].flatMap((file) => {
-      const source = readFileSync(join("src", file), "utf8");
-      return [...source.matchAll(/^\/\/ (.*?)\.?$/gm)].map(([, title]) => title);
-    });
+    const groups = ["index.ts", "config.ts", "host.ts", "gateway/index.ts", "telemetry/index.ts"].flatMap(
+      (file) => {
+        const source = readFileSync(join("src", file), "utf8");
+        return [...source.matchAll(/^\/\/ (.*?)\.?$/gm)].map(([, title]) => title);
+      },
+    );
     expect(headings).toEqual(groups);
   });
 
@@ -63,6 +68,6 @@ describe("docs/library.md", () => {
 
   it("stays short enough to be read", () => {
     expect(chapters.split("\n").length).toBeLessThan(500);
-    expect(reference.split("\n").length).toBeLessThan(4000);
+    expect(reference.split("\n").length).toBeLessThan(4050);
   });
 });

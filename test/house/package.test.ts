@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { bundleCommandLine } from "../../scripts/bundle.ts";
 import { packageFolders, packageName } from "../../scripts/licences.ts";
-import { errorTable } from "../../src/index.ts";
+import { errorTable } from "../../src/host.ts";
 import { oldestNode, runtimeProblem } from "../../src/lib/runtime.ts";
 import { codeBlocks } from "../code-blocks.ts";
 import { compile, installPackage } from "../packed-package.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import type { ForwardOptions, Hub, JsonRpcAnswer, View } from "../../src/index.ts";
+import type { JsonRpcAnswer } from "../../src/host.ts";
+import type { ForwardOptions, Hub, View } from "../../src/index.ts";
 import { Inbound } from "../../src/servers/rpc/inbound.ts";
 import { Requests } from "../../src/servers/rpc/requests.ts";
 import { Turns } from "../../src/servers/turns.ts";

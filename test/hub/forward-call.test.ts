@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ParsedParams, Refusal } from "../../src/index.ts";
+import { ParsedParams } from "../../src/host.ts";
+import { Refusal } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { openHub, openLogged } from "../servers/hub-fixture.ts";
 

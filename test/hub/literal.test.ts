@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createHub } from "../../src/index.ts";
-import type { ConfigLiteral, FileLiteral, PlugboardError } from "../../src/index.ts";
+import type { FileLiteral } from "../../src/config.ts";
+import type { ConfigLiteral, PlugboardError } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 
 /** As a program without types would write it. */

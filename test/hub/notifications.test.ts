@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ServerNotification, View } from "../../src/index.ts";
+import type { ServerNotification } from "../../src/host.ts";
+import type { View } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import type { Step } from "../fixtures/fake/index.ts";
 import { failure, openFake, openHub, openLogged } from "../servers/hub-fixture.ts";

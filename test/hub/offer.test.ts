@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Hub, ToolOffer } from "../../src/index.ts";
-import { ParsedParams, innerParams, metaNames } from "../../src/index.ts";
+import { ParsedParams, innerParams, metaNames } from "../../src/host.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import type { Script } from "../fixtures/fake/index.ts";
 import { inProcessFake, openHub } from "../servers/hub-fixture.ts";

@@ -1,8 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { Workspace, createHub } from "../../src/index.ts";
-import type { Hub, LoadedConfig, PinReport } from "../../src/index.ts";
+import { Workspace } from "../../src/config.ts";
+import { createHub } from "../../src/index.ts";
+import type { PinReport } from "../../src/host.ts";
+import type { Hub, LoadedConfig } from "../../src/index.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ParsedParams } from "../../src/index.ts";
+import { ParsedParams } from "../../src/host.ts";
 import type { View } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/store/memory/store.ts";
 import type { Script } from "../fixtures/fake/index.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { TraceEntry } from "../../src/index.ts";
+import type { TraceEntry } from "../../src/host.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { openFake, openHub } from "../servers/hub-fixture.ts";
 

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { createHub, secretName, Workspace } from "../../src/index.ts";
+import { secretName, Workspace } from "../../src/config.ts";
+import { createHub } from "../../src/index.ts";
 import { browser } from "../auth/oauth-fixture.ts";
 import type { AuthReceived } from "../fixtures/auth/index.ts";
 import { approving, CanaryCli, configured, pasting } from "./canary-cli.ts";

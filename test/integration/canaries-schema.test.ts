@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createHub, explainServer, Workspace } from "../../src/index.ts";
+import { explainServer, Workspace } from "../../src/config.ts";
+import { createHub } from "../../src/index.ts";
 import { verbs } from "../../src/cli/verbs.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { configJsonSchema } from "../../src/index.ts";
+import { configJsonSchema } from "../../src/config.ts";
 import type { Canaries } from "./canary-scene.ts";
 
 interface Schema {

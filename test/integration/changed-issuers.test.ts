@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 import { createKey, GRANTS, startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
-import { Workspace } from "../../src/index.ts";
+import { Workspace } from "../../src/config.ts";
 import { redirectOf } from "../auth/oauth-fixture.ts";
 import { runNode } from "../run-command.ts";
 import { createSandbox } from "../sandbox.ts";

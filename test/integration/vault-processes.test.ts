@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { Workspace } from "../../src/index.ts";
+import { Workspace } from "../../src/config.ts";
 import { createSandbox } from "../sandbox.ts";
 
 const program = join(import.meta.dirname, "..", "auth", "programs", "vault-writer.ts");

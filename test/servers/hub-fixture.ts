@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { createHub } from "../../src/index.ts";
+import type { ConnectionStateName } from "../../src/host.ts";
 import type {
   ConfigLiteral,
-  ConnectionStateName,
   ErrorCode,
   Hub,
   HubOptions,

@@ -3,7 +3,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createHub, loadConfig } from "../../src/index.ts";
-import type { ConnectionChanged, ErrorCode, Hub, LoadedConfig, ManagedPolicy } from "../../src/index.ts";
+import type { ManagedPolicy } from "../../src/config.ts";
+import type { ConnectionChanged } from "../../src/host.ts";
+import type { ErrorCode, Hub, LoadedConfig } from "../../src/index.ts";
 import { judgeServer } from "../../src/config/usability.ts";
 import { type FakeHttp, fakeStdio, type Script } from "../fixtures/fake/index.ts";
 import {

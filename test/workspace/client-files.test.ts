@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { formatById, Workspace } from "../../src/index.ts";
+import { formatById, Workspace } from "../../src/config.ts";
 import { createSandbox } from "../sandbox.ts";
 
 describe("M10 writing a client's file", () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { Workspace } from "../../src/index.ts";
+import { Workspace } from "../../src/config.ts";
 import { add, browser, hubAt, openScene } from "../auth/oauth-fixture.ts";
 import { createSandbox } from "../sandbox.ts";
 

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Workspace, loadConfig } from "../../src/index.ts";
+import { Workspace } from "../../src/config.ts";
+import { loadConfig } from "../../src/index.ts";
 import { runNode } from "../run-command.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";

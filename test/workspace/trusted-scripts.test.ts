@@ -1,7 +1,9 @@
 import { chmodSync, existsSync, rmSync, symlinkSync, truncateSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Workspace, createHub, watchConfig } from "../../src/index.ts";
-import type { LoadedConfig, ServerEntry } from "../../src/index.ts";
+import { Workspace, watchConfig } from "../../src/config.ts";
+import { createHub } from "../../src/index.ts";
+import type { ServerEntry } from "../../src/config.ts";
+import type { LoadedConfig } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";

@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Workspace, watchConfig } from "../../src/index.ts";
+import { Workspace, watchConfig } from "../../src/config.ts";
 import type { LoadedConfig } from "../../src/index.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { Workspace, createHub, loadConfig, secretName } from "../../src/index.ts";
+import { Workspace, secretName } from "../../src/config.ts";
+import { createHub, loadConfig } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { createSandbox } from "../sandbox.ts";
 

@@ -1,14 +1,7 @@
-import { PlugboardError, innerCall, isMetaName, isPlugboardError, metaNames } from "../../index.ts";
-import type {
-  CallOptions,
-  CallResult,
-  Deferral,
-  MetaName,
-  MetaTools,
-  SchemaTarget,
-  ToolEntry,
-  View,
-} from "../../index.ts";
+import { innerCall, metaNames } from "../../host.ts";
+import { PlugboardError, isMetaName, isPlugboardError } from "../../index.ts";
+import type { Deferral, MetaName } from "../../host.ts";
+import type { CallOptions, CallResult, MetaTools, SchemaTarget, ToolEntry, View } from "../../index.ts";
 import { parseArguments } from "./arguments.ts";
 import { AskedCalls } from "./asked-calls.ts";
 import { Definitions } from "./definition.ts";

@@ -1,5 +1,7 @@
-import { compileSchema, metaNames } from "../../index.ts";
-import type { CallOptions, MetaTool, SchemaTarget, ToolEntry, View } from "../../index.ts";
+import { metaNames } from "../../host.ts";
+import { compileSchema } from "../../index.ts";
+import type { MetaTool } from "../../host.ts";
+import type { CallOptions, SchemaTarget, ToolEntry, View } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import { describedOutside } from "./outside.ts";
 

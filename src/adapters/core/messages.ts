@@ -1,4 +1,5 @@
-import { contentParts, estimateTokens } from "../../index.ts";
+import { estimateTokens } from "../../host.ts";
+import { contentParts } from "../../index.ts";
 import type { View } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import { boundedWords } from "./failure.ts";

@@ -1,4 +1,5 @@
-import type { CallOptions, Progress } from "../../index.ts";
+import type { Progress } from "../../host.ts";
+import type { CallOptions } from "../../index.ts";
 import type { Turn } from "./turn.ts";
 
 /** What every adapter can be told. */

@@ -1,4 +1,5 @@
-import { contentParts, isMedia, mirroredValue, partToText } from "../../index.ts";
+import { isMedia, mirroredValue, partToText } from "../../host.ts";
+import { contentParts } from "../../index.ts";
 import type { CallResult, ContentPart } from "../../index.ts";
 import { mediaBudget, takenMedium } from "./media.ts";
 import type { MediaBudget, Provider } from "./media.ts";

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { PlugboardError, shownUrl, shownWord } from "../../index.ts";
+import { shownUrl, shownWord } from "../../config.ts";
+import { PlugboardError } from "../../index.ts";
 import { joinArgv } from "../../lib/argv.ts";
 import { programCandidates } from "../../lib/program-path.ts";
 import type { Terminal } from "../terminal/terminal.ts";

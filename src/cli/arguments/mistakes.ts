@@ -1,5 +1,7 @@
-import { PlugboardError, createValidator, isPlugboardError } from "../../index.ts";
-import type { Mistake, ToolEntry } from "../../index.ts";
+import { createValidator } from "../../host.ts";
+import { PlugboardError, isPlugboardError } from "../../index.ts";
+import type { Mistake } from "../../host.ts";
+import type { ToolEntry } from "../../index.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { isRecord } from "../../lib/record.ts";
 import { looksSecret } from "../../lib/secret-words.ts";

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import { PlugboardError } from "../../index.ts";
-import type { LoadedConfig, ServerEntry } from "../../index.ts";
+import type { ServerEntry } from "../../config.ts";
+import type { LoadedConfig } from "../../index.ts";
 import type { CommonOptions } from "../verb.ts";
 
 export interface ProfileOptions extends CommonOptions {

@@ -1,4 +1,5 @@
-import type { PromptCommand, View } from "../../index.ts";
+import type { PromptCommand } from "../../host.ts";
+import type { View } from "../../index.ts";
 import { startDeadline } from "../../lib/deadline.ts";
 import { printable } from "../../lib/printable.ts";
 import type { Completer } from "./line-editor.ts";

@@ -1,5 +1,6 @@
-import { PlugboardError, expandTexts } from "../../index.ts";
-import type { ChatSettings, Environment, Workspace } from "../../index.ts";
+import { expandTexts } from "../../config.ts";
+import { PlugboardError } from "../../index.ts";
+import type { ChatSettings, Environment, Workspace } from "../../config.ts";
 
 /** The model that a conversation is held with. */
 export interface Endpoint {

@@ -1,4 +1,4 @@
-import type { ErrorSummary } from "../../index.ts";
+import type { ErrorSummary } from "../../host.ts";
 
 /** What happens in a conversation: `--json` prints each on a line, and the screen shows them. JSON-safe. */
 export type ChatEvent =

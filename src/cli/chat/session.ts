@@ -1,7 +1,10 @@
 import { resolve } from "node:path";
-import { PlugboardError, isPlugboardError, mediaParts, parsePromptCommand } from "../../index.ts";
+import { parsePromptCommand } from "../../host.ts";
+import { PlugboardError, isPlugboardError, mediaParts } from "../../index.ts";
 import type { ModelPart, ModelResult } from "../../adapters/ai-sdk.ts";
-import type { ChatSettings, ErrorCode, ErrorSummary, Hub } from "../../index.ts";
+import type { ChatSettings } from "../../config.ts";
+import type { ErrorSummary } from "../../host.ts";
+import type { ErrorCode, Hub } from "../../index.ts";
 import { matchesAny } from "../../lib/glob.ts";
 import { toolWord } from "../arguments/call-line.ts";
 import { saveFile, shownPath } from "../terminal/saved-files.ts";

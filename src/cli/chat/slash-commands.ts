@@ -1,4 +1,5 @@
-import { PlugboardError, estimateTokens } from "../../index.ts";
+import { estimateTokens } from "../../host.ts";
+import { PlugboardError } from "../../index.ts";
 import type { Hub } from "../../index.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { count, hanging, painter, safe, table } from "../terminal/print.ts";

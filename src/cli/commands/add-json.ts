@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import { PlugboardError, parseConfig } from "../../index.ts";
-import type { WritableScope } from "../../index.ts";
+import { parseConfig } from "../../config.ts";
+import { PlugboardError } from "../../index.ts";
+import type { WritableScope } from "../../config.ts";
 import { isRecord } from "../../lib/record.ts";
 import { addServer } from "../add-server.ts";
 import type { Terminal } from "../terminal/terminal.ts";

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { Option } from "commander";
-import { PlugboardError, secretOwner } from "../../index.ts";
-import type { WritableScope } from "../../index.ts";
+import { secretOwner } from "../../config.ts";
+import { PlugboardError } from "../../index.ts";
+import type { WritableScope } from "../../config.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { splitPair } from "../arguments/pair.ts";
 import { addServer } from "../add-server.ts";

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
-import { PlugboardError, errorTable } from "../../index.ts";
-import type { ApprovalEntry, Hub } from "../../index.ts";
+import { errorTable } from "../../host.ts";
+import { PlugboardError } from "../../index.ts";
+import type { ApprovalEntry } from "../../host.ts";
+import type { Hub } from "../../index.ts";
 import { count, json, painter, safe, table } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";

@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { PlugboardError, isPlugboardError } from "../../index.ts";
-import type { CallResult, Hub, Interact, Workspace } from "../../index.ts";
+import type { Workspace } from "../../config.ts";
+import type { CallResult, Hub, Interact } from "../../index.ts";
 import { withCorrection } from "../arguments/mistakes.ts";
 import { readArguments } from "../arguments/call-arguments.ts";
 import { toolWord } from "../arguments/call-line.ts";

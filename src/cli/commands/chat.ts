@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 import { PlugboardError } from "../../index.ts";
-import type { Workspace } from "../../index.ts";
+import type { Workspace } from "../../config.ts";
 import { profileOption } from "../arguments/profile.ts";
 import type { ProfileOptions } from "../arguments/profile.ts";
 import { chatAnswers } from "../chat/answers.ts";

@@ -6,8 +6,9 @@ import {
   shownBundle,
   shownEntry,
   shownSettings,
-} from "../../index.ts";
-import type { Diagnostic, LoadedConfig } from "../../index.ts";
+} from "../../config.ts";
+import type { Diagnostic } from "../../config.ts";
+import type { LoadedConfig } from "../../index.ts";
 import { count, json, painter, safe, table } from "../terminal/print.ts";
 import { diagnosticLine } from "../terminal/report.ts";
 import type { Terminal } from "../terminal/terminal.ts";

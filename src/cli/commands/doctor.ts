@@ -1,7 +1,9 @@
 import { Option } from "commander";
 import type { Command } from "commander";
-import { argumentMistakes, isPlugboardError, lostRule, unmatchedPatterns } from "../../index.ts";
-import type { LoadedConfig, Workspace } from "../../index.ts";
+import { argumentMistakes, lostRule, unmatchedPatterns } from "../../config.ts";
+import { isPlugboardError } from "../../index.ts";
+import type { Workspace } from "../../config.ts";
+import type { LoadedConfig } from "../../index.ts";
 import { connectServers } from "../connect-servers.ts";
 import { examine, fromDiagnostic } from "../views/examination.ts";
 import { findingLines, ofSameConfig, worstFirst } from "../views/finding.ts";

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import { describeOrigin, explainServer, serverState } from "../../index.ts";
-import type { Origin, ServerExplanation } from "../../index.ts";
+import { describeOrigin, explainServer } from "../../config.ts";
+import { serverState } from "../../host.ts";
+import type { Origin, ServerExplanation } from "../../config.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import { askedVariables } from "../views/asked-variables.ts";
 import { explainOneTool } from "../views/tool-explanation.ts";

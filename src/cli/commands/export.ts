@@ -1,6 +1,8 @@
 import type { Command } from "commander";
-import { PlugboardError, exportServers, formatById, formats } from "../../index.ts";
-import type { LoadedConfig, Workspace } from "../../index.ts";
+import { exportServers, formatById, formats } from "../../config.ts";
+import { PlugboardError } from "../../index.ts";
+import type { Workspace } from "../../config.ts";
+import type { LoadedConfig } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import { describeOrigin, storedAccount } from "../../index.ts";
-import type { Account, ServerEntry, Workspace } from "../../index.ts";
+import { describeOrigin, storedAccount } from "../../config.ts";
+import type { ServerEntry, Workspace } from "../../config.ts";
+import type { Account } from "../../index.ts";
 import { joinArgv } from "../../lib/argv.ts";
 import { accountLine } from "../views/account.ts";
 import { hanging, json, painter, safe } from "../terminal/print.ts";

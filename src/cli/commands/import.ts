@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import {
-  PlugboardError,
   findForeignFiles,
   formatById,
   planBundles,
@@ -8,15 +7,10 @@ import {
   previewServer,
   readForeignFile,
   shownEntry,
-} from "../../index.ts";
-import type {
-  ForeignFile,
-  LoadedConfig,
-  PlannedBundle,
-  PlannedServer,
-  Workspace,
-  WritableScope,
-} from "../../index.ts";
+} from "../../config.ts";
+import { PlugboardError } from "../../index.ts";
+import type { ForeignFile, PlannedBundle, PlannedServer, Workspace, WritableScope } from "../../config.ts";
+import type { LoadedConfig } from "../../index.ts";
 import { isSameFile } from "../../lib/same-file.ts";
 import { chooseServers, countOf, isEmpty, onlyNamed, wantedOf } from "../import-choice.ts";
 import type { Plan } from "../import-choice.ts";

@@ -1,6 +1,9 @@
 import type { Command } from "commander";
-import { PlugboardError, toolId } from "../../index.ts";
-import type { LoadedConfig, PinApproval, PinChange, PinReport, ServerPins } from "../../index.ts";
+import { toolId } from "../../host.ts";
+import { PlugboardError } from "../../index.ts";
+import type { PinApproval, ServerPins } from "../../config.ts";
+import type { PinChange, PinReport } from "../../host.ts";
+import type { LoadedConfig } from "../../index.ts";
 import { joinArgv } from "../../lib/argv.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { printLines } from "../terminal/live-area.ts";

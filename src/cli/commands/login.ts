@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { PlugboardError } from "../../index.ts";
-import type { Vault } from "../../index.ts";
+import type { Vault } from "../../config.ts";
 import { accountLine } from "../views/account.ts";
 import { waysToLogIn } from "../terminal/login-ways.ts";
 import { loadForUse, onlyServers, withHub } from "../with-hub.ts";

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
-import { PlugboardError, findLogins, isPlugboardError } from "../../index.ts";
-import type { LoadedConfig, StoredLogin, Workspace } from "../../index.ts";
+import { findLogins } from "../../config.ts";
+import { PlugboardError, isPlugboardError } from "../../index.ts";
+import type { StoredLogin, Workspace } from "../../config.ts";
+import type { LoadedConfig } from "../../index.ts";
 import { joinArgv } from "../../lib/argv.ts";
 import { onlyServers, withHub } from "../with-hub.ts";
 import { count, json, safe } from "../terminal/print.ts";

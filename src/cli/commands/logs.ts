@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { LogLine } from "../../index.ts";
+import type { LogLine } from "../../config.ts";
 import { wholeNumber } from "../arguments/whole-number.ts";
 import { knownServer } from "../find.ts";
 import { hanging, jsonLine, painter, safe } from "../terminal/print.ts";

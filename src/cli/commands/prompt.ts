@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import { PlugboardError, contentToText, parsePromptCommand } from "../../index.ts";
-import type { PromptCommand } from "../../index.ts";
+import { parsePromptCommand } from "../../host.ts";
+import { PlugboardError, contentToText } from "../../index.ts";
+import type { PromptCommand } from "../../host.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { exampleValue } from "../arguments/example-values.ts";
 import { isRecord } from "../../lib/record.ts";

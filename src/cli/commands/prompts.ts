@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { promptUsage } from "../../index.ts";
+import { promptUsage } from "../../host.ts";
 import type { View } from "../../index.ts";
 import { runList } from "../list-verb.ts";
 import type { ListOptions } from "../list-verb.ts";

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { PlugboardError, contentParts, isMedia, mediaParts, partToText } from "../../index.ts";
+import { isMedia, partToText } from "../../host.ts";
+import { PlugboardError, contentParts, mediaParts } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { printable } from "../../lib/printable.ts";
 import { takeServer } from "../find.ts";

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import { PlugboardError, describeOrigin, isPlugboardError } from "../../index.ts";
-import type { KeptCredentials, Scope, Workspace } from "../../index.ts";
+import { describeOrigin } from "../../config.ts";
+import { PlugboardError, isPlugboardError } from "../../index.ts";
+import type { KeptCredentials, Scope, Workspace } from "../../config.ts";
 import { joinArgv } from "../../lib/argv.ts";
 import { json, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";

@@ -1,6 +1,7 @@
 import { Command } from "commander";
-import { PlugboardError, isSecretName, secretFiles, secretName } from "../../index.ts";
-import type { CredentialUse, Scope, VaultPlace } from "../../index.ts";
+import { isSecretName, secretFiles, secretName } from "../../config.ts";
+import { PlugboardError } from "../../index.ts";
+import type { CredentialUse, Scope, VaultPlace } from "../../config.ts";
 import { keepSecret } from "../keep-secret.ts";
 import { isShared } from "../plain-secrets.ts";
 import { json, painter, safe, table } from "../terminal/print.ts";

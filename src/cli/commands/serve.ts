@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import { PlugboardError, assertNoLoop } from "../../index.ts";
-import type { Workspace } from "../../index.ts";
+import { assertNoLoop } from "../../config.ts";
+import { PlugboardError } from "../../index.ts";
+import type { Workspace } from "../../config.ts";
 import { registeredTelemetry } from "../registered-telemetry.ts";
 import { returnIdleMemory } from "../serve/idle-memory.ts";
 import { serveOverHttp } from "../serve/over-http.ts";

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
-import { PlugboardError, serverStates } from "../../index.ts";
-import type { LoadedConfig, Workspace } from "../../index.ts";
+import { serverStates } from "../../host.ts";
+import { PlugboardError } from "../../index.ts";
+import type { Workspace } from "../../config.ts";
+import type { LoadedConfig } from "../../index.ts";
 import { drawWhile, printLines } from "../terminal/live-area.ts";
 import { noServersText } from "../views/server.ts";
 import { hanging, json, screenWidth } from "../terminal/print.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { PlugboardError, isPlugboardError } from "../../index.ts";
-import type { WarmProcess, Workspace } from "../../index.ts";
+import type { WarmProcess, Workspace } from "../../config.ts";
 import { json, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";

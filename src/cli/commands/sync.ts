@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { formatById } from "../../index.ts";
-import type { ClientComparison } from "../../index.ts";
+import { formatById } from "../../config.ts";
+import type { ClientComparison } from "../../config.ts";
 import { hanging, json } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { reportUpdate, updateClients } from "../update-clients.ts";

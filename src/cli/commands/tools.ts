@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { hidingRule, isPlugboardError } from "../../index.ts";
+import { hidingRule } from "../../host.ts";
+import { isPlugboardError } from "../../index.ts";
 import type { Hub, ToolEntry, View } from "../../index.ts";
 import { findTool } from "../find.ts";
 import { prepareLists, reportLists } from "../known-lists.ts";

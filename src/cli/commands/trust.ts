@@ -1,14 +1,9 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { PlugboardError, describeOrigin, previewServer } from "../../index.ts";
-import type {
-  LoadedConfig,
-  Review,
-  ServerEntry,
-  SettingsReview,
-  TrustedContent,
-  Workspace,
-} from "../../index.ts";
+import { describeOrigin, previewServer } from "../../config.ts";
+import { PlugboardError } from "../../index.ts";
+import type { Review, ServerEntry, SettingsReview, TrustedContent, Workspace } from "../../config.ts";
+import type { LoadedConfig } from "../../index.ts";
 import { count, hanging, json, painter, safe } from "../terminal/print.ts";
 import { reportDiagnostics } from "../terminal/report.ts";
 import { orCancelled } from "../terminal/signals.ts";

@@ -1,7 +1,10 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
-import { PlugboardError, errorTable } from "../../index.ts";
-import type { LoadedConfig, PinReport, Workspace } from "../../index.ts";
+import { errorTable } from "../../host.ts";
+import { PlugboardError } from "../../index.ts";
+import type { Workspace } from "../../config.ts";
+import type { PinReport } from "../../host.ts";
+import type { LoadedConfig } from "../../index.ts";
 import { joinArgv } from "../../lib/argv.ts";
 import { knownServer } from "../find.ts";
 import { printLines } from "../terminal/live-area.ts";

@@ -1,5 +1,7 @@
-import { formats } from "../../index.ts";
-import type { Hub, LoadedConfig, PromptCommand, ServerEntry, ToolEntry, Workspace } from "../../index.ts";
+import { formats } from "../../config.ts";
+import type { ServerEntry, Workspace } from "../../config.ts";
+import type { PromptCommand } from "../../host.ts";
+import type { Hub, LoadedConfig, ToolEntry } from "../../index.ts";
 import { toolWord } from "../arguments/call-line.ts";
 import { namedArguments } from "../chat/completion.ts";
 import { serverIn } from "../find.ts";

@@ -1,4 +1,4 @@
-import { serverState } from "../../index.ts";
+import { serverState } from "../../host.ts";
 import type { ServerReport } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { count, hanging, painter, safe } from "../terminal/print.ts";

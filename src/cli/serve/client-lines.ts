@@ -1,5 +1,6 @@
-import { exportServers, formatById } from "../../index.ts";
-import type { Format, ServerConfig, Workspace } from "../../index.ts";
+import { exportServers, formatById } from "../../config.ts";
+import type { Format, Workspace } from "../../config.ts";
+import type { ServerConfig } from "../../index.ts";
 import { joinArgv } from "../../lib/argv.ts";
 
 /** How one client is told about the gateway. */

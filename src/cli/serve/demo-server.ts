@@ -1,4 +1,4 @@
-import { version } from "../../index.ts";
+import { version } from "../../host.ts";
 import { isRecord } from "../../lib/record.ts";
 
 type Fields = Record<string, unknown>;

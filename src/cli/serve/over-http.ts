@@ -1,7 +1,8 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { isPlugboardError, version } from "../../index.ts";
-import type { Workspace } from "../../index.ts";
+import { version } from "../../host.ts";
+import { isPlugboardError } from "../../index.ts";
+import type { Workspace } from "../../config.ts";
 import { createGateway } from "../../gateway/index.ts";
 import type { Gateway } from "../../gateway/index.ts";
 import { defined } from "../../lib/record.ts";

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { Workspace } from "../../index.ts";
+import type { Workspace } from "../../config.ts";
 import { createGateway } from "../../gateway/index.ts";
 import { whenAborted } from "../terminal/signals.ts";
 import type { Terminal } from "../terminal/terminal.ts";

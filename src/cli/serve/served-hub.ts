@@ -1,5 +1,7 @@
-import { createHub, diffConfig, setLoopsAside, watchConfig } from "../../index.ts";
-import type { ConfigWatch, Hub, LoadedConfig, LoopContext, Telemetry, Workspace } from "../../index.ts";
+import { diffConfig, setLoopsAside, watchConfig } from "../../config.ts";
+import { createHub } from "../../index.ts";
+import type { ConfigWatch, LoopContext, Workspace } from "../../config.ts";
+import type { Hub, LoadedConfig, Telemetry } from "../../index.ts";
 import { servingOptions } from "../../gateway/index.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { canonicalJson } from "../../lib/canonical.ts";

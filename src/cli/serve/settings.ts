@@ -1,5 +1,7 @@
-import { PlugboardError, assertNoLostRule, ruleFields } from "../../index.ts";
-import type { LoadedConfig, Settings } from "../../index.ts";
+import { assertNoLostRule, ruleFields } from "../../config.ts";
+import { PlugboardError } from "../../index.ts";
+import type { Settings } from "../../config.ts";
+import type { LoadedConfig } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { someOf } from "../views/some-of.ts";

@@ -1,11 +1,5 @@
-import type {
-  Approval,
-  ApproveQuestion,
-  ElicitAnswer,
-  ElicitUrl,
-  Interact,
-  LogInQuestion,
-} from "../../index.ts";
+import type { ElicitUrl } from "../../host.ts";
+import type { Approval, ApproveQuestion, ElicitAnswer, Interact, LogInQuestion } from "../../index.ts";
 import { askApproval } from "./approval.ts";
 import type { Ask } from "./ask.ts";
 import { fillForm } from "./elicitation-form.ts";

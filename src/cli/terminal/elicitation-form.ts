@@ -1,5 +1,6 @@
-import { createValidator } from "../../index.ts";
-import type { ElicitAnswer, ElicitForm } from "../../index.ts";
+import { createValidator } from "../../host.ts";
+import type { ElicitForm } from "../../host.ts";
+import type { ElicitAnswer } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import type { Ask } from "./ask.ts";
 import { askField } from "./form-field.ts";

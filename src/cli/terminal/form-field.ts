@@ -1,4 +1,4 @@
-import { createValidator } from "../../index.ts";
+import { createValidator } from "../../host.ts";
 import { isRecord } from "../../lib/record.ts";
 import type { Ask, Choice } from "./ask.ts";
 import { shortLabel } from "../views/marked-text.ts";

@@ -1,5 +1,5 @@
 import { openUrl } from "../../index.ts";
-import type { IssuerChange, LoginWays } from "../../index.ts";
+import type { IssuerChange, LoginWays } from "../../host.ts";
 import { joinArgv } from "../../lib/argv.ts";
 import type { Ask } from "./ask.ts";
 import { safe } from "./print.ts";

@@ -1,5 +1,6 @@
-import { PlugboardError, errorTable, isPlugboardError } from "../../index.ts";
-import type { Diagnostic } from "../../index.ts";
+import { errorTable } from "../../host.ts";
+import { PlugboardError, isPlugboardError } from "../../index.ts";
+import type { Diagnostic } from "../../config.ts";
 import { lastLines } from "../../lib/last-words.ts";
 import { json, painter, safe } from "./print.ts";
 import { withSameConfig } from "./same-config.ts";

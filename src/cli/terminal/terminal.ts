@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import type { ReadStream, WriteStream } from "node:tty";
 import { PlugboardError } from "../../index.ts";
-import type { Environment, Folders } from "../../index.ts";
+import type { Environment, Folders } from "../../config.ts";
 import { printable } from "../../lib/printable.ts";
 import { clackAsk } from "./ask.ts";
 import type { Ask } from "./ask.ts";

@@ -1,4 +1,4 @@
-import type { ServerEntry, Workspace } from "../../index.ts";
+import type { ServerEntry, Workspace } from "../../config.ts";
 import { passOnAdvice, withheldVariables } from "../../lib/withheld-variables.ts";
 
 /** Enough for the last start. */

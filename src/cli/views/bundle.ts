@@ -1,4 +1,4 @@
-import type { PlannedBundle } from "../../index.ts";
+import type { PlannedBundle } from "../../config.ts";
 import { painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 

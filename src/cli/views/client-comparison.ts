@@ -1,5 +1,5 @@
-import { shownEntry } from "../../index.ts";
-import type { ClientComparison, ComparedServer } from "../../index.ts";
+import { shownEntry } from "../../config.ts";
+import type { ClientComparison, ComparedServer } from "../../config.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";

@@ -1,5 +1,6 @@
-import { describeOrigin, errorTable, shownUrl } from "../../index.ts";
-import type { ServerEntry } from "../../index.ts";
+import { describeOrigin, shownUrl } from "../../config.ts";
+import { errorTable } from "../../host.ts";
+import type { ServerEntry } from "../../config.ts";
 import { shellWord } from "../../lib/argv.ts";
 import { lastLines } from "../../lib/last-words.ts";
 import { wrappedLauncher } from "../../lib/package-launcher.ts";

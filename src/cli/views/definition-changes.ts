@@ -1,4 +1,5 @@
-import type { FieldChange, PinChange } from "../../index.ts";
+import type { FieldChange } from "../../config.ts";
+import type { PinChange } from "../../host.ts";
 import { isMainField } from "../../lib/definition-fields.ts";
 import { nameText } from "../../lib/name-text.ts";
 import { printableJson } from "../../lib/printable.ts";

@@ -1,7 +1,9 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import { isPlugboardError, literalSecrets, shownWord, unpinnedPackage } from "../../index.ts";
-import type { Diagnostic, LoadedConfig, ServerEntry, Workspace } from "../../index.ts";
+import { literalSecrets, shownWord, unpinnedPackage } from "../../config.ts";
+import { isPlugboardError } from "../../index.ts";
+import type { Diagnostic, ServerEntry, Workspace } from "../../config.ts";
+import type { LoadedConfig } from "../../index.ts";
 import { runtimeOf } from "../../lib/runtime.ts";
 import { moveCommand } from "../plain-secrets.ts";
 import { askedVariables } from "./asked-variables.ts";

@@ -1,5 +1,5 @@
-import { previewServer } from "../../index.ts";
-import type { ForeignFile, PlannedServer, Scripts } from "../../index.ts";
+import { previewServer } from "../../config.ts";
+import type { ForeignFile, PlannedServer, Scripts } from "../../config.ts";
 import { hanging, painter, safe } from "../terminal/print.ts";
 import { previewText } from "./preview.ts";
 import type { Terminal } from "../terminal/terminal.ts";

@@ -1,5 +1,5 @@
-import { shownUrl } from "../../index.ts";
-import type { KeptCredentials, StoredLogin } from "../../index.ts";
+import { shownUrl } from "../../config.ts";
+import type { KeptCredentials, StoredLogin } from "../../config.ts";
 import { joinArgv } from "../../lib/argv.ts";
 import { count } from "../terminal/print.ts";
 import type { Finding } from "./finding.ts";

@@ -1,4 +1,4 @@
-import type { LogLine } from "../../index.ts";
+import type { LogLine } from "../../config.ts";
 import { safe } from "../terminal/print.ts";
 import type { Paint, Style } from "../terminal/print.ts";
 import { clockTime } from "./clock-time.ts";

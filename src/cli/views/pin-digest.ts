@@ -1,4 +1,4 @@
-import type { PinReport } from "../../index.ts";
+import type { PinReport } from "../../host.ts";
 import { canonicalJson, sha256 } from "../../lib/canonical.ts";
 
 /**

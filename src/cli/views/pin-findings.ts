@@ -1,4 +1,5 @@
-import type { DefinitionFlag, ToolEntry } from "../../index.ts";
+import type { DefinitionFlag } from "../../host.ts";
+import type { ToolEntry } from "../../index.ts";
 import { joinArgv } from "../../lib/argv.ts";
 import { count } from "../terminal/print.ts";
 import type { Finding } from "./finding.ts";

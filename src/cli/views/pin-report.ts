@@ -1,4 +1,5 @@
-import type { DefinitionFlag, PinChange, PinReport, PinnedPackage } from "../../index.ts";
+import type { PinnedPackage } from "../../config.ts";
+import type { DefinitionFlag, PinChange, PinReport } from "../../host.ts";
 import type { Line } from "../terminal/live-area.ts";
 import type { Style } from "../terminal/print.ts";
 import { count, safe } from "../terminal/print.ts";

@@ -1,5 +1,5 @@
-import { decidesWhatRuns } from "../../index.ts";
-import type { Preview, Scripts } from "../../index.ts";
+import { decidesWhatRuns } from "../../config.ts";
+import type { Preview, Scripts } from "../../config.ts";
 import { joinArgv, shellWord } from "../../lib/argv.ts";
 import { formatBytes } from "../../lib/format-bytes.ts";
 import { painter, safe } from "../terminal/print.ts";

@@ -1,4 +1,5 @@
-import { contentParts, isMedia, mediaParts, mirroredValue, partToText } from "../../index.ts";
+import { isMedia, mirroredValue, partToText } from "../../host.ts";
+import { contentParts, mediaParts } from "../../index.ts";
 import type { CallResult, MediaFile } from "../../index.ts";
 import { formatBytes } from "../../lib/format-bytes.ts";
 import { isRecord } from "../../lib/record.ts";

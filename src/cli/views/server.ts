@@ -1,5 +1,6 @@
-import { addressOf, hostLine, serverState, shownArgs, shownEntry, shownUrl, shownWord } from "../../index.ts";
-import type { ServerEntry } from "../../index.ts";
+import { addressOf, hostLine, shownArgs, shownEntry, shownUrl, shownWord } from "../../config.ts";
+import { serverState } from "../../host.ts";
+import type { ServerEntry } from "../../config.ts";
 import { isRecord } from "../../lib/record.ts";
 import { joinArgv, pastedArgv } from "../../lib/argv.ts";
 

@@ -1,14 +1,9 @@
-import { PlugboardError, conditionWords, describeOrigin, isPlugboardError } from "../../index.ts";
-import type {
-  ApprovalEntry,
-  ApprovalExplanation,
-  Hub,
-  LoadedConfig,
-  Origin,
-  ToolExplanation,
-  ToolRule,
-  Workspace,
-} from "../../index.ts";
+import { describeOrigin } from "../../config.ts";
+import { conditionWords } from "../../host.ts";
+import { PlugboardError, isPlugboardError } from "../../index.ts";
+import type { Origin, Workspace } from "../../config.ts";
+import type { ApprovalEntry, ApprovalExplanation, ToolExplanation, ToolRule } from "../../host.ts";
+import type { Hub, LoadedConfig } from "../../index.ts";
 import { joinArgv, shellWord } from "../../lib/argv.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { printLines } from "../terminal/live-area.ts";

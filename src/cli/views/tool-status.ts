@@ -1,6 +1,8 @@
 import { relative } from "node:path";
-import { describeOrigin } from "../../index.ts";
-import type { Origin, ToolEntry, ToolRule } from "../../index.ts";
+import { describeOrigin } from "../../config.ts";
+import type { Origin } from "../../config.ts";
+import type { ToolRule } from "../../host.ts";
+import type { ToolEntry } from "../../index.ts";
 import { isInside } from "../../lib/folders.ts";
 
 /** `hidden by tools.deny (plugboard.yaml:5)`, or why a tool that no rule hides is not available. */

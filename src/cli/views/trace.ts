@@ -1,4 +1,4 @@
-import type { TraceEntry } from "../../index.ts";
+import type { TraceEntry } from "../../host.ts";
 import { formatBytes } from "../../lib/format-bytes.ts";
 import { isRecord } from "../../lib/record.ts";
 import { safe } from "../terminal/print.ts";

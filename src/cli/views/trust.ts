@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import type { KnownContent, SettingsReview } from "../../index.ts";
+import type { KnownContent, SettingsReview } from "../../config.ts";
 import { printLines } from "../terminal/live-area.ts";
 import { fieldLines } from "./definition-changes.ts";
 import { atMost, sectionText, tooManyWords, valueLimit } from "./preview.ts";

@@ -1,4 +1,5 @@
-import type { LoadedConfig, WarmProcess, Workspace } from "../../index.ts";
+import type { WarmProcess, Workspace } from "../../config.ts";
+import type { LoadedConfig } from "../../index.ts";
 import { safe } from "../terminal/print.ts";
 import type { Finding } from "./finding.ts";
 import { seconds } from "./status/words.ts";

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { PlugboardError, isPlugboardError } from "../../index.ts";
-import type { ApprovalAnswer, Hub } from "../../index.ts";
+import type { ApprovalAnswer } from "../../host.ts";
+import type { Hub } from "../../index.ts";
 import { printableJson } from "../../lib/printable.ts";
 import { isRecord } from "../../lib/record.ts";
 import { bearerToken, comparison } from "./authentication.ts";

@@ -5,7 +5,7 @@ import type { LogLevels } from "../log-levels.ts";
 import { BadMessage, readBatch, readMessage } from "../message.ts";
 import type { ClientMessage } from "../message.ts";
 import type { Seal } from "../seal.ts";
-import { isModernRevision } from "../../index.ts";
+import { isModernRevision } from "../../host.ts";
 import { startDeadline } from "../../lib/deadline.ts";
 import { Slots } from "../../lib/transient.ts";
 import { ApprovalApi } from "./approvals.ts";

@@ -1,5 +1,5 @@
-import { paramValue } from "../../index.ts";
-import type { ParamHeader } from "../../index.ts";
+import { paramValue } from "../../host.ts";
+import type { ParamHeader } from "../../host.ts";
 import { Failure } from "../failure.ts";
 import type { ClientRequest } from "../message.ts";
 import type { HttpRequest } from "./request.ts";

@@ -1,4 +1,4 @@
-import { legacyRevisions, modernRevision } from "../../index.ts";
+import { legacyRevisions, modernRevision } from "../../host.ts";
 import type { ClientMessage, ClientRequest } from "../message.ts";
 import { inUse } from "../holding.ts";
 import type { Ledger } from "../ledger.ts";

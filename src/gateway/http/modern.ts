@@ -6,7 +6,7 @@ import { modernClient, revisionOf } from "../modern-client.ts";
 import { inUse } from "../holding.ts";
 import type { Ledger } from "../ledger.ts";
 import { OpenExchange } from "../open-exchange.ts";
-import { isModernRevision } from "../../index.ts";
+import { isModernRevision } from "../../host.ts";
 import { assertParamHeaders, assertRoutingHeaders, assertVersionHeader } from "./header-rules.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 import { refuseFailure, refuseIncoming } from "./incoming.ts";

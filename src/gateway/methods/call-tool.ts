@@ -1,5 +1,5 @@
 import { isMetaName } from "../../index.ts";
-import type { MetaName } from "../../index.ts";
+import type { MetaName } from "../../host.ts";
 import { showsApps, unknownTool, withApp } from "../apps.ts";
 import { calledTool } from "../called-tool.ts";
 import type { CalledTool } from "../called-tool.ts";

@@ -1,4 +1,4 @@
-import { modernRevision } from "../../index.ts";
+import { modernRevision } from "../../host.ts";
 import type { Method } from "../core.ts";
 import { serverInfo } from "../endpoint.ts";
 import { gatewaysKey } from "../lineage.ts";

@@ -1,4 +1,4 @@
-import { logLevels } from "../../index.ts";
+import { logLevels } from "../../host.ts";
 import type { Method } from "../core.ts";
 import { invalidParams, methodNotFound } from "../failure.ts";
 

@@ -1,5 +1,7 @@
-import { innerParams, isPlugboardError, metaNames } from "../../index.ts";
-import type { CallResult, JsonRpcAnswer, MetaName, MetaTools, ParsedParams, ToolEntry } from "../../index.ts";
+import { innerParams, metaNames } from "../../host.ts";
+import { isPlugboardError } from "../../index.ts";
+import type { JsonRpcAnswer, MetaName, ParsedParams } from "../../host.ts";
+import type { CallResult, MetaTools, ToolEntry } from "../../index.ts";
 import { isRecord } from "../../lib/record.ts";
 import type { Answer, Exchange } from "../exchange.ts";
 import { failedCall } from "../failure.ts";

@@ -1,4 +1,4 @@
-import type { ParsedParams } from "../../index.ts";
+import type { ParsedParams } from "../../host.ts";
 import type { Method } from "../core.ts";
 import { viewOf } from "../exchange.ts";
 import type { Client } from "../exchange.ts";

@@ -1,5 +1,6 @@
 import { isPlugboardError } from "../../index.ts";
-import type { TaskHandle, TaskProtocol } from "../../index.ts";
+import type { TaskProtocol } from "../../host.ts";
+import type { TaskHandle } from "../../index.ts";
 import type { JsonEdits } from "../../lib/json-edit.ts";
 import { isRecord } from "../../lib/record.ts";
 import type { Core, Method } from "../core.ts";

@@ -1,5 +1,6 @@
-import { ParsedParams } from "../../index.ts";
-import type { Parking, TaskEntry, TaskHandle, TaskProtocol } from "../../index.ts";
+import { ParsedParams } from "../../host.ts";
+import type { Parking, TaskEntry, TaskProtocol } from "../../host.ts";
+import type { TaskHandle } from "../../index.ts";
 import type { CalledTool } from "../called-tool.ts";
 import type { Core } from "../core.ts";
 import { viewOf } from "../exchange.ts";

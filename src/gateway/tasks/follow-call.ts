@@ -1,4 +1,5 @@
-import type { Parking, TaskHandle } from "../../index.ts";
+import type { Parking } from "../../host.ts";
+import type { TaskHandle } from "../../index.ts";
 import type { Core } from "../core.ts";
 import { viewOf } from "../exchange.ts";
 import type { Answer, Exchange } from "../exchange.ts";

@@ -1,4 +1,4 @@
-import type { TaskEntry } from "../../index.ts";
+import type { TaskEntry } from "../../host.ts";
 import { randomHandle } from "../../lib/random-handle.ts";
 import type { Answer, Client } from "../exchange.ts";
 import type { Holding } from "../holding.ts";

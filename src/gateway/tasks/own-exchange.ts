@@ -1,4 +1,4 @@
-import { modernRevision } from "../../index.ts";
+import { modernRevision } from "../../host.ts";
 import type { Client, Exchange } from "../exchange.ts";
 import { onAborted } from "../open-exchange.ts";
 import type { Continuation } from "./running-task.ts";

@@ -1,4 +1,4 @@
-import type { TaskProtocol, TaskStatus } from "../../index.ts";
+import type { TaskProtocol, TaskStatus } from "../../host.ts";
 import { isRecord } from "../../lib/record.ts";
 import type { Client } from "../exchange.ts";
 import { Failure } from "../failure.ts";

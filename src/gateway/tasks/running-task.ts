@@ -1,4 +1,4 @@
-import type { TaskProtocol, TaskStatus } from "../../index.ts";
+import type { TaskProtocol, TaskStatus } from "../../host.ts";
 import { isRecord } from "../../lib/record.ts";
 import type { Answer } from "../exchange.ts";
 import { failed } from "../failure.ts";

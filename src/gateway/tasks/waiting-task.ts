@@ -1,5 +1,5 @@
-import { ParsedParams } from "../../index.ts";
-import type { Parking } from "../../index.ts";
+import { ParsedParams } from "../../host.ts";
+import type { Parking } from "../../host.ts";
 import { isRecord } from "../../lib/record.ts";
 import { calledTool } from "../called-tool.ts";
 import type { CalledTool } from "../called-tool.ts";

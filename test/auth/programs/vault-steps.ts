@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
-import { Workspace, isPlugboardError } from "../../../src/index.ts";
+import { Workspace } from "../../../src/config.ts";
+import { isPlugboardError } from "../../../src/index.ts";
 
 /** Does what standard input says with the vault of HOME, in whatever session this runs, and prints one answer per step. */
 const steps = JSON.parse(await text(process.stdin)) as string[][];

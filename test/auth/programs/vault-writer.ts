@@ -1,4 +1,4 @@
-import { Workspace } from "../../../src/index.ts";
+import { Workspace } from "../../../src/config.ts";
 
 /** Waits for the word, then keeps its own secrets as fast as it can; tells where each went and what it was warned of. */
 const [home = "", who = "", times = "1"] = process.argv.slice(2);

@@ -1,4 +1,5 @@
-import { createHub, isPlugboardError, loadConfig, Workspace } from "../../../src/index.ts";
+import { Workspace } from "../../../src/config.ts";
+import { createHub, isPlugboardError, loadConfig } from "../../../src/index.ts";
 import type { Hub, LoadedConfig, ServerConfig } from "../../../src/index.ts";
 import { createSandbox } from "../../sandbox.ts";
 import type { Sandbox } from "../../sandbox.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseConfig, shownBundle, shownEntry, shownSettings } from "../../../src/index.ts";
+import { parseConfig, shownBundle, shownEntry, shownSettings } from "../../../src/config.ts";
 
 describe("an entry that is shown", () => {
   it("keeps what says which program or server it is, and hides every value that may be a secret", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { shownArgs, shownUrl } from "../../../src/index.ts";
+import { shownArgs, shownUrl } from "../../../src/config.ts";
 
 const token = "mzQ8vX2kLp09RtYwBn4c";
 

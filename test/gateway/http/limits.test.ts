@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { defaultLimits } from "../../../src/gateway/http/limits.ts";
-import { configJsonSchema } from "../../../src/index.ts";
+import { configJsonSchema } from "../../../src/config.ts";
 
 interface Schema {
   properties?: Record<string, Schema>;

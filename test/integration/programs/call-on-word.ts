@@ -1,5 +1,6 @@
 import { flushCompileCache } from "node:module";
-import { createHub, isPlugboardError, Workspace } from "../../../src/index.ts";
+import { Workspace } from "../../../src/config.ts";
+import { createHub, isPlugboardError } from "../../../src/index.ts";
 
 /** Connects with the login of HOME, then calls a tool whenever it is told that time has passed, and tells what came of it. */
 const [home = "", who = "0"] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-import { Workspace } from "../../../src/index.ts";
+import { Workspace } from "../../../src/config.ts";
 
 /** Adds servers to one shared file and removes every other one again, as fast as it can. */
 const [name = "", rounds = "1"] = process.argv.slice(2);

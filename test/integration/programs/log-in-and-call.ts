@@ -1,5 +1,6 @@
 import { text } from "node:stream/consumers";
-import { createHub, Workspace } from "../../../src/index.ts";
+import { Workspace } from "../../../src/config.ts";
+import { createHub } from "../../../src/index.ts";
 
 /** Logs in and calls a tool; calls it again when standard input ends. Prints the sums, and last of all the warnings. */
 const [path = ""] = process.argv.slice(2);

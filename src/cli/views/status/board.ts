@@ -1,5 +1,8 @@
-import { errorTable, isPlugboardError } from "../../../index.ts";
-import type { ErrorSummary, Hub, LoadedConfig, ServerEntry, ServerReport } from "../../../index.ts";
+import { errorTable } from "../../../host.ts";
+import { isPlugboardError } from "../../../index.ts";
+import type { ServerEntry } from "../../../config.ts";
+import type { ErrorSummary } from "../../../host.ts";
+import type { Hub, LoadedConfig, ServerReport } from "../../../index.ts";
 import { countTools } from "./count-tools.ts";
 import { transportOf } from "../server.ts";
 

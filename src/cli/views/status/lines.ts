@@ -1,5 +1,5 @@
-import { serverState } from "../../../index.ts";
-import type { ServerEntry } from "../../../index.ts";
+import { serverState } from "../../../host.ts";
+import type { ServerEntry } from "../../../config.ts";
 import { accountLine } from "../account.ts";
 import { problemOf } from "../connection-findings.ts";
 import { findingLines, ofSameConfig } from "../finding.ts";

@@ -1,5 +1,6 @@
-import { watchConfig } from "../../../index.ts";
-import type { Hub, LoadedConfig, PlugboardEvent, Workspace } from "../../../index.ts";
+import { watchConfig } from "../../../config.ts";
+import type { Workspace } from "../../../config.ts";
+import type { Hub, LoadedConfig, PlugboardEvent } from "../../../index.ts";
 import { findingLines } from "../finding.ts";
 import { drawWhile } from "../../terminal/live-area.ts";
 import type { Line } from "../../terminal/live-area.ts";

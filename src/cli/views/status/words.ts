@@ -1,4 +1,4 @@
-import { serverState } from "../../../index.ts";
+import { serverState } from "../../../host.ts";
 import type { Style } from "../../terminal/print.ts";
 import { count, safe } from "../../terminal/print.ts";
 import type { StatusRow } from "./board.ts";
