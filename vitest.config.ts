@@ -6,7 +6,7 @@ const integration = ["test/integration/**/*.test.ts"];
 
 /** Long enough for a busy machine: a time-out is for what hangs. */
 const patience = { testTimeout: 240_000, hookTimeout: 120_000 };
-const inProcess = { isolate: false, setupFiles: ["test/property-seed.ts"], ...patience };
+const inProcess = { isolate: false, setupFiles: ["test/property-seed.ts", "test/patience.ts"], ...patience };
 
 /**
  * `unit` is the inner loop and takes less than a minute. `system` tries hubs, logins, the gateway and the command
@@ -30,6 +30,7 @@ export default defineConfig({
         test: {
           name: "integration",
           include: integration,
+          setupFiles: ["test/patience.ts"],
           pool: "forks",
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
