@@ -2,6 +2,7 @@ import { PlugboardError } from "../errors.ts";
 import { canonicalJson } from "../lib/canonical.ts";
 import { issuesInWords } from "../lib/issue-words.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
+import type { ConnectionKey } from "../servers/connection-key.ts";
 import type { CallContext } from "./send.ts";
 
 const invalidParams = -32_602;
@@ -14,7 +15,8 @@ const missingCapability = -32_021;
 export async function answerError(
   tool: ToolEntry,
   error: { code: number; message: string; data?: unknown },
-  context: CallContext,
+  key: ConnectionKey,
+  context: Pick<CallContext, "catalog" | "scope">,
 ): Promise<PlugboardError> {
   const { server, id, name } = tool;
   const details = {
@@ -33,7 +35,7 @@ export async function answerError(
       { ...details, hint },
     );
   }
-  const change = await describeChange(tool, context);
+  const change = await describeChange(tool, key, context);
   const hint = change === undefined ? undefined : "Check the tool's current schema before calling it again.";
   return new PlugboardError(
     "arguments-invalid",
@@ -44,10 +46,11 @@ export async function answerError(
 
 async function describeChange(
   tool: ToolEntry,
-  { catalog, scope, keyOf }: CallContext,
+  key: ConnectionKey,
+  { catalog, scope }: Pick<CallContext, "catalog" | "scope">,
 ): Promise<string | undefined> {
   try {
-    await catalog.refresh(keyOf(tool.server), ["tools"]);
+    await catalog.refresh(key, ["tools"]);
     const now = await catalog.find(tool.id, scope, { wait: false }).catch(() => undefined);
     if (!now) return " The server no longer has this tool.";
     const isSame = canonicalJson(now.inputSchema) === canonicalJson(tool.inputSchema);

@@ -1,4 +1,5 @@
 import { PlugboardError } from "../errors.ts";
+import { ruleOrigin } from "../config/approval/origin.ts";
 import type { ApprovalFields, ApprovalRule } from "../config/approval/rules.ts";
 import type { Mode } from "../config/approval/schema.ts";
 import { formatPath } from "../config/documents/document.ts";
@@ -19,10 +20,8 @@ export interface ApproveContext {
   fields: ApprovalFields;
   /** The mode if none is configured: `auto` asks depending on annotations, `approve` leaves it to the caller. */
   otherwise: Mode;
-  context: Pick<
-    CallContext,
-    "catalog" | "questions" | "queue" | "scope" | "entryOf" | "approvals" | "ruleOrigin" | "identify"
-  >;
+  isUntrusted: boolean;
+  context: Pick<CallContext, "catalog" | "questions" | "queue" | "scope" | "approvals">;
   /** Aborted when the call is given up. Most calls ask nobody and need none. */
   signal(): AbortSignal;
   /** How the call waits if nobody is there to ask. */
@@ -33,7 +32,7 @@ export interface ApproveContext {
 export interface Approvable {
   tool: ToolEntry;
   args: Record<string, unknown>;
-  call: Pick<Call, "id" | "key">;
+  call: Pick<Call, "id" | "route">;
   /** What runs or is contacted, where that is known already. */
   target?: TargetIdentity | undefined;
   /** Headers of this call only. */
@@ -105,7 +104,7 @@ export async function checkApproval(asked: Approvable, context: ApproveContext):
   const need = needOf(asked, context);
   if (typeof need !== "object") return { outcome: "approved" };
   if ("denied" in need) {
-    const { message } = denied(asked.tool, need.denied, context);
+    const { message } = denied(asked, need.denied);
     return { outcome: "denied", because: message };
   }
   const { approvals } = context.context;
@@ -144,22 +143,18 @@ function isSameTool(one: ToolEntry, other: ToolEntry): boolean {
 
 function judge(asked: Approvable, context: ApproveContext): Need | "approved" | "harmless" {
   const need = needOf(asked, context);
-  if (typeof need === "object" && "denied" in need) throw denied(asked.tool, need.denied, context);
+  if (typeof need === "object" && "denied" in need) throw denied(asked, need.denied);
   return need;
 }
 
 function isRemembered(asked: Approvable, need: Need, { context }: ApproveContext): boolean {
-  const recalled = context.approvals.recall(subjectOf(asked, need.when, context), need.upTo);
+  const recalled = context.approvals.recall(subjectOf(asked, need.when), need.upTo);
   return recalled !== undefined && !recalled.changed;
 }
 
-function denied(
-  { server, id, name }: ToolEntry,
-  rule: ApprovalRule | undefined,
-  { context }: ApproveContext,
-) {
+function denied({ tool: { server, id, name }, call }: Approvable, rule: ApprovalRule | undefined) {
   const by = rule?.owner === "policy" ? "the managed policy" : "the configuration";
-  const origin = rule && context.ruleOrigin(rule, server);
+  const origin = rule && ruleOrigin(rule, server, call.route.loaded);
   return new PlugboardError(
     "approval-denied",
     `The call of ${name} on "${server}" was not approved: ${rule ? by : "its caller"} denies it.`,

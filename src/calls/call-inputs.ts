@@ -1,4 +1,5 @@
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
+import type { Route } from "../servers/route.ts";
 import type { Inputs } from "./input-required.ts";
 import type { CallContext, ServerRequestOptions } from "./send.ts";
 
@@ -6,7 +7,7 @@ import type { CallContext, ServerRequestOptions } from "./send.ts";
 export interface InputContext extends Pick<CallContext, "request"> {
   /** Whoever made the request answers, or the view's `interact`. */
   answer(
-    server: string,
+    route: Route,
     question: { method: string; params: Record<string, unknown>; signal: AbortSignal },
     by: Pick<ServerRequestOptions, "call" | "onQuestion">,
   ): Promise<Record<string, unknown>>;
@@ -16,11 +17,13 @@ export interface InputContext extends Pick<CallContext, "request"> {
 
 /** Sends a request and answers what the server requires; giving the request up withdraws the question. */
 export function inputsOf(
-  server: string,
+  route: Route,
+  method: string,
   options: ServerRequestOptions,
   context: InputContext,
 ): Inputs<JsonRpcAnswer | RawAnswer> {
   const { trace } = options;
+  const { server } = route;
   const stop = new AbortController();
   const signals = [stop.signal, ...(options.signal ? [options.signal] : [])];
   const untilGivenUp = (also: AbortSignal[] = []) => {
@@ -31,10 +34,10 @@ export function inputsOf(
   return {
     server,
     // Answers, and the state that belongs to them, are for what asked and nothing else of that name.
-    send: (params) => context.request(server, params, { ...options, onlyAt: trace?.target }),
+    send: (params) => context.request(route, method, params, { ...options, onlyAt: trace?.target }),
     isModern: () => trace?.isModern === true,
-    answer: (method, params, over) =>
-      context.answer(server, { method, params, signal: untilGivenUp(over && [over]) }, options),
+    answer: (asked, given, over) =>
+      context.answer(route, { method: asked, params: given, signal: untilGivenUp(over && [over]) }, options),
     completed: (elicitationId) => context.completed(server, elicitationId, untilGivenUp()),
   };
 }

@@ -5,7 +5,7 @@ import type { EventStream } from "../lib/event-stream.ts";
 import { isRecord } from "../lib/record.ts";
 import { Slots } from "../lib/transient.ts";
 import { summarise } from "../servers/connection-errors.ts";
-import type { ConnectionKey } from "../servers/connection-key.ts";
+import type { Route } from "../servers/route.ts";
 import type { Progress } from "../servers/rpc/messages.ts";
 import type { OutputNote } from "./output/output.ts";
 import type { RequestTrace } from "../servers/rpc/requests.ts";
@@ -25,7 +25,7 @@ export interface CallRecord {
 }
 
 type Facts = Pick<CallRecord, "call" | "server" | "tool" | "caller" | "account">;
-type ShownArguments = (args: Record<string, unknown>, key: ConnectionKey) => Record<string, unknown>;
+type ShownArguments = (args: Record<string, unknown>, route: Route) => Record<string, unknown>;
 
 const kept = 1_000;
 
@@ -47,13 +47,13 @@ export class CallLog {
     this.#shown = shown;
   }
 
-  begin(tool: ToolEntry, caller: string | undefined, key: ConnectionKey, args?: unknown): Call {
-    const call = new Call(++this.#begun, tool, caller, key, this.#now(), this);
+  begin(tool: ToolEntry, route: Route, args?: unknown): Call {
+    const call = new Call(++this.#begun, tool, route, this.#now(), this);
     call.place = this.#underWay.add(call);
     call.trace.isMeasured = this.#events.hasListeners;
     if (call.trace.isMeasured) {
       const event: CallStart = call.about("call-start", call.at);
-      if (this.#shown && isRecord(args)) event.arguments = this.#shown(args, key);
+      if (this.#shown && isRecord(args)) event.arguments = this.#shown(args, route);
       this.#events.emit(event);
     }
     return call;
@@ -128,25 +128,19 @@ export class Call {
   readonly tool: string;
   readonly caller: string | undefined;
   readonly account: string | undefined;
-  readonly key: ConnectionKey;
+  /** Where it goes; another configuration may change that until it is sent. */
+  route: Route;
   readonly at: number;
   readonly #log: CallLog;
   #id: string | undefined;
 
-  constructor(
-    number: number,
-    { server, id }: ToolEntry,
-    caller: string | undefined,
-    key: ConnectionKey,
-    at: number,
-    log: CallLog,
-  ) {
+  constructor(number: number, { server, id }: ToolEntry, route: Route, at: number, log: CallLog) {
     this.number = number;
     this.server = server;
     this.tool = id;
-    this.caller = caller;
-    this.account = key.account;
-    this.key = key;
+    this.caller = route.use.caller;
+    this.account = route.key.account;
+    this.route = route;
     this.at = at;
     this.#log = log;
   }

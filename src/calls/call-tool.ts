@@ -1,5 +1,6 @@
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import { isPlugboardError } from "../errors.ts";
+import type { Route } from "../servers/route.ts";
 import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
 import { endQuestion } from "./approvals/ask.ts";
 import { answerError } from "./answer-error.ts";
@@ -58,18 +59,17 @@ export async function callTool(
 ): Promise<CallResult> {
   const found = findForCall(id, options.signal, context);
   const tool = found instanceof Promise ? await found : found;
-  const undecided = context.undecided(tool.server, () => options.signal);
-  if (undecided) await undecided;
-  const call = context.log.begin(tool, context.scope.use.caller, context.keyOf(tool.server), args);
+  const routed = context.routed(tool.server, () => options.signal);
+  const call = context.log.begin(tool, routed instanceof Promise ? await routed : routed, args);
   try {
     const given = options.resultArguments ? await withResults(args, context.readResult) : args;
     const prepared = prepare(tool, given, call, options, context);
     if (prepared.approval) await prepared.approval;
     if (options.parking?.question !== undefined)
       await endQuestion(tool, options.parking.question, context.queue);
-    const sent = await sendRepeating(tool, prepared, requestMeta(tool, options.meta), context);
+    const sent = await sendRepeating(tool, call, prepared, requestMeta(tool, options.meta), context);
     const answer = "state" in sent ? await awaitTask(sent, tool, call, prepared, options, context) : sent;
-    const presented = present(tool, answer, options, context, call.trace.resultBytes);
+    const presented = present(tool, answer, options, call.route, context, call.trace.resultBytes);
     const { result, note } = presented instanceof Promise ? await presented : presented;
     call.end(result.isError === true ? "tool-error" : "ok", undefined, note);
     return withNotes(result, prepared.notes);
@@ -81,26 +81,27 @@ export async function callTool(
 /** Sends the call, answers input that the server requires, and sends again where that is certain to do no harm. */
 async function sendRepeating(
   tool: ToolEntry,
+  call: Call,
   { args, options }: Prepared,
   meta: Record<string, unknown> | undefined,
   context: PresentContext,
 ): Promise<JsonRpcAnswer | NewTask> {
   const { server, name } = tool;
   const params = meta ? { name, arguments: args, _meta: meta } : { name, arguments: args };
-  options.task = taskOf(tool, context.configOf(server));
+  options.task = taskOf(tool, call.route.config);
   const { signal } = options;
   let wasSent = false;
   for (let attempt = 0; ; attempt++) {
     try {
-      const answer = (await context.request(server, params, options)) as JsonRpcAnswer;
+      const answer = (await context.request(call.route, "tools/call", params, options)) as JsonRpcAnswer;
       const isModern = options.trace?.isModern === true;
       if (isFinal(answer, isModern) && options.task !== "required") return answer;
-      const inputs = inputsOf(server, options, context) as Inputs;
+      const inputs = inputsOf(call.route, "tools/call", options, context) as Inputs;
       const final = await withInputs(params, { ...inputs, mayBeTask: true }, answer);
       return taskIn(final, options.trace?.isModern === true, server) ?? final;
     } catch (error) {
-      const { settings } = context;
-      if (!signal?.aborted && mayRepeat(error, tool, attempt, context.configOf(server), settings)) {
+      const { config, loaded } = call.route;
+      if (!signal?.aborted && mayRepeat(error, tool, attempt, config, loaded.settings)) {
         wasSent ||= isPlugboardError(error) && error.executed !== "no";
         continue;
       }
@@ -122,10 +123,10 @@ async function awaitTask(
   context: PresentContext,
 ): Promise<JsonRpcAnswer> {
   const { target } = call.trace;
-  const record = await keepTask(task, tool, call.key, target, context);
+  const record = await keepTask(task, tool, call.route.key, target, context);
   if (record) onTask?.(taskEntry(record));
   const answer = await runTask(
-    record ?? newTask(task, tool, call.key, target),
+    record ?? newTask(task, tool, call.route.key, target),
     record,
     task.state,
     options,
@@ -141,16 +142,16 @@ export function present(
   tool: ToolEntry,
   answer: JsonRpcAnswer,
   { whole, maxTokens }: Pick<CallOptions, "whole" | "maxTokens">,
+  route: Route,
   context: PresentContext,
   bytes: number | undefined,
 ): ReturnType<typeof boundResult> {
   if ("error" in answer)
-    return answerError(tool, answer.error, context).then((error) => Promise.reject(error));
-  const config = context.configOf(tool.server);
-  const result = checkOutput(tool, answer.result as CallResult, config, context.validators);
+    return answerError(tool, answer.error, route.key, context).then((error) => Promise.reject(error));
+  const result = checkOutput(tool, answer.result as CallResult, route.config, context.validators);
   if (whole === true) return { result };
   const asked = { maxTokens, isUnlimited: whole === "unless-limited" };
-  return boundResult(tool, result, config, context, bytes, asked);
+  return boundResult(tool, result, route, context, bytes, asked);
 }
 
 function withNotes(result: CallResult, notes: readonly string[]): CallResult {

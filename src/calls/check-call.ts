@@ -1,4 +1,5 @@
 import type { ToolEntry } from "../catalog/tool-entry.ts";
+import { approvalFields } from "../config/approval/origin.ts";
 import { looksAtArguments } from "../config/approval/rules.ts";
 import { needOf } from "./approvals/need.ts";
 import { checkApproval } from "./approve.ts";
@@ -17,12 +18,13 @@ export async function checkCall(
   const tool = await findForCall(id, signal, context);
   assertAvailable(tool);
   const { server } = tool;
-  await context.undecided(server, () => signal);
-  const { fitted } = fitArguments(tool, args, context.configOf(server), context.validators);
+  const route = await context.routed(server, () => signal);
+  const { fitted } = fitArguments(tool, args, route.config, context.validators);
   return checkApproval(
-    { tool, args: fitted, call: { id: "", key: context.keyOf(server) } },
+    { tool, args: fitted, call: { id: "", route } },
     {
-      fields: context.approvalFields(server),
+      fields: approvalFields(server, route.loaded),
+      isUntrusted: route.config.untrusted === true,
       otherwise: approval,
       context,
       waiting: {},
@@ -40,8 +42,10 @@ export function mayAsk(
   otherwise: NonNullable<SendOptions["approval"]>,
   context: CallContext,
 ): boolean {
-  const fields = context.approvalFields(tool.server);
+  const { config, loaded } = context.route(tool.server);
+  const fields = approvalFields(tool.server, loaded);
+  const isUntrusted = config.untrusted === true;
   if (looksAtArguments(tool, fields)) return true;
-  const need = needOf({ tool, args: {} }, { fields, otherwise, context });
+  const need = needOf({ tool, args: {} }, { fields, otherwise, isUntrusted });
   return need === "harmless" || (typeof need === "object" && !("denied" in need));
 }

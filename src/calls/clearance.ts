@@ -2,6 +2,8 @@ import { PlugboardError } from "../errors.ts";
 import { pinMismatch } from "../catalog/pin-problem.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { SessionCheck } from "../servers/session.ts";
+import { approvalFields } from "../config/approval/origin.ts";
+import { leadsElsewhere } from "../servers/connection-errors.ts";
 import { waitCancelled } from "../lib/abortable.ts";
 import type { TargetIdentity } from "../servers/target-identity.ts";
 import { approve, isAllowed, stillAllows } from "./approve.ts";
@@ -43,7 +45,7 @@ export class Clearance implements SessionCheck {
     this.#call = call;
     this.#options = options;
     this.#context = context;
-    this.session = context.sessionOf(call.key);
+    this.session = call.route.sessionNumber;
   }
 
   /** What the call may run or contact. */
@@ -62,7 +64,7 @@ export class Clearance implements SessionCheck {
    */
   approve(isOwn: boolean): Promise<void> | undefined {
     const rules = this.#rules(this.#tool);
-    const target = this.#context.targetOf(this.#call.key);
+    const { target } = this.#call.route;
     if (isAllowed(this.#about(this.#tool, target), rules)) {
       this.#target = target;
       return undefined;
@@ -78,7 +80,7 @@ export class Clearance implements SessionCheck {
 
   /** The server refused the call, because its list says something else by now. */
   async reread(): Promise<void> {
-    await this.#context.catalog.refresh(this.#call.key, ["tools"], this.#untilGivenUp());
+    await this.#context.catalog.refresh(this.#call.route.key, ["tools"], this.#untilGivenUp());
     return this.#settle(undefined);
   }
 
@@ -89,11 +91,12 @@ export class Clearance implements SessionCheck {
       for (let asking = asked; ;) {
         this.#verdict = (await asking) ?? this.#verdict;
         const now = await findForCall(this.#tool.id, signal, this.#context);
-        this.session = this.#context.sessionOf(this.#call.key);
+        this.#reroute(sentTo !== undefined);
+        this.session = this.#call.route.sessionNumber;
         if (now !== this.#tool) this.#assertSameCall(now);
         this.#tool = now;
         // Where nothing is connected, what was shown counts, and the connection is compared with it.
-        const target = sentTo ?? this.#context.targetOf(this.#call.key) ?? this.#verdict?.target;
+        const target = sentTo ?? this.#call.route.target ?? this.#verdict?.target;
         const about = this.#about(now, target);
         this.#target = target;
         if (stillAllows(this.#verdict, about, this.#rules(now))) return;
@@ -108,6 +111,17 @@ export class Clearance implements SessionCheck {
     }
   }
 
+  /** The configuration may be another by now: what it says, and where the call goes. */
+  #reroute(isOnItsWay: boolean): void {
+    const { route } = this.#call;
+    const now = this.#context.route(route.server);
+    const isElsewhere = now.key.text !== route.key.text;
+    if (isElsewhere && isOnItsWay) throw leadsElsewhere(route.server);
+    // An answer was for the connection that the call would have used.
+    if (isElsewhere) this.#verdict = undefined;
+    if (isElsewhere || now.loaded !== route.loaded) this.#call.route = now;
+  }
+
   /** What was prepared for a tool is sent only while the same call would be prepared for it. */
   #assertSameCall(now: ToolEntry): void {
     const { server, name, id } = this.#tool;
@@ -117,8 +131,7 @@ export class Clearance implements SessionCheck {
         tool: id,
       });
     assertAvailable(now);
-    const { configOf, validators } = this.#context;
-    const { fitted } = fitArguments(now, this.#given, configOf(server), validators);
+    const { fitted } = fitArguments(now, this.#given, this.#call.route.config, this.#context.validators);
     if (JSON.stringify(fitted) === JSON.stringify(this.#args)) return;
     throw new PlugboardError(
       "arguments-invalid",
@@ -132,8 +145,10 @@ export class Clearance implements SessionCheck {
   }
 
   #rules({ server }: ToolEntry): ApproveContext {
+    const { config, loaded } = this.#call.route;
     return {
-      fields: this.#context.approvalFields(server),
+      fields: approvalFields(server, loaded),
+      isUntrusted: config.untrusted === true,
       otherwise: this.#options.approval ?? "approve",
       context: this.#context,
       waiting: this.#options,

@@ -2,6 +2,7 @@ import type { ToolEntry } from "../catalog/tool-entry.ts";
 import { PlugboardError } from "../errors.ts";
 import type { Cancellation } from "../lib/abortable.ts";
 import { isRecord } from "../lib/record.ts";
+import type { Route } from "../servers/route.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
 import { endQuestion } from "./approvals/ask.ts";
 import type { Call } from "./call-log.ts";
@@ -56,10 +57,8 @@ export async function forwardCall(
   const write = parsed?.writer();
   const known = context.catalog.known(id, context.scope);
   const tool = known ?? (await findForCall(id, signalOf(options), context));
-  const undecided = context.undecided(tool.server, () => signalOf(options));
-  if (undecided) await undecided;
-  const { caller } = context.scope.use;
-  const call = context.log.begin(tool, caller, context.keyOf(tool.server), whole["arguments"]);
+  const routed = context.routed(tool.server, () => signalOf(options));
+  const call = context.log.begin(tool, routed instanceof Promise ? await routed : routed, whole["arguments"]);
   options.cancellation?.onCancelled(() => call.cancel());
   try {
     const args = argumentsOf(whole);
@@ -71,17 +70,21 @@ export async function forwardCall(
       await endQuestion(tool, options.parking.question, context.queue);
     const sent: Record<string, unknown> = { ...whole, name: tool.name };
     if ("arguments" in whole || prepared.args !== args) sent["arguments"] = prepared.args;
-    const task = wantedTask(tool, options, context);
+    const task = wantedTask(tool, options, call.route);
     const asked = prepared.options;
     asked.raw = options.raw;
     asked.write = write;
     asked.task = task;
     if (options.boundTo !== undefined)
-      asked.onlyAt = await context.boundTarget(options.boundTo, call.key, signalOf(options));
-    let answer = await context.request(tool.server, sent, asked);
+      asked.onlyAt = await context.boundTarget(options.boundTo, call.route, signalOf(options));
+    let answer = await context.request(call.route, "tools/call", sent, asked);
     if (!isFinal(answer, call.trace.isModern === true)) {
       if (options.fulfil)
-        answer = await withInputs(sent, { ...inputsOf(tool.server, asked, context), isPassed: true }, answer);
+        answer = await withInputs(
+          sent,
+          { ...inputsOf(call.route, "tools/call", asked, context), isPassed: true },
+          answer,
+        );
       else answer = await withOrigin(answer, call.trace, (target) => context.markOf(target));
     }
     if (task && mayBeTask(answer, call, task))
@@ -101,9 +104,9 @@ function signalOf({ signal, cancellation }: ForwardOptions): AbortSignal | undef
 function wantedTask(
   tool: ToolEntry,
   { awaitTask, onTask }: ForwardOptions,
-  { configOf }: CallContext,
+  { config }: Route,
 ): ServerRequestOptions["task"] {
-  const task = awaitTask || onTask ? taskOf(tool, configOf(tool.server)) : undefined;
+  const task = awaitTask || onTask ? taskOf(tool, config) : undefined;
   return task && !awaitTask && taskSupport(tool.raw) === "optional" ? "required" : task;
 }
 
@@ -128,11 +131,11 @@ async function withTask(
   const task = taskIn(answer, call.trace.isModern === true, tool.server);
   if (!task) return answer;
   const { target } = call.trace;
-  const record = await keepTask(task, tool, call.key, target, context);
+  const record = await keepTask(task, tool, call.route.key, target, context);
   if (record) onTask?.(taskEntry(record));
   // What could not be kept cannot be handed out.
   if (record && !awaitTask) return answer;
-  return runTask(record ?? newTask(task, tool, call.key, target), record, task.state, asked, context);
+  return runTask(record ?? newTask(task, tool, call.route.key, target), record, task.state, asked, context);
 }
 
 function argumentsOf({ arguments: args = {} }: Record<string, unknown>): Record<string, unknown> {

@@ -7,14 +7,11 @@ import type { ToolEntry } from "../catalog/tool-entry.ts";
 import type { Validators } from "../catalog/validators.ts";
 import type { Cancellation } from "../lib/abortable.ts";
 import { looksAtArguments, rulingOf } from "../config/approval/rules.ts";
-import type { ApprovalFields, ApprovalRule } from "../config/approval/rules.ts";
+import { approvalFields } from "../config/approval/origin.ts";
 import type { Mode } from "../config/approval/schema.ts";
-import type { Origin, ServerEntry } from "../config/model.ts";
-import type { Settings } from "../config/schema.ts";
-import type { ServerConfig } from "../config/server-schema.ts";
 import type { Interact } from "../interact/interact.ts";
 import type { Questions } from "../interact/questions.ts";
-import type { ConnectionKey } from "../servers/connection-key.ts";
+import type { Route } from "../servers/route.ts";
 import type { JsonRpcAnswer, Progress, RawAnswer } from "../servers/rpc/messages.ts";
 import type { RequestOptions } from "../servers/rpc/requests.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
@@ -87,8 +84,6 @@ export interface ServerRequestOptions
   cancellation?: Cancellation | undefined;
   /** The call that it is part of. */
   call?: { readonly id: string } | undefined;
-  /** The connection, where it is known already. */
-  key?: ConnectionKey | undefined;
   check?: SessionCheck | undefined;
   /** Fails if it would go to anything else than this. */
   onlyAt?: TargetIdentity | undefined;
@@ -103,46 +98,26 @@ export interface CallContext {
   questions: Questions;
   queue: ApprovalQueue;
   log: CallLog;
-  readonly settings: Settings;
-  configOf(server: string): ServerConfig;
-  entryOf(server: string): ServerEntry;
-  /** What is configured about approval on a server. */
-  approvalFields(server: string): ApprovalFields;
-  /** Where a rule about approval is written. */
-  ruleOrigin(rule: ApprovalRule, server: string): Origin;
   /** Earlier answers that allow calls. */
   readonly approvals: RememberedApprovals;
-  keyOf(server: string): ConnectionKey;
-  /** Settles when it is known which key that is, in the rare case that it is not. */
-  undecided(server: string, signal: () => AbortSignal | undefined): Promise<unknown> | undefined;
-  /** The number of a connection's running session. */
-  sessionOf(key: ConnectionKey): number | undefined;
-  /** What runs or is contacted over it. */
-  targetOf(key: ConnectionKey): TargetIdentity | undefined;
-  /** The same, or what would run or be contacted if it connected now. */
-  identify(key: ConnectionKey, signal?: AbortSignal): Promise<TargetIdentity>;
+  /** Where this view's calls go at a server. */
+  route(server: string): Route;
+  /** The same, as soon as it is known which connection that is. */
+  routed(server: string, signal: () => AbortSignal | undefined): Route | Promise<Route>;
   /** What a mark stands for, if that is still what would run or be contacted; throws if not. */
-  boundTarget(mark: string, key: ConnectionKey, signal?: AbortSignal): Promise<TargetIdentity>;
+  boundTarget(mark: string, route: Route, signal?: AbortSignal): Promise<TargetIdentity>;
   /** The mark of what runs or is contacted. */
   markOf(target: TargetIdentity): Promise<string>;
   request(
-    server: string,
-    params: Record<string, unknown>,
-    options: ServerRequestOptions,
-  ): Promise<JsonRpcAnswer | RawAnswer>;
-  /** Any other request. */
-  ask(
-    server: string,
+    route: Route,
     method: string,
     params: Record<string, unknown>,
     options: ServerRequestOptions,
-  ): Promise<JsonRpcAnswer>;
+  ): Promise<JsonRpcAnswer | RawAnswer>;
   /** The tasks that calls became. */
   readonly tasks: TaskRecords;
-  /** The connection over which a task was made. */
-  taskKey(task: { server: string; shared: boolean }): ConnectionKey;
-  /** Keeps a connection in use. Returns how to end that. */
-  hold(key: ConnectionKey): () => void;
+  /** Where a task was made. */
+  taskRoute(task: { server: string; shared: boolean }): Route;
   /** What this caller has under a handle. */
   readResult: ReadResult;
   /** Does it again after a login where one was missing. */
@@ -180,9 +155,9 @@ export function prepare(
   assertAvailable(tool);
   assertSerializable(tool, given);
   const { signal, onProgress: heard } = options;
-  const config = context.configOf(tool.server);
-  const { fitted, notes } = fitArguments(tool, given, config, context.validators);
-  const fields = context.approvalFields(tool.server);
+  const { route } = call;
+  const { fitted, notes } = fitArguments(tool, given, route.config, context.validators);
+  const fields = approvalFields(tool.server, route.loaded);
   // Rules judge what is sent.
   const isCopied = !isOwn && looksAtArguments(tool, fields);
   const args = isCopied ? ownCopy(fitted) : fitted;
@@ -213,7 +188,6 @@ export function prepare(
       headers: options.headers,
       trace: call.trace,
       call,
-      key: call.key,
       check: clearance,
       onlyAt: undefined,
       cancellation: options.cancellation,

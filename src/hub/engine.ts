@@ -31,6 +31,7 @@ import { MessageBudget } from "../servers/rpc/message-budget.ts";
 import type { ConnectionKey, Use } from "../servers/connection-key.ts";
 import type { ProcessTree } from "../servers/process/process-tree.ts";
 import { Redaction } from "../servers/redaction.ts";
+import type { Route } from "../servers/route.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import { ServerMemory } from "../servers/server-memory.ts";
 import type { Introduction } from "../servers/server-memory.ts";
@@ -46,7 +47,7 @@ import type { HubOptions, WarmPlace } from "./options.ts";
 import { pinnedRequest } from "./pinned-requests.ts";
 import { toNotification } from "./server-notification.ts";
 import type { ServerNotification } from "./server-notification.ts";
-import { ServerRequests } from "./server-requests.ts";
+import { ServerRequests, deadlinesOf } from "./server-requests.ts";
 import { SignIn } from "./sign-in.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { withheld } from "./withheld.ts";
@@ -100,8 +101,11 @@ export class Engine {
     this.root = { filter: {}, use: { interact, capabilities } };
     this.#declared = capabilities;
     const questions = (this.questions = new Questions({ emit, now }));
-    const shown = (args: Record<string, unknown>, key: ConnectionKey) => this.#shownArguments(args, key);
-    const log = (this.log = new CallLog(this.events, now, options.events?.arguments ? shown : undefined));
+    const log = (this.log = new CallLog(
+      this.events,
+      now,
+      options.events?.arguments ? shownArguments : undefined,
+    ));
     const answers = (this.answers = createAnswers({
       questions,
       completions: this.completions,
@@ -150,7 +154,6 @@ export class Engine {
     const signIn = (this.signIn = new SignIn({ credentials, authProviders, env, target, now, emit }));
     const onDemand = (this.onDemand = new LoginOnDemand({ questions, servers, signIn, now }));
     const requests = (this.requests = new ServerRequests({
-      servers,
       answers,
       completions: this.completions,
       onDemand,
@@ -167,7 +170,7 @@ export class Engine {
       now,
       ask: (key, method, params, signal) =>
         connection(key).request(method, params, {
-          ...requests.deadlines(key.server),
+          ...deadlinesOf(servers.entry(key.server).config),
           signal,
           // Lists that the hub reads by itself must not keep a server up that nobody uses.
           isUpkeep: options.keepFresh,
@@ -314,14 +317,6 @@ export class Engine {
     return budget;
   }
 
-  #shownArguments(args: Record<string, unknown>, key: ConnectionKey): Record<string, unknown> {
-    const session = this.servers.connections.peek(key)?.session;
-    // What a server was given is known while it is connected; before, what is written in its entry.
-    const written = new Redaction(session ? [] : unshownValues(this.servers.entry(key.server).config ?? {}));
-    const redact = (text: string) => (session ? session.redact(text) : written.text(text));
-    return shownValue(args, redact) as Record<string, unknown>;
-  }
-
   /** Tells of a problem that concerns no server. */
   #warn(message: string): void {
     const warning = { type: "server-log", server: "", level: "warning", source: "transport" } as const;
@@ -342,4 +337,12 @@ export class Engine {
     const marks = chain === undefined ? undefined : { [chainVariable]: chain };
     return { env: this.env, marks, onProblem: (message: string) => this.#warn(message) };
   }
+}
+
+function shownArguments(args: Record<string, unknown>, route: Route): Record<string, unknown> {
+  const session = route.current?.session;
+  // What a server was given is known while it is connected; before, what is written in its entry.
+  const written = new Redaction(session ? [] : unshownValues(route.config));
+  const redact = (text: string) => (session ? session.redact(text) : written.text(text));
+  return shownValue(args, redact) as Record<string, unknown>;
 }

@@ -169,8 +169,8 @@ function approvalOf(tool: ToolEntry, config: LoadedConfig, remembered: ApprovalE
   const { mode, rules } = rulingOf(tool, {}, fields, "approve");
   const [rule] = rules;
   if (!rule) return { mode: notConfigured, conditions, remembered };
-  const entryOf = () => config.servers.get(server) ?? {};
-  const need = needOf({ tool, args: {} }, { fields, otherwise: "approve", context: { entryOf } });
+  const isUntrusted = config.servers.get(server)?.config?.untrusted === true;
+  const need = needOf({ tool, args: {} }, { fields, otherwise: "approve", isUntrusted });
   const isAsked = typeof need === "object" && "because" in need;
   const answer = isAsked ? remembered.find((one) => answers(one, need)) : undefined;
   const because = answer

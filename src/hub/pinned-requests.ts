@@ -1,28 +1,23 @@
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Scope } from "../catalog/filter.ts";
 import { pinProblem } from "../catalog/pin-problem.ts";
 import type { ServerPins } from "../config/lock/pins.ts";
 import { PlugboardError } from "../errors.ts";
 import { isRecord } from "../lib/record.ts";
+import type { Route } from "../servers/route.ts";
 import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
 
 /** Takes out of an answer what the lock keeps back. */
 export type PinnedAnswer = (answer: JsonRpcAnswer) => JsonRpcAnswer;
 
-type Asked = [
-  scope: Scope,
-  server: string,
-  method: string,
-  params: Record<string, unknown>,
-  signal: AbortSignal | undefined,
-];
+type Asked = [route: Route, method: string, params: Record<string, unknown>, signal: AbortSignal | undefined];
 
 /** Requests that would show or use definitions past the catalog, where the lock is applied. */
 export function pinnedRequest(
   all: ReadonlyMap<string, ServerPins> | undefined,
   catalog: Catalog,
-  [scope, server, method, params, signal]: Asked,
+  [route, method, params, signal]: Asked,
 ): Promise<PinnedAnswer | undefined> | undefined {
+  const { server, use } = route;
   const pins = all?.get(server);
   if (!pins) return undefined;
   const listing = listed[method];
@@ -30,7 +25,7 @@ export function pinnedRequest(
   if (method === "server/discover" || method === "initialize")
     return Promise.resolve((answer) => withoutInstructions(answer, pins));
   const target = targetOf(method, params);
-  return target && catalog.assertPinned(server, ...target, scope, signal).then(() => undefined);
+  return target && catalog.assertPinned(server, ...target, { use }, signal).then(() => undefined);
 }
 
 const listed: Readonly<Record<string, string | undefined>> = {

@@ -1,4 +1,3 @@
-import type { Scope } from "../catalog/filter.ts";
 import type { ServerRequestOptions } from "../calls/send.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import type { Interact } from "../interact/interact.ts";
@@ -8,7 +7,7 @@ import { waitCancelled } from "../lib/abortable.ts";
 import { startDeadline } from "../lib/deadline.ts";
 import { withOrigin } from "../calls/origin.ts";
 import { leadsElsewhere } from "../servers/connection-errors.ts";
-import type { ConnectionKey, Use } from "../servers/connection-key.ts";
+import type { Route } from "../servers/route.ts";
 import type { RequestTrace } from "../servers/rpc/requests.ts";
 import type { TargetIdentity } from "../servers/target-identity.ts";
 import { mayAskDuring } from "../servers/rpc/inbound.ts";
@@ -16,7 +15,6 @@ import type { Question } from "../servers/rpc/inbound.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
 import { requestHeaders } from "../servers/request-headers.ts";
 import type { SessionRequest } from "../servers/session.ts";
-import type { ServerSet } from "../servers/server-set.ts";
 import type { LoginOnDemand } from "./login-on-demand.ts";
 import type { PinnedAnswer } from "./pinned-requests.ts";
 
@@ -25,15 +23,13 @@ const longestCallMs = 600_000;
 const pageMs = 60_000;
 
 export interface ServerRequestsSettings {
-  servers: ServerSet;
   answers: AnswerServer;
   completions: ElicitationCompletions;
   onDemand: LoginOnDemand;
   markOf(target: TargetIdentity): Promise<string>;
   /** Holds requests of pinned servers to what the lock says; undefined for those that it says nothing about. */
   pinned(
-    scope: Scope,
-    server: string,
+    route: Route,
     method: string,
     params: Record<string, unknown>,
     signal: AbortSignal | undefined,
@@ -42,7 +38,7 @@ export interface ServerRequestsSettings {
 
 const nobody: Interact = {};
 
-/** Requests to servers on behalf of a view: the right connection, its deadlines, who answers, a login where one is missing. */
+/** Requests to servers: their deadlines, who answers what is asked meanwhile, a login where one is missing. */
 export class ServerRequests {
   readonly #settings: ServerRequestsSettings;
 
@@ -50,46 +46,31 @@ export class ServerRequests {
     this.#settings = settings;
   }
 
+  /** Sends a request. Those of pinned servers are held to the lock. */
   request(
-    scope: Scope,
-    server: string,
+    route: Route,
     method: string,
     params: Record<string, unknown>,
     options: ServerRequestOptions,
   ): Promise<JsonRpcAnswer | RawAnswer> {
     // Calls are judged with their tool.
-    const { pinned } = this.#settings;
-    const held = method === "tools/call" ? undefined : pinned(scope, server, method, params, options.signal);
-    if (!held) return this.#decided(scope, server, method, params, options);
+    const held =
+      method === "tools/call" ? undefined : this.#settings.pinned(route, method, params, options.signal);
+    if (!held) return this.#send(route, method, params, options);
     return held.then(async (shown) => {
-      if (!shown) return this.#decided(scope, server, method, params, options);
-      const answer = await this.#decided(scope, server, method, params, { ...options, raw: false });
+      if (!shown) return this.#send(route, method, params, options);
+      const answer = await this.#send(route, method, params, { ...options, raw: false });
       return "result" in answer ? shown(answer) : answer;
     });
   }
 
-  #decided(
-    { use }: Scope,
-    server: string,
+  #send(
+    route: Route,
     method: string,
     params: Record<string, unknown>,
     options: ServerRequestOptions,
   ): Promise<JsonRpcAnswer | RawAnswer> {
-    const { servers } = this.#settings;
-    const undecided = options.key ? undefined : servers.undecided(server, use, () => options.signal);
-    if (undecided) return undecided.then(() => this.#request(use, server, method, params, options));
-    return this.#request(use, server, method, params, options);
-  }
-
-  #request(
-    use: Use,
-    server: string,
-    method: string,
-    params: Record<string, unknown>,
-    options: ServerRequestOptions,
-  ): Promise<JsonRpcAnswer | RawAnswer> {
-    const { servers, onDemand } = this.#settings;
-    const { config } = servers.entry(server);
+    const { use, server, config } = route;
     const { interact = nobody } = use;
     const { onQuestion, signal } = options;
     const { timeoutMs, maxTimeoutMs } = deadlinesOf(config, options);
@@ -99,7 +80,7 @@ export class ServerRequests {
       signal,
       onProgress: options.onProgress,
       onNotification: options.onNotification,
-      onQuestion: (question) => this.answer(question, use, server, options),
+      onQuestion: (question) => this.answer(question, route, options),
       answeredBy: onQuestion ?? interact,
       caller: use.caller,
       // Nobody can be asked during the others, so they need not wait for their turn.
@@ -116,59 +97,49 @@ export class ServerRequests {
       waitsForTask: options.waitsForTask,
       turn: undefined,
     };
+    const work = () => route.request(method, params, asked);
     // Most requests need no second look at who is logged in.
-    if (interact.logIn === undefined && config?.oauth?.grant === undefined)
-      return servers.request(options.key ?? servers.key(server, use), use, method, params, asked);
-    const work = () => servers.request(servers.key(server, use), use, method, params, asked);
-    return onDemand.run({ use, signal: signal ?? options.cancellation?.signal }, work);
+    if (interact.logIn === undefined && config.oauth?.grant === undefined) return work();
+    return this.#settings.onDemand.run({ use, signal: signal ?? options.cancellation?.signal }, work);
   }
 
   /** What a mark stands for, if that is still what would run or be contacted; throws if not. */
-  async boundTarget(mark: string, key: ConnectionKey, signal?: AbortSignal): Promise<TargetIdentity> {
-    const { servers, markOf } = this.#settings;
-    const target = await servers.identify(key, signal);
-    if ((await markOf(target)) !== mark) throw leadsElsewhere(key.server);
+  async boundTarget(mark: string, route: Route, signal?: AbortSignal): Promise<TargetIdentity> {
+    const target = await route.identify(signal);
+    if ((await this.#settings.markOf(target)) !== mark) throw leadsElsewhere(route.server);
     return target;
   }
 
   /** A request outside of calls, whose answer says what gave it if it is not the end; `boundTo` sends it nowhere else. */
   async continued(
-    scope: Scope,
-    server: string,
+    route: Route,
     method: string,
     params: Record<string, unknown>,
     { boundTo, ...options }: ServerRequestOptions & { boundTo?: string | undefined },
   ): Promise<JsonRpcAnswer | RawAnswer> {
-    const { servers, markOf } = this.#settings;
     const trace: RequestTrace = {};
-    const key = () => servers.key(server, scope.use);
-    const onlyAt = boundTo === undefined ? undefined : await this.boundTarget(boundTo, key(), options.signal);
-    const answer = await this.request(scope, server, method, params, { ...options, trace, onlyAt });
-    return withOrigin(answer, trace, markOf);
+    const onlyAt = boundTo === undefined ? undefined : await this.boundTarget(boundTo, route, options.signal);
+    const answer = await this.request(route, method, params, { ...options, trace, onlyAt });
+    return withOrigin(answer, trace, this.#settings.markOf);
   }
 
-  /** Sends a notification over the connection of a view. */
   async notify(
-    { use }: Scope,
-    server: string,
+    route: Route,
     method: string,
     params: Record<string, unknown>,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const { servers, onDemand } = this.#settings;
-    const work = () => servers.notify(servers.key(server, use), use, method, params, signal);
-    await onDemand.run({ use, signal }, work);
+    const { use } = route;
+    await this.#settings.onDemand.run({ use, signal }, () => route.notify(method, params, signal));
   }
 
-  /** What the server of a view declares; connects it if that is not known. */
+  /** What a server declares; connects it if that is not known. */
   async capabilities(
-    { use }: Scope,
-    server: string,
+    route: Route,
     signal: AbortSignal | undefined,
   ): Promise<Readonly<Record<string, unknown>>> {
-    const { servers, onDemand } = this.#settings;
-    const connected = () => servers.connections.get(servers.key(server, use), use).ready(signal);
-    const { greeting } = await onDemand.run({ use, signal }, connected);
+    const { use } = route;
+    const { greeting } = await this.#settings.onDemand.run({ use, signal }, () => route.ready(signal));
     return greeting.capabilities;
   }
 
@@ -180,13 +151,11 @@ export class ServerRequests {
       signal,
       stepAside,
     }: Pick<Question, "method" | "params" | "stepAside"> & { signal?: AbortSignal | undefined },
-    { interact = nobody, ...use }: Use,
-    server: string,
+    { server, key: { account }, use: { caller, interact = nobody } }: Route,
     { call, onQuestion }: Pick<ServerRequestOptions, "call" | "onQuestion"> = {},
   ): Promise<Record<string, unknown>> {
-    const { servers, answers } = this.#settings;
-    const asking = { server, caller: use.caller, account: servers.key(server, use).account, call: call?.id };
-    return answers({ asking, interact, method, params, signal, stepAside, onQuestion });
+    const asking = { server, caller, account, call: call?.id };
+    return this.#settings.answers({ asking, interact, method, params, signal, stepAside, onQuestion });
   }
 
   /** Resolves when a server has said that a page it sent somebody to is done, or after a while: not all say so. */
@@ -196,23 +165,19 @@ export class ServerRequests {
     await this.#settings.completions.wait(server, elicitationId, until).catch(() => undefined);
     if (signal.aborted) throw waitCancelled(signal, server);
   }
-
-  /** The deadlines of requests that the hub makes by itself. */
-  deadlines(server: string): Deadlines {
-    return deadlinesOf(this.#settings.servers.entry(server).config);
-  }
 }
 
 function canAnswer({ elicit, sample, roots }: Interact): boolean {
   return (elicit ?? sample ?? roots) !== undefined;
 }
 
-interface Deadlines {
+export interface Deadlines {
   timeoutMs: number;
   maxTimeoutMs: number;
 }
 
-function deadlinesOf(
+/** How long a request to a server may take, where nobody says. */
+export function deadlinesOf(
   config: ServerConfig | undefined,
   asked: Pick<ServerRequestOptions, "timeoutMs" | "maxTimeoutMs"> = {},
 ): Deadlines {

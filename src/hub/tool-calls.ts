@@ -14,13 +14,11 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Scope } from "../catalog/filter.ts";
 import type { ToolEntry } from "../catalog/tool-entry.ts";
 import { Validators } from "../catalog/validators.ts";
-import { approvalFields, ruleOrigin } from "../config/approval/origin.ts";
 import type { Questions } from "../interact/questions.ts";
 import type { Environment } from "../lib/folders.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
 import type { ServerSet } from "../servers/server-set.ts";
 import { PlugboardError } from "../errors.ts";
-import type { Connection } from "../servers/connection.ts";
 import type { Store } from "../store/store.ts";
 import type { LoginOnDemand } from "./login-on-demand.ts";
 import type { ServerRequests } from "./server-requests.ts";
@@ -146,30 +144,17 @@ export class ToolCalls {
       questions,
       queue,
       log,
-      get settings() {
-        return servers.config.settings;
-      },
       output: calling.outputDefaults(env),
-      configOf: (server) => servers.entry(server).config ?? {},
-      entryOf: (server) => servers.entry(server),
-      approvalFields: (server) => approvalFields(server, servers.config),
-      ruleOrigin: (rule, server) => ruleOrigin(rule, server, servers.config),
       approvals,
-      keyOf: (server) => servers.key(server, scope.use),
-      undecided: (server, signal) => servers.undecided(server, scope.use, signal),
-      sessionOf: (key) => servers.connections.peek(key)?.sessionNumber,
-      targetOf: (key) => servers.connections.peek(key)?.session?.identity,
-      identify: (key, signal) => servers.identify(key, signal),
+      route: (server) => servers.route(server, scope.use),
+      routed: (server, signal) => servers.routed(server, scope.use, signal),
       markOf: (target) => approvals.markOf(target),
-      boundTarget: (mark, key, signal) => requests.boundTarget(mark, key, signal),
-      request: (server, params, options) => requests.request(scope, server, "tools/call", params, options),
+      boundTarget: (mark, route, signal) => requests.boundTarget(mark, route, signal),
+      request: (...request) => requests.request(...request),
       signedIn: (signal, work) => onDemand.run({ use: scope.use, signal }, work),
-      ask: async (server, method, params, options) =>
-        (await requests.request(scope, server, method, params, options)) as JsonRpcAnswer,
-      answer: (server, question, by) => requests.answer(question, scope.use, server, by),
+      answer: (route, question, by) => requests.answer(question, route, by),
       tasks: this.#tasks,
-      taskKey: ({ server, shared }) => servers.key(server, scope.use, shared),
-      hold: (key) => hold(servers.connections.get(key, scope.use)),
+      taskRoute: ({ server, shared }) => servers.route(server, scope.use, shared),
       completed: (server, elicitationId, signal) => requests.completed(server, elicitationId, signal),
       readResult: async (handle, selection) => (await this.results()).value(handle, { caller, ...selection }),
       keep:
@@ -182,13 +167,4 @@ export class ToolCalls {
     this.#contexts.set(scope, context);
     return context;
   }
-}
-
-function hold(connection: Connection): () => void {
-  connection.holds++;
-  let isHeld = true;
-  return () => {
-    if (isHeld) connection.holds--;
-    isHeld = false;
-  };
 }

@@ -42,6 +42,7 @@ import { interactCapabilities } from "../interact/interact.ts";
 import type { EventOf, EventType } from "../events.ts";
 import type { Use } from "../servers/connection-key.ts";
 import { ownHeaders } from "../servers/own-headers.ts";
+import type { Route } from "../servers/route.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
 import type { JsonRpcAnswer, RawAnswer } from "../servers/rpc/messages.ts";
 
@@ -149,10 +150,10 @@ export class View {
   ): Promise<void> {
     this.#assertVisible(server);
     const { requests } = this.engine;
-    const scope = this.#as(profile).#scope;
+    const route = await this.#as(profile).#route(server, signal);
     if (methodStanding(method, "notification") !== "foreign")
-      await assertNotification(method, server, () => requests.capabilities(scope, server, signal));
-    await requests.notify(scope, server, method, params, signal);
+      await assertNotification(method, server, () => requests.capabilities(route, signal));
+    await requests.notify(route, method, params, signal);
   }
 
   /** The tools that may be called, in a stable order. Waits for servers whose tools are not known yet. */
@@ -312,8 +313,8 @@ export class View {
     uri: string,
     { signal, profile }: UseOptions = {},
   ): Promise<ResourceContents> {
-    const view = this.#as(profile);
-    return readResource(server, uri, view.#inputs(server, "resources/read", { signal }) as Inputs);
+    const inputs = await this.#as(profile).#inputs(server, "resources/read", { signal });
+    return readResource(server, uri, inputs as Inputs);
   }
 
   /**
@@ -341,7 +342,7 @@ export class View {
   ): Promise<PromptMessages> {
     const view = this.#as(profile);
     const { server, name } = await view.findPrompt(id, { signal });
-    return getPrompt(server, name, args, view.#inputs(server, "prompts/get", { signal }) as Inputs);
+    return getPrompt(server, name, args, (await view.#inputs(server, "prompts/get", { signal })) as Inputs);
   }
 
   /** Finds a prompt by its id, `server.prompt`, `server/prompt`, or a bare name that only one server has. */
@@ -357,7 +358,8 @@ export class View {
     known: Record<string, string> = {},
     { signal, profile }: UseOptions = {},
   ): Promise<string[]> {
-    return complete(target, argument, known, this.#as(profile).#ask(server, signal));
+    const route = await this.#as(profile).#route(server, signal);
+    return complete(target, argument, known, this.#ask(route, signal));
   }
 
   /** Finds and reads every `@server:uri` in a text. A resource that cannot be read has its error instead. */
@@ -510,17 +512,15 @@ export class View {
       });
     }
     this.#assertVisible(server);
-    if (!passesAsItIs(method)) {
-      const scope = this.#as(profile).#scope;
-      const declared = () => this.engine.requests.capabilities(scope, server, options.signal);
-      await assertRequest(method, server, declared);
-    }
+    const view = this.#as(profile);
+    const route = await view.#route(server, options.signal);
+    if (!passesAsItIs(method))
+      await assertRequest(method, server, () => this.engine.requests.capabilities(route, options.signal));
     const parsed = params instanceof ParsedParams ? params : undefined;
     const value = parsed ? parsed.value : (params as Record<string, unknown>);
     const asked = { ...options, write: parsed?.writer() };
-    const view = this.#as(profile);
-    if (!fulfil) return this.engine.requests.continued(view.#scope, server, method, value, asked);
-    return withInputs(value, { ...view.#inputs(server, method, asked), isPassed: true });
+    if (!fulfil) return this.engine.requests.continued(route, method, value, asked);
+    return withInputs(value, { ...(await view.#inputs(server, method, asked)), isPassed: true });
   }
 
   /**
@@ -549,29 +549,37 @@ export class View {
     return view;
   }
 
-  #ask(server: string, signal: AbortSignal | undefined) {
+  /** Where requests of this view go at a server that it shows. */
+  async #route(server: string, signal: AbortSignal | undefined): Promise<Route> {
     this.#assertVisible(server);
+    return this.engine.servers.routed(server, this.#scope.use, () => signal);
+  }
+
+  #ask(route: Route, signal: AbortSignal | undefined) {
     const { requests } = this.engine;
     return async (method: string, params: Record<string, unknown>) =>
-      (await requests.request(this.#scope, server, method, params, { signal })) as JsonRpcAnswer;
+      (await requests.request(route, method, params, { signal })) as JsonRpcAnswer;
   }
 
   /** Sends a request and provides the input that its server asks for. */
-  #inputs(server: string, method: string, options: ServerRequestOptions): Inputs<JsonRpcAnswer | RawAnswer> {
-    this.#assertVisible(server);
-    const { requests, servers } = this.engine;
-    const scope = this.#scope;
+  async #inputs(
+    server: string,
+    method: string,
+    options: ServerRequestOptions,
+  ): Promise<Inputs<JsonRpcAnswer | RawAnswer>> {
+    const { requests } = this.engine;
+    const route = await this.#route(server, options.signal);
     const inputs = inputsOf(
-      server,
+      route,
+      method,
       { ...options, trace: {} },
       {
-        request: (_, params, asked) => requests.request(scope, server, method, params, asked),
-        answer: (_, question, by) => requests.answer(question, scope.use, server, by),
+        request: (...request) => requests.request(...request),
+        answer: (to, question, by) => requests.answer(question, to, by),
         completed: (_, elicitationId, signal) => requests.completed(server, elicitationId, signal),
       },
     );
-    const session = () => servers.connections.peek(servers.key(server, scope.use))?.session;
-    return { ...inputs, redact: (text) => session()?.redact(text) };
+    return { ...inputs, redact: (text) => route.current?.session?.redact(text) };
   }
 
   /** A list that was read while the hub was being closed has gaps that nobody would notice. */

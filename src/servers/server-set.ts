@@ -19,8 +19,8 @@ import { Redaction } from "./redaction.ts";
 import type { OpenerContext } from "./opener.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 import type { Otherwise } from "./rpc/inbound.ts";
-import type { JsonRpcAnswer, RawAnswer } from "./rpc/messages.ts";
-import type { SessionCheck, SessionRequest } from "./session.ts";
+import { Route } from "./route.ts";
+import type { RouteSettings } from "./route.ts";
 import { entryFingerprint, serverFingerprint } from "./server-memory.ts";
 import type { Introduction } from "./server-memory.ts";
 import { reportServer } from "./server-report.ts";
@@ -91,6 +91,7 @@ export class ServerSet {
   #config: LoadedConfig;
   #isClosed = false;
   #sessions = 0;
+  readonly #routes: RouteSettings;
 
   constructor(config: LoadedConfig, settings: ServerSetSettings) {
     this.#loaded = config;
@@ -105,6 +106,10 @@ export class ServerSet {
       onEnded: settings.onEnded,
       now: settings.now,
     });
+    this.#routes = {
+      connections: this.connections,
+      identify: (key, signal) => this.identify(key, signal),
+    };
     for (const entry of config.servers.values()) this.#join(entry);
   }
 
@@ -125,12 +130,14 @@ export class ServerSet {
     return this.#member(name).entry;
   }
 
-  /**
-   * The connection that a use gets at a server. The only place that decides it. `shared` is the one that it had before
-   * something in this run gave its caller one of its own.
-   */
-  key(name: string, { caller, account, project, headers }: Use = {}, shared = false): ConnectionKey {
-    const member = this.#member(name);
+  /** The connection that a use gets at a server. */
+  key(name: string, use: Use = {}): ConnectionKey {
+    return this.#keyOf(this.#member(name), use);
+  }
+
+  /** The only place that decides it. */
+  #keyOf(member: Member, { caller, account, project, headers }: Use, isShared = false): ConnectionKey {
+    const { name } = member.entry;
     const { isolation, url } = member.entry.config ?? {};
     const own = url === undefined ? undefined : headers?.get(name);
     const wasParted =
@@ -139,7 +146,7 @@ export class ServerSet {
         isolation !== "call" &&
         caller !== undefined &&
         this.announcements.hasOwnState(caller, name));
-    const isApart = own !== undefined || isolation === "caller" || (wasParted && !shared);
+    const isApart = own !== undefined || isolation === "caller" || (wasParted && !isShared);
     if (
       own === undefined &&
       (!isApart || caller === undefined) &&
@@ -160,7 +167,7 @@ export class ServerSet {
    * For callers with a sandbox state of their own: resolves when it is known whether the server wants it, and so which
    * connection they get. Undefined for everybody else.
    */
-  undecided(
+  #undecided(
     name: string,
     { caller, headers }: Use,
     signal: () => AbortSignal | undefined,
@@ -177,38 +184,18 @@ export class ServerSet {
       .catch(() => undefined);
   }
 
-  /** Sends a request over the connection of a key, or over one of its own where every call has one. */
-  request(
-    key: ConnectionKey,
-    use: Use,
-    method: string,
-    params: Record<string, unknown>,
-    options: SessionRequest,
-  ): Promise<JsonRpcAnswer | RawAnswer> {
-    if (this.#member(key.server).entry.config?.isolation !== "call")
-      return this.connections.get(key, use).request(method, params, options);
-    const { check } = options;
-    return this.connections.once(key, use, (connection) => {
-      const own = { ...options, check: check && onlyTarget(check, connection) };
-      return connection.request(method, params, own);
-    });
+  /**
+   * Where a use goes at a server. Everything that a call needs to know of its server is in it. `isShared` is the
+   * connection that it had before something in this run gave its caller one of its own.
+   */
+  route(name: string, use: Use = {}, isShared = false): Route {
+    const member = this.#member(name);
+    return new Route(member.entry, this.#config, this.#keyOf(member, use, isShared), use, this.#routes);
   }
 
-  /** Sends a notification over the connection of a key. Where every call has one of its own, nobody would hear it. */
-  async notify(
-    key: ConnectionKey,
-    use: Use,
-    method: string,
-    params: Record<string, unknown>,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    const { server } = key;
-    if (this.#member(server).entry.config?.isolation === "call")
-      throw new PlugboardError("usage-invalid", `Every call of "${server}" has a connection of its own.`, {
-        server,
-        hint: "Notifications need another `isolation` than `call`.",
-      });
-    await this.connections.get(key, use).notify(method, params, use.caller, signal);
+  /** The same, as soon as it is known which connection the use gets; mostly that is known at once. */
+  routed(name: string, use: Use, signal: () => AbortSignal | undefined): Route | Promise<Route> {
+    return this.#undecided(name, use, signal)?.then(() => this.route(name, use)) ?? this.route(name, use);
   }
 
   /** The account that somebody chose, for this use or by the settings; undefined where the server's entry decides. */
@@ -509,18 +496,4 @@ export class ServerSet {
     });
     return connection;
   }
-}
-
-/** What a call was checked by was read over the connection of the key, not over the call's own; where it leads counts. */
-function onlyTarget(check: SessionCheck, connection: Connection): SessionCheck {
-  return {
-    get session() {
-      return connection.sessionNumber;
-    },
-    get target() {
-      return check.target;
-    },
-    again: (target) => check.again(target),
-    reread: () => check.reread(),
-  };
 }

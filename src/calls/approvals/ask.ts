@@ -1,4 +1,5 @@
 import { PlugboardError, isPlugboardError } from "../../errors.ts";
+import { ruleOrigin } from "../../config/approval/origin.ts";
 import { formatPath } from "../../config/documents/document.ts";
 import type { Approval, ApproveQuestion } from "../../interact/interact.ts";
 import type { Outcome } from "../../interact/questions.ts";
@@ -17,12 +18,12 @@ export async function ask(given: Approvable, need: Need, context: ApproveContext
   const { tool, call } = given;
   const { questions, queue, scope, approvals } = context.context;
   const { interact, caller } = scope.use;
-  const { account } = call.key;
+  const { account } = call.route.key;
   const { exact, parking, onProgress, approve } = context.waiting;
   const present = approve ?? interact?.approve?.bind(interact);
   if (!present && !queue.isOn) throw refused(tool, `${need.because}, and nobody is there to ask`);
   const asked = await identified(given, context);
-  const subject = subjectOf(asked, need.when, context.context);
+  const subject = subjectOf(asked, need.when);
   const later = present
     ? undefined
     : queue.later({
@@ -86,10 +87,10 @@ function assertAllowed(tool: ToolEntry, answer: Approval): void {
 const outcomes = { allow: "accepted", deny: "declined", cancel: "cancelled" } as const;
 
 function questionOf(
-  { tool, args }: Approvable,
+  { tool, args, call }: Approvable,
   { because, rules: [rule], upTo }: Need,
   subject: ApprovalSubject,
-  { context: { approvals, ruleOrigin } }: ApproveContext,
+  { context: { approvals } }: ApproveContext,
   own: string = crypto.randomUUID(),
 ): ApproveQuestion {
   const { server, name, id, title, annotations } = tool;
@@ -106,7 +107,7 @@ function questionOf(
     arguments: asSent(args),
     annotations,
     because,
-    ...(rule && { rule: { path: formatPath(rule.path), ...ruleOrigin(rule, server) } }),
+    ...(rule && { rule: { path: formatPath(rule.path), ...ruleOrigin(rule, server, call.route.loaded) } }),
     remember: {
       ...(upTo !== "never" && { session: `${covers}, until this program ends` }),
       ...(upTo === "always" &&

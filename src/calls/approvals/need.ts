@@ -1,7 +1,6 @@
 import { rulingOf } from "../../config/approval/rules.ts";
 import type { ApprovalRule, Ruling } from "../../config/approval/rules.ts";
 import type { Conditions, MostRemembered } from "../../config/approval/schema.ts";
-import type { ServerEntry } from "../../config/model.ts";
 import { canonicalJson } from "../../lib/canonical.ts";
 import { isRecord } from "../../lib/record.ts";
 import type { ToolEntry } from "../../catalog/tool-entry.ts";
@@ -21,19 +20,20 @@ export interface Need {
 }
 
 interface NeedContext extends Pick<ApproveContext, "fields" | "otherwise"> {
-  context: { entryOf(server: string): Pick<ServerEntry, "config"> };
+  /** True for a server that the configuration calls `untrusted`. */
+  isUntrusted: boolean;
 }
 
 /** What is to be done about a call. `harmless` holds for as long as its server lists the tool like this. */
 export function needOf(
   { tool, args }: Pick<Approvable, "tool" | "args">,
-  { fields, otherwise, context }: NeedContext,
+  { fields, otherwise, isUntrusted }: NeedContext,
 ): Need | "approved" | "harmless" | { denied: ApprovalRule | undefined } {
   const ruling = rulingOf(tool, args, fields, otherwise);
   const { mode, rules, managed } = ruling;
   if (mode === "approve") return "approved";
   if (mode === "deny") return { denied: rules[0] };
-  const wantsManaged = managed && managedNeed(managed, tool, context.entryOf(tool.server));
+  const wantsManaged = managed && managedNeed(managed, tool, isUntrusted);
   const because = mode === "prompt" ? promptWords(rules) : (risk(tool.annotations) ?? wantsManaged);
   if (because === undefined) return "harmless";
   if (wantsManaged === undefined) return { because, rules, when: conditionsOf(rules), upTo: "always" };
@@ -50,13 +50,11 @@ export function needOf(
 function managedNeed(
   { mode, rules }: Ruling,
   { raw, annotations }: ToolEntry,
-  { config }: Pick<ServerEntry, "config">,
+  isUntrusted: boolean,
 ): string | undefined {
   if (mode === "prompt") return promptWords(rules);
   if (mode !== "auto") return undefined;
-  return (
-    risk(annotations) ?? risk(!config?.untrusted && isRecord(raw["annotations"]) ? raw["annotations"] : {})
-  );
+  return risk(annotations) ?? risk(!isUntrusted && isRecord(raw["annotations"]) ? raw["annotations"] : {});
 }
 
 /** Why `auto` asks. It allows only tools annotated as read-only, or as neither destructive nor open-world. */

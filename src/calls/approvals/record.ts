@@ -7,7 +7,6 @@ import { isRecord } from "../../lib/record.ts";
 import type { ConnectionKey } from "../../servers/connection-key.ts";
 import type { TargetIdentity } from "../../servers/target-identity.ts";
 import type { Approvable } from "../approve.ts";
-import type { CallContext } from "../send.ts";
 
 /** An answer that allows calls of one tool, as it is kept. */
 export interface ApprovalRecord {
@@ -49,10 +48,9 @@ export interface ApprovalSubject {
 export function subjectOf(
   { tool, call, target, headers }: Pick<Approvable, "tool" | "call" | "target" | "headers">,
   when: readonly Conditions[],
-  { entryOf, scope }: Pick<CallContext, "entryOf" | "scope">,
 ): ApprovalSubject {
-  const { caller } = scope.use;
-  return { tool, entry: entryOf(tool.server), key: call.key, caller, when, target, headers };
+  const { entry, key, use } = call.route;
+  return { tool, entry, key, caller: use.caller, when, target, headers };
 }
 
 /**

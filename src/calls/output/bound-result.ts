@@ -2,13 +2,13 @@ import type { ServerConfig } from "../../config/server-schema.ts";
 import type { Settings } from "../../config/schema.ts";
 import type { ToolEntry } from "../../catalog/tool-entry.ts";
 import { matchesGlob } from "../../lib/glob.ts";
+import type { Route } from "../../servers/route.ts";
 import type { CallResult } from "../call-tool.ts";
 import { boundOutput } from "./output.ts";
 import type { Keep, OutputNote, OutputPolicy } from "./output.ts";
 import { isSurelyBelow } from "./weigh.ts";
 
 interface BoundContext {
-  settings: Settings;
   /** The limits if none are configured. */
   output: OutputPolicy;
   keep(tool: ToolEntry): Keep<CallResult>;
@@ -25,13 +25,13 @@ interface AskedLimit {
 export function boundResult(
   tool: ToolEntry,
   result: CallResult,
-  config: ServerConfig,
+  { config, loaded }: Pick<Route, "config" | "loaded">,
   context: BoundContext,
   /** The size of the server's message, if it is known. */
   bytes?: number,
   asked?: AskedLimit,
 ): { result: CallResult; note?: OutputNote } | Promise<{ result: CallResult; note?: OutputNote }> {
-  const policy = outputPolicy(tool.name, config, context, asked);
+  const policy = outputPolicy(tool.name, config, loaded.settings, context.output, asked);
   if (isSurelyBelow(result, policy, bytes)) return { result };
   return boundOutput(result, policy, context.keep(tool));
 }
@@ -40,16 +40,17 @@ export function boundResult(
 function outputPolicy(
   name: string,
   config: ServerConfig,
-  { settings, output }: Pick<BoundContext, "settings" | "output">,
+  settings: Settings,
+  output: OutputPolicy,
   { maxTokens, isUnlimited }: AskedLimit = {},
 ): OutputPolicy {
   const otherwise = isUnlimited && output === defaults ? { ...defaults, maxTokens: Infinity } : output;
   if (!settings.output && !config.output && maxTokens === undefined) return otherwise;
-  const rules = [settings.output, config.output].flatMap((output) => {
-    if (!output) return [];
-    const { tools, check: _check, ...own } = output;
+  const rules = [settings.output, config.output].flatMap((limits) => {
+    if (!limits) return [];
+    const { tools, check: _check, ...own } = limits;
     const forTool = Object.entries(tools ?? {}).filter(([glob]) => matchesGlob(glob, name));
-    return [own, ...forTool.map(([, limits]) => limits)];
+    return [own, ...forTool.map(([, forOne]) => forOne)];
   });
   return consistent(
     Object.assign(

@@ -16,7 +16,7 @@ import type { TaskState, TaskProtocol } from "./task.ts";
 /** What following a task needs of a view. */
 export type TaskContext = Pick<
   CallContext,
-  "scope" | "configOf" | "tasks" | "taskKey" | "ask" | "hold" | "markOf" | "boundTarget"
+  "scope" | "tasks" | "taskRoute" | "request" | "markOf" | "boundTarget"
 > &
   Pick<InputContext, "answer">;
 
@@ -119,7 +119,8 @@ export async function runTask(
   const { server, name, protocol, taskId } = about;
   const { trace, call, onQuestion } = options;
   const { caller } = context.scope.use;
-  const config = context.configOf(server);
+  const route = context.taskRoute(about);
+  const { config } = route;
   const stop = new AbortController();
   const outer = trace?.cancel;
   if (trace) trace.cancel = (reason) => stop.abort(reason);
@@ -134,7 +135,7 @@ export async function runTask(
     taskId,
     protocol,
     request,
-    answer: (method, params) => context.answer(server, { method, params, signal }, { call, onQuestion }),
+    answer: (method, params) => context.answer(route, { method, params, signal }, { call, onQuestion }),
     signal,
     isLeft: () => leave?.aborted === true,
     silenceMs: options.timeoutMs ?? config.callTimeoutMs ?? silenceMs,
@@ -150,7 +151,7 @@ export async function runTask(
       if (record) await context.tasks.remove(caller, record).catch(() => undefined);
     },
   };
-  const release = context.hold(context.taskKey(about));
+  const release = route.hold();
   try {
     return await followTask(followed, first);
   } finally {
@@ -163,13 +164,13 @@ export async function runTask(
 export function taskRequest(
   { server, shared, from, onlyAt }: Pick<TaskPlace, "server" | "shared" | "from" | "onlyAt">,
   { onQuestion, capabilities, call }: Pick<RunOptions, "onQuestion" | "capabilities" | "call">,
-  context: Pick<TaskContext, "ask" | "taskKey" | "boundTarget">,
+  context: Pick<TaskContext, "request" | "taskRoute" | "boundTarget">,
 ): FollowedTask["request"] {
   return async (method, params, options) => {
-    const key = context.taskKey({ server, shared });
-    const target = from === undefined ? onlyAt : await context.boundTarget(from, key, options.signal);
-    const own = { onQuestion, capabilities, call, key, task: "accepted" as const, onlyAt: target };
-    return context.ask(server, method, params, { ...own, ...options });
+    const route = context.taskRoute({ server, shared });
+    const target = from === undefined ? onlyAt : await context.boundTarget(from, route, options.signal);
+    const own = { onQuestion, capabilities, call, task: "accepted" as const, onlyAt: target };
+    return (await context.request(route, method, params, { ...own, ...options })) as JsonRpcAnswer;
   };
 }
 

@@ -47,7 +47,7 @@ export function taskHandle(record: TaskRecord, context: PresentContext): TaskHan
   const run = async <T>(options: TaskOptions, end: (answer: JsonRpcAnswer, call: Call) => Promise<T>) => {
     const found = findForCall(record.tool, options.signal, context);
     const tool = found instanceof Promise ? await found : found;
-    const call = context.log.begin(tool, context.scope.use.caller, context.keyOf(server));
+    const call = context.log.begin(tool, context.route(server));
     const onProgress: TaskOptions["onProgress"] = (step) => {
       call.progress(step);
       options.onProgress?.(step);
@@ -69,7 +69,7 @@ export function taskHandle(record: TaskRecord, context: PresentContext): TaskHan
     },
     result: ({ whole, ...options } = {}) =>
       run(options, async (answer, { tool, call }) => {
-        const { result, note } = await present(tool, answer, { whole }, context, undefined);
+        const { result, note } = await present(tool, answer, { whole }, call.route, context, undefined);
         call.end(result.isError === true ? "tool-error" : "ok", undefined, note);
         return result;
       }),
