@@ -6,6 +6,8 @@ const integration = ["test/integration/**/*.test.ts"];
 
 /** Long enough for a busy machine: a time-out is for what hangs. */
 const patience = { testTimeout: 240_000, hookTimeout: 120_000 };
+/** Programs are started from `dist`. */
+const built = { globalSetup: ["test/fresh-build.ts"] };
 const inProcess = { isolate: false, setupFiles: ["test/property-seed.ts", "test/patience.ts"], ...patience };
 
 /**
@@ -25,11 +27,12 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      { test: { name: "system", include: system, ...inProcess, sequence: { groupOrder: 1 } } },
+      { test: { name: "system", include: system, ...inProcess, ...built, sequence: { groupOrder: 1 } } },
       {
         test: {
           name: "integration",
           include: integration,
+          ...built,
           setupFiles: ["test/patience.ts"],
           pool: "forks",
           maxWorkers: 2,
