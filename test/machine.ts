@@ -52,6 +52,11 @@ export const programs = {
     packages: ["openssl"],
     isThere: () => succeeds("openssl", "version"),
   },
+  python: {
+    tests: "crashes of Python programs",
+    packages: ["python3"],
+    isThere: () => succeeds("python3", "--version"),
+  },
 } satisfies Record<string, Program>;
 
 const known = new Map<ProgramName, boolean>();
