@@ -25,7 +25,7 @@ export interface RunningServer extends AsyncDisposable {
 const packages = join(repository, "node_modules/@modelcontextprotocol");
 const everything = join(packages, "server-everything/dist/index.js");
 const filesystem = join(packages, "server-filesystem/dist/index.js");
-const cli = join(repository, "src/cli/main.ts");
+const cli = join(repository, "dist/cli/main.js");
 const node = process.execPath;
 
 /** `plugboard serve` in front of two servers. */

@@ -3,36 +3,44 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { styleText } from "node:util";
-import { has, programs, type ProgramName } from "../test/machine.ts";
+import { has, howToGet, programs, type ProgramName } from "../test/machine.ts";
 
 /**
- * Runs tests and prints the counts on the last line. Passes arguments to vitest, except `--complete`: then a test that
- * is skipped is a failure, as on the machine that decides what lands.
+ * Runs tests and prints the counts on the last line. Passes arguments to vitest, except two: with `--complete` a test
+ * that is skipped is a failure, as on the machine that decides what lands; `--missing` runs nothing and prints the
+ * commands that bring the programs which are not here.
  */
 const isComplete = process.argv.includes("--complete");
-const passedOn = process.argv.slice(2).filter((word) => word !== "--complete");
 const missing = (Object.keys(programs) as ProgramName[]).filter((name) => !has(name));
-const packages = [...new Set(missing.flatMap((name) => programs[name].packages))].join(" ");
+if (process.argv.includes("--missing")) {
+  for (const command of howToGet(missing)) console.log(command);
+  process.exit();
+}
 
+const passedOn = process.argv.slice(2).filter((word) => word !== "--complete");
+const isChosen = passedOn.some((word) => word.startsWith("--project"));
 const folder = mkdtempSync(join(tmpdir(), "plugboard-test-"));
 const results = join(folder, "results.json");
 const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${results}`];
+const projects = isChosen ? [] : ["--project=!long"];
 const { status } = spawnSync(
   process.execPath,
-  ["node_modules/vitest/vitest.mjs", "run", ...reporters, ...passedOn],
+  ["node_modules/vitest/vitest.mjs", "run", ...reporters, ...projects, ...passedOn],
   { stdio: "inherit" },
 );
 
 const { passed, failed, skipped } = countsOf(results);
 rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
-const isIncomplete = isComplete && skipped.length > 0;
-if (isIncomplete) console.log(`Skipped, which --complete forbids:\n  ${skipped.join("\n  ")}`);
+if (skipped.length > 0 && (isComplete || missing.length === 0))
+  console.log(`Skipped${isComplete ? ", which --complete forbids" : ""}:\n  ${skipped.join("\n  ")}`);
 if (missing.length > 0) {
   const tests = missing.map((name) => `${programs[name].tests} (${name})`).join(", ");
-  console.log(styleText("yellow", `Not tested: ${tests}. On Debian: apt-get install ${packages}`));
+  console.log(styleText("yellow", `Not tested: ${tests}. On Debian: ${howToGet(missing).join("; ")}`));
 }
-console.log(`${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ""}`);
-process.exitCode = status === 0 && failed === 0 && !isIncomplete ? 0 : 1;
+const wrong = failed + (isComplete ? skipped.length : 0);
+const rest = skipped.length > 0 && !isComplete ? `, ${skipped.length} skipped` : "";
+console.log(`${passed} passed, ${wrong} failed${rest}`);
+process.exitCode = wrong === 0 ? 0 : 1;
 
 interface Report {
   numPassedTests: number;

@@ -3,12 +3,14 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 
-/** A program that some tests use beside Node.js. Without it they are skipped, and the end of `npm test` says so. */
+/** What some tests use beside Node.js. Without it they are skipped, and the end of `npm test` says so. */
 interface Program {
   /** What is not tested without it. */
   tests: string;
   /** Debian's packages that bring it. */
-  packages: string[];
+  packages?: string[];
+  /** Packages of npm that bring it. */
+  modules?: string[];
   isThere: () => boolean;
 }
 
@@ -52,6 +54,16 @@ export const programs = {
     packages: ["openssl"],
     isThere: () => succeeds("openssl", "version"),
   },
+  python: {
+    tests: "crashes of Python programs",
+    packages: ["python3"],
+    isThere: () => succeeds("python3", "--version"),
+  },
+  sharp: {
+    tests: "scaling images down",
+    modules: ["sharp@0.34"],
+    isThere: () => canLoad("sharp"),
+  },
 } satisfies Record<string, Program>;
 
 const known = new Map<ProgramName, boolean>();
@@ -75,9 +87,24 @@ export function chromiumPath(): string | undefined {
   return names.flatMap(placesOf).find((place) => existsSync(place));
 }
 
+/** The commands that bring what is missing to a Debian. */
+export function howToGet(names: readonly ProgramName[]): string[] {
+  const wanted: Program[] = names.map((name) => programs[name]);
+  const packages = new Set(wanted.flatMap((one) => one.packages ?? []));
+  const modules = new Set(wanted.flatMap((one) => one.modules ?? []));
+  return [
+    ...(packages.size > 0 ? [`apt-get install -y --no-install-recommends ${[...packages].join(" ")}`] : []),
+    ...(modules.size > 0 ? [`npm install --no-save ${[...modules].join(" ")}`] : []),
+  ];
+}
+
 export function hasKeychainLibrary(): boolean {
+  return canLoad("@napi-rs/keyring");
+}
+
+function canLoad(name: string): boolean {
   try {
-    createRequire(import.meta.url)("@napi-rs/keyring");
+    createRequire(import.meta.url)(name);
     return true;
   } catch {
     return false;

@@ -1,10 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { joinArgv } from "../src/lib/argv.ts";
 import type { Sandbox } from "./sandbox.ts";
-
-const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+import { commandLine } from "./command-line.ts";
 
 /** A command of ours on a real terminal. */
 export function onScreen(box: Sandbox, args: string[], { columns = 80, rows = 40 } = {}) {
@@ -13,7 +11,7 @@ export function onScreen(box: Sandbox, args: string[], { columns = 80, rows = 40
   const done = joinArgv(["tmux", "-S", socket, "wait-for", "-S", "done"]);
   const env = { ...box.env, TERM: "xterm-256color", LANG: "C.UTF-8" };
   const size = ["-x", String(columns), "-y", String(rows)];
-  const line = `${joinArgv([process.execPath, main, ...args])}; ${done}; cat`;
+  const line = `${joinArgv([process.execPath, commandLine, ...args])}; ${done}; cat`;
   execFileSync("tmux", ["-S", socket, "-f", "/dev/null", "-u", "new-session", "-d", ...size, line], {
     cwd: box.project,
     env,

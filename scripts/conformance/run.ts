@@ -1,7 +1,7 @@
 /**
  * Runs the official conformance suite with the hub as the client, and with the gateway as the server. Prints one line
  * per set of scenarios, and failures.
- * Run: node scripts/conformance/run.ts [--as client|server] [--only pattern]
+ * Run: node scripts/conformance/run.ts [--as client|server] [--only name]…
  */
 import { parseArgs } from "node:util";
 import type { Era } from "./everything/wire.ts";
@@ -60,11 +60,14 @@ const asServer = [
   })),
 ];
 
-const { as, only = "" } = parseArgs({ options: { as: { type: "string" }, only: { type: "string" } } }).values;
+const options = { as: { type: "string" }, only: { type: "string", multiple: true } } as const;
+const { as, only = [""] } = parseArgs({ options }).values;
 const sets = [...(as === "server" ? [] : asClient), ...(as === "client" ? [] : asServer)];
-const chosen = sets.filter(({ name }) => name.includes(only));
+const chosen = sets.filter(({ name }) => only.some((part) => name.includes(part)));
 if (chosen.length === 0) {
-  console.error(`No set matches "${only}". Available: ${sets.map(({ name }) => name).join(", ")}.`);
+  console.error(
+    `No set matches "${only.join('" or "')}". Available: ${sets.map(({ name }) => name).join(", ")}.`,
+  );
   process.exitCode = 2;
 }
 for (const set of chosen)

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { lacks } from "../machine.ts";
 import { describe, expect, it } from "vitest";
 import { imageSize } from "../../src/adapters/core/image-size.ts";
 import type { Provider } from "../../src/adapters/core/media.ts";
@@ -16,17 +17,6 @@ async function given(provider: Provider, data: string, mimeType = "image/png"): 
 interface Sharp {
   (options: object): { png(): { toBuffer(): Promise<Buffer> } };
 }
-
-/** Only some programs have it, and the project does not. */
-function installedSharp(): Sharp | undefined {
-  try {
-    return createRequire(import.meta.url)("sharp") as Sharp;
-  } catch {
-    return undefined;
-  }
-}
-
-const sharp = installedSharp();
 
 describe("the size of an image", () => {
   it.each([
@@ -76,9 +66,10 @@ describe("M64 an image that the model's provider would refuse", () => {
     expect(await given("unknown", pngOf(8_001, 10))).toBe("text");
   });
 
-  it.skipIf(!sharp)("is scaled down where the program has sharp", async () => {
+  it.skipIf(lacks("sharp"))("is scaled down where the program has sharp", async () => {
     const create = { width: 9_000, height: 300, channels: 3, background: "white" };
-    const png = (await sharp?.({ create }).png().toBuffer())?.toString("base64") ?? "";
+    const sharp = createRequire(import.meta.url)("sharp") as Sharp;
+    const png = (await sharp({ create }).png().toBuffer()).toString("base64");
     const [part] = await modelParts(
       { content: [{ type: "image", data: png, mimeType: "image/png" }] },
       true,

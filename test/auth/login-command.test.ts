@@ -7,6 +7,7 @@ import type { Sandbox } from "../sandbox.ts";
 import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
 import type { AuthOptions } from "../fixtures/auth/index.ts";
 import { redirectOf } from "./oauth-fixture.ts";
+import { commandLine } from "../command-line.ts";
 
 async function open(options: AuthOptions = {}) {
   const secrets: string[] = [];
@@ -79,8 +80,7 @@ describe("plugboard login", () => {
     "M71 ends with the line of a redirect that is %s, while its input stays open",
     async (how) => {
       const { box } = await open();
-      const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
-      const child = spawn(process.execPath, [main, "login", "issues", "--no-browser"], {
+      const child = spawn(process.execPath, [commandLine, "login", "issues", "--no-browser"], {
         cwd: box.project,
         env: box.env,
         stdio: ["pipe", "pipe", "pipe"],

@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { Workspace } from "../../src/config.ts";
@@ -8,6 +7,7 @@ import type { Approval } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
+import { commandLine } from "../command-line.ts";
 
 const user = "home/.config/plugboard/config.json";
 const write = {
@@ -121,8 +121,7 @@ describe("M60 approvals on the command line", () => {
     await using hub = await createHub(config, options);
     await hub.callTool("files.write_file", { path: "a" });
     await hub.callTool("files.write_file", { path: "b" });
-    const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-    const run = promisify(execFile)(process.execPath, [main, "approvals", "revoke", "files"], {
+    const run = promisify(execFile)(process.execPath, [commandLine, "approvals", "revoke", "files"], {
       cwd: box.project,
       env: box.env,
     });

@@ -1,11 +1,10 @@
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import type { Sandbox } from "../sandbox.ts";
 import { fakeStdio, startFakeHttp } from "../fixtures/fake/index.ts";
 import type { Script } from "../fixtures/fake/index.ts";
+import { selfSigned } from "../fixtures/self-signed.ts";
 
 export interface BrokenServer {
   config: object;
@@ -78,7 +77,7 @@ export async function brokenServers(box: Sandbox): Promise<Record<string, Broken
       remedy: /Check the path in `url` .*\/mcp or \/sse/,
     },
     selfsigned: {
-      config: await url({ status: 200 }, certificate(box)),
+      config: await url({ status: 200 }, selfSigned),
       exitCode: 5,
       cause: /the certificate of 127\.0\.0\.1:\d+ is self-signed/,
       remedy: /set `network\.ca` to it/,
@@ -104,13 +103,4 @@ async function closedPort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
-}
-
-function certificate(box: Sandbox): { key: string; cert: string } {
-  const key = box.path("tls.key");
-  const cert = box.path("tls.pem");
-  const made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key];
-  const said = ["-out", cert, "-subj", "/CN=fake", "-addext", "subjectAltName=IP:127.0.0.1"];
-  execFileSync("openssl", ["req", "-x509", ...made, ...said], { stdio: "pipe" });
-  return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
 }

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { errorTable } from "../../src/host.ts";
 import type { Script } from "../fixtures/fake/script.ts";
 import { runShell } from "../run-command.ts";
 import { chatScene, modelKey } from "./chat-scene.ts";
 import type { Provider } from "./chat-scene.ts";
+import { commandLine } from "../command-line.ts";
 
 const node = process.execPath;
 const providers: Provider[] = ["openai", "anthropic"];
@@ -164,8 +164,8 @@ describe("M66 chat in a pipe", () => {
 
   it("does not wait for a pipe that nobody writes to, and refuses one that is too long", async () => {
     const { box, model } = await chatScene([{ text: "One." }, { text: "Two." }]);
-    const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-    const run = (line: string) => runShell(line, { cwd: box.project, env: { ...box.env, main, node } });
+    const run = (line: string) =>
+      runShell(line, { cwd: box.project, env: { ...box.env, main: commandLine, node } });
     const silent = await run('mkfifo pipe; exec 3<>pipe; "$node" "$main" chat Hello <&3');
     expect(silent).toMatchObject({ code: 0, out: "One.\n" });
     expect(silent.err).toContain("Nothing was piped in within 3 s");

@@ -8,6 +8,7 @@ import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 import { fakeStdio, readFakeLog, startFakeHttp } from "../fixtures/fake/index.ts";
 import { brokenServers } from "./broken-servers.ts";
+import { commandLine } from "../command-line.ts";
 
 const user = "home/.config/plugboard/config.json";
 
@@ -277,10 +278,12 @@ describe("M09 status --watch", () => {
 });
 
 describe("status as a process", () => {
-  const command = [new URL("../../src/cli/main.ts", import.meta.url).pathname, "status", "--watch"];
-
   async function start(box: Sandbox) {
-    const child = spawn(process.execPath, command, { cwd: box.project, env: box.env, stdio: "pipe" });
+    const child = spawn(process.execPath, [commandLine, "status", "--watch"], {
+      cwd: box.project,
+      env: box.env,
+      stdio: "pipe",
+    });
     onTestFinished(() => void child.kill("SIGKILL"));
     const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
     await new Promise<void>((resolve) => {

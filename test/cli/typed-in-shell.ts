@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
 import { chmodSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { joinArgv } from "../../src/lib/argv.ts";
 import type { Sandbox } from "../sandbox.ts";
+import { commandLine } from "../command-line.ts";
 
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const prompt = "ready> ";
 
 /** How each shell is started, and the files of a person who followed `plugboard completion --help`. */
@@ -35,7 +34,7 @@ export async function openShell(shell: Shell, box: Sandbox) {
   const { line, files } = shells[shell];
   for (const [name, text] of Object.entries(files)) box.write(name, text);
   const show = 'console.log("typed:" + JSON.stringify(process.argv.slice(1)))';
-  const own = joinArgv([process.execPath, main]);
+  const own = joinArgv([process.execPath, commandLine]);
   const shown = joinArgv([process.execPath, "-e", show, "--"]);
   const program = `#!/bin/sh\nif [ "$1" = completion ]; then exec ${own} "$@"; else exec ${shown} "$@"; fi\n`;
   chmodSync(box.write("bin/plugboard", program), 0o755);

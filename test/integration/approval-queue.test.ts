@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { fakeStdio, readFakeLog } from "../fixtures/fake/index.ts";
 import type { Fields } from "../gateway/clients/client.ts";
@@ -9,8 +8,8 @@ import { HttpWire } from "../gateway/clients/http-wire.ts";
 import { openClient } from "../gateway/clients/open-client.ts";
 import { runNode } from "../run-command.ts";
 import { createSandbox } from "../sandbox.ts";
+import { commandLine } from "../command-line.ts";
 
-const main = resolve("src/cli/main.ts");
 const call = { name: "it__add", arguments: { a: 1, b: 2 } };
 const forms = { elicitation: {} };
 const tasks = { extensions: { "io.modelcontextprotocol/tasks": {} } };
@@ -24,9 +23,10 @@ function scene() {
     approval: "prompt",
     approvals: { queue: true },
   });
-  const plugboard = (...args: string[]) => runNode([main, ...args], { cwd: box.project, env: box.env });
+  const plugboard = (...args: string[]) =>
+    runNode([commandLine, ...args], { cwd: box.project, env: box.env });
   const serve = async () => {
-    const child = spawn(process.execPath, [main, "serve", "--port", "0", "--json"], {
+    const child = spawn(process.execPath, [commandLine, "serve", "--port", "0", "--json"], {
       cwd: box.project,
       env: box.env,
       stdio: ["ignore", "pipe", "ignore"],

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { chmodSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { chromium } from "playwright-core";
@@ -14,8 +13,8 @@ import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
 import type { AuthOptions } from "../fixtures/auth/index.ts";
+import { commandLine } from "../command-line.ts";
 
-const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 const patienceMs = 120_000;
 const heading = "Logged in to issues";
 
@@ -282,14 +281,14 @@ require("node:net").connect(${JSON.stringify(door)}).end(JSON.stringify(process.
 }
 
 function cli(box: Sandbox, ...args: string[]): Promise<CommandRun> {
-  return runNode([main, ...args], { cwd: box.project, env: box.env });
+  return runNode([commandLine, ...args], { cwd: box.project, env: box.env });
 }
 
 type RunningCli = ReturnType<typeof startCli>;
 
 /** The real command line, which waits for somebody to log in. */
 function startCli(box: Sandbox, ...args: string[]) {
-  const child = spawn(process.execPath, [main, ...args], { cwd: box.project, env: box.env });
+  const child = spawn(process.execPath, [commandLine, ...args], { cwd: box.project, env: box.env });
   onTestFinished(() => void child.kill());
   let out = "";
   let err = "";

@@ -6,8 +6,8 @@ import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 import type { AuthServer } from "../fixtures/auth/index.ts";
 import type { Canaries } from "./canary-scene.ts";
+import { commandLine } from "../command-line.ts";
 
-const main = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 const preload = join(import.meta.dirname, "programs", "canary-preload.cjs");
 
 export interface Run {
@@ -49,7 +49,7 @@ export class CanaryCli {
   }
 
   async run(args: string[], { input, env, nodeOptions = [], onErr }: RunOptions = {}): Promise<Run> {
-    const child = spawn(process.execPath, [main, ...args], {
+    const child = spawn(process.execPath, [commandLine, ...args], {
       cwd: this.box.project,
       env: {
         ...this.box.env,

@@ -45,12 +45,12 @@ const server = mcpServers?.additionalProperties;
 export const serverPlaces = placesIn(typeof server === "object" ? server : {}, "");
 export const filePlaces = placesIn({ type: "object", properties: others }, "");
 
-/** How a secret may stand in a string: alone, as a default, in a command, in a URL. */
+/** How a secret may stand in a string: in a URL, in a command, alone, as a default. */
 export const shapes: Record<string, (canary: string) => string> = {
+  "in a URL": (canary) => `http://ada:${canary}@127.0.0.1:9/${canary}?key=${canary}&v=${canary}#${canary}`,
+  "in a command": (canary) => `\${cmd:no-such-helper --key ${canary} "X-Key: ${canary}"}`,
   alone: (canary) => canary,
   default: (canary) => `\${SOMEWHERE:-${canary}}`,
-  "in a command": (canary) => `\${cmd:no-such-helper --key ${canary} "X-Key: ${canary}"}`,
-  "in a URL": (canary) => `http://ada:${canary}@127.0.0.1:9/${canary}?key=${canary}&v=${canary}#${canary}`,
   "in a script": (canary) => `run --with "token: ${canary}" NAME=${canary} | more`,
 };
 

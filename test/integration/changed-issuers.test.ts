@@ -1,12 +1,11 @@
-import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 import { createKey, GRANTS, startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
 import { Workspace } from "../../src/config.ts";
 import { redirectOf } from "../auth/oauth-fixture.ts";
 import { runNode } from "../run-command.ts";
 import { createSandbox } from "../sandbox.ts";
+import { commandLine } from "../command-line.ts";
 
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const platform = "https://platform.example";
 const key = createKey();
 
@@ -27,7 +26,7 @@ async function open(oauthFor: (issuer: string) => object) {
   const box = createSandbox({
     "home/.config/plugboard/config.json": { mcpServers: { issues: { url: server.url, oauth } } },
   });
-  const run = (...args: string[]) => runNode([main, ...args], { cwd: box.project, env: box.env });
+  const run = (...args: string[]) => runNode([commandLine, ...args], { cwd: box.project, env: box.env });
   const call = () => run("call", "issues.add", "a=1", "b=2");
   const change = () => {
     server.set({ authorizationServers: [second.issuer] });

@@ -1,21 +1,19 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { joinArgv } from "../../src/lib/argv.ts";
 import { deceptive, labelled, scripts } from "../cli/deceptive-entries.ts";
 import { lacks } from "../machine.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
-
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+import { commandLine } from "../command-line.ts";
 
 /** Runs a command line in a terminal of 80 columns and returns what a person sees, from the first line on. */
 function onScreen(box: Sandbox, args: string[]): string {
   const socket = box.path("tmux");
   const tmux = (...words: string[]) => execFileSync("tmux", ["-S", socket, ...words], { encoding: "utf8" });
   const done = `${joinArgv(["tmux", "-S", socket, "wait-for", "-S", "done"])}; cat`;
-  const command = `cd ${joinArgv([box.project])}; ${joinArgv([process.execPath, main, ...args])}; ${done}`;
+  const command = `cd ${joinArgv([box.project])}; ${joinArgv([process.execPath, commandLine, ...args])}; ${done}`;
   execFileSync(
     "tmux",
     ["-S", socket, "-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "40", command],

@@ -16,6 +16,7 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { codeBlocks } from "../code-blocks.ts";
 import { runNode } from "../run-command.ts";
+import { commandLine } from "../command-line.ts";
 
 describe("the examples", () => {
   const programs = globSync("examples/*.ts").toSorted();
@@ -58,11 +59,10 @@ function createClone() {
   const folder = join(home, "plugboard");
   mkdirSync(folder);
   installModules(join(folder, "node_modules"));
-  const main = resolve("src/cli/main.ts");
   const path = `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}`;
   const options = { cwd: folder, env: { HOME: home, PATH: path }, encoding: "utf8" as const };
   const run = (command: string): string => {
-    const own = command.replace(/^npx plugboard\b/, `node ${main}`);
+    const own = command.replace(/^npx plugboard\b/, `node ${commandLine}`);
     const script = /^npx plugboard serve\b/.test(command) ? untilConnectable(own) : own;
     const { stdout } = spawnSync("bash", ["-c", `{ ${script}\n} 2>&1`], options);
     return blur(stdout.replaceAll(home, "/home/ada"));

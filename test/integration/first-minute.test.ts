@@ -8,10 +8,10 @@ import { startRegistry, type PackageRegistry } from "../fixtures/registry/regist
 import { runShell, type CommandRun } from "../run-command.ts";
 import { lacks } from "../machine.ts";
 import { unpackPackage } from "../packed-package.ts";
+import { commandLine } from "../command-line.ts";
 
 const host = "registry.example";
 const login = "ada:correct-horse-battery";
-const main = resolve("src/cli/main.ts");
 
 /** The commands of Plugboard that a new user copies, up to the first call. */
 function firstMinute(): string[] {
@@ -80,9 +80,9 @@ describe.skipIf(lacks("openssl"))(
     /** Adds a server that is not in npm's cache, and calls it. */
     async function firstCall(network: Record<string, string>) {
       const run = newcomer(network);
-      await run(`node ${main} add demo -- npx -y @modelcontextprotocol/server-everything`);
+      await run(`node ${commandLine} add demo -- npx -y @modelcontextprotocol/server-everything`);
       const started = performance.now();
-      const { code, out, err } = await run(`node ${main} call demo.echo message=hello`);
+      const { code, out, err } = await run(`node ${commandLine} call demo.echo message=hello`);
       return { code, out, err, seconds: (performance.now() - started) / 1000 };
     }
 

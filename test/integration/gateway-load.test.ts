@@ -1,12 +1,13 @@
 import { expect, it } from "vitest";
 import { openLoad } from "../../bench/gateway/load-scene.ts";
+import { rounds } from "../rounds.ts";
 import { growth } from "../../bench/samples.ts";
 
 it("M80 M81 each request is answered once while servers are killed at random, and nothing is left behind", async () => {
   await using load = await openLoad();
-  await load.run(6_000);
+  await load.run(rounds(1_500, 6_000));
   const first = await load.sample("first");
-  await load.run(6_000);
+  await load.run(rounds(1_500, 6_000));
   const last = await load.sample("last");
   const closed = await load.close();
   expect(load.problems).toEqual([]);

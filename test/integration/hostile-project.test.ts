@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { runNode } from "../run-command.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
+import { commandLine } from "../command-line.ts";
 
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const witness = fileURLToPath(new URL("programs/witness.mjs", import.meta.url));
 
 const everyVerb = [
@@ -35,7 +35,7 @@ async function watch(box: Sandbox, args: string[]) {
   const file = box.path("witness.log");
   writeFileSync(file, "");
   const env = { ...box.env, WITNESS_FILE: file, CANARY_VALUE: "expanded-canary" };
-  const run = await runNode(["--max-old-space-size=96", "--import", witness, main, ...args], {
+  const run = await runNode(["--max-old-space-size=96", "--import", witness, commandLine, ...args], {
     cwd: box.project,
     env,
   });

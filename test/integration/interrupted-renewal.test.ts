@@ -11,8 +11,8 @@ import { WorkspaceState } from "../../src/workspace/state.ts";
 import { browser } from "../auth/oauth-fixture.ts";
 import { createSandbox } from "../sandbox.ts";
 import { GRANTS, startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
+import { commandLine } from "../command-line.ts";
 
-const cli = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 const call = ["call", "issues.add", "a=1", "b=2"];
 const never = new Promise<never>(() => undefined);
 const patience = { timeout: 60_000, interval: 20 };
@@ -98,7 +98,7 @@ async function openScene() {
   return { auth, start, renewals };
 
   function start(words: string[]) {
-    const child = spawn(process.execPath, [cli, ...words], { env: box.env, cwd: box.project });
+    const child = spawn(process.execPath, [commandLine, ...words], { env: box.env, cwd: box.project });
     onTestFinished(() => void child.kill("SIGKILL"));
     const [out, err] = [text(child.stdout), text(child.stderr)];
     const closed = once(child, "close") as Promise<[code: number | null]>;

@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openKeychain } from "../../src/auth/vault/keychain.ts";
 import { filesWith } from "../auth/vault-fixture.ts";
+import { commandLine } from "../command-line.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 import { has, hasKeychainLibrary } from "../machine.ts";
@@ -93,9 +94,9 @@ describe(`M72 the vault with ${hasKeychain ? "gnome-keyring" : "no keychain to b
 
   it("says through the command line where the key is, and that a locked keychain hides a secret", () => {
     const box = createSandbox();
-    const set = inSession(box, "unlocked", ["src/cli/main.ts", "secret", "set", "A", "-"], canary);
+    const set = inSession(box, "unlocked", [commandLine, "secret", "set", "A", "-"], canary);
     expect(set.stdout).toContain(hasKeychain ? "whose key is in the keychain" : "whose key is in vault.key");
-    const list = inSession(box, "locked", ["src/cli/main.ts", "secret", "list"], "");
+    const list = inSession(box, "locked", [commandLine, "secret", "list"], "");
     expect(list.status).toBe(0);
     expect(list.stdout + list.stderr).toContain(hasKeychain ? "1 record cannot be read." : "A ");
     expect(set.stdout + set.stderr + list.stdout + list.stderr).not.toContain(canary);

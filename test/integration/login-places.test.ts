@@ -11,8 +11,8 @@ import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
 import { has, lacks } from "../machine.ts";
 import { sessionCommand } from "./keychain-session.ts";
 import type { Session } from "./keychain-session.ts";
+import { commandLine } from "../command-line.ts";
 
-const cli = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 const program = join(import.meta.dirname, "programs", "log-in-and-call.ts");
 const call = (server = "issues") => ["call", `${server}.add`, "a=1", "b=2"];
 const answered = { code: 0, out: "sum  3\n" };
@@ -192,7 +192,7 @@ async function openScene(env: Record<string, string> = {}) {
     const { command, args, ...rest } = sessionCommand(box, session, [
       ...wrap,
       process.execPath,
-      cli,
+      commandLine,
       ...words,
     ]);
     const child = spawn(command, args, { env: { ...rest.env, ...env }, cwd: box.project });

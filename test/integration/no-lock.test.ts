@@ -11,8 +11,8 @@ import { browser } from "../auth/oauth-fixture.ts";
 import { startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
+import { commandLine } from "../command-line.ts";
 
-const command = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
 /** What one process compiled, the others need not. */
 const compiled = mkdtempSync(join(tmpdir(), "plugboard-compiled-"));
 afterAll(() => rmSync(compiled, { recursive: true, force: true, maxRetries: 20 }));
@@ -93,7 +93,7 @@ describe.runIf(process.platform === "linux").each(Object.keys(broken))(
 );
 
 async function run(box: Sandbox, prefix: string[], args: string[]) {
-  const [program = "", ...words] = [...prefix, command, ...args];
+  const [program = "", ...words] = [...prefix, commandLine, ...args];
   const child = spawn(program, words, {
     cwd: box.project,
     env: { ...box.env, VALUE: "secret value", NODE_COMPILE_CACHE: compiled },

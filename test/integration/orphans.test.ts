@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ProcessTree } from "../../src/servers/process/process-tree.ts";
+import { rounds } from "../rounds.ts";
 import { isAlive, nodeProgram, processesWith, programPath, until } from "../servers/stdio-fixture.ts";
 
 let stateFolder: string;
@@ -41,12 +42,12 @@ async function expectNothingLeft({ owner, left }: Held): Promise<void> {
 }
 
 const endings: [string, string, (held: Held) => unknown, number][] = [
-  ["killed with SIGKILL", "wait", ({ child }) => child.kill("SIGKILL"), 10],
-  ["ended with SIGTERM", "wait", ({ child }) => child.kill("SIGTERM"), 2],
-  ["interrupted with SIGINT", "wait", ({ child }) => child.kill("SIGINT"), 2],
-  ["ended by an error nobody caught", "throw", () => undefined, 2],
-  ["ended by process.exit", "exit", () => undefined, 2],
-  ["ended by process.exit while servers are connecting", "exit-connecting", () => undefined, 3],
+  ["killed with SIGKILL", "wait", ({ child }) => child.kill("SIGKILL"), rounds(2, 10)],
+  ["ended with SIGTERM", "wait", ({ child }) => child.kill("SIGTERM"), rounds(1, 2)],
+  ["interrupted with SIGINT", "wait", ({ child }) => child.kill("SIGINT"), rounds(1, 2)],
+  ["ended by an error nobody caught", "throw", () => undefined, rounds(1, 2)],
+  ["ended by process.exit", "exit", () => undefined, rounds(1, 2)],
+  ["ended by process.exit while servers are connecting", "exit-connecting", () => undefined, rounds(1, 3)],
   ["closed in good order", "close", () => undefined, 1],
 ];
 

@@ -10,6 +10,7 @@ import { Workspace } from "../../src/config.ts";
 import { createHub, PlugboardError } from "../../src/index.ts";
 import { add, browser, openScene as openLogin } from "../auth/oauth-fixture.ts";
 import { createSandbox } from "../sandbox.ts";
+import { rounds } from "../rounds.ts";
 import { GRANTS, startAuthServer, startProtectedMcp } from "../fixtures/auth/index.ts";
 import type { AuthOptions } from "../fixtures/auth/index.ts";
 
@@ -20,11 +21,11 @@ const lifeMs = 3_600_000;
 /** A token that is refused sooner after a renewal is not renewed again. */
 const pauseMs = 10_000;
 const lost = AbortSignal.abort(new PlugboardError("store-unavailable", "Another process has taken over"));
-const runs = Array.from({ length: 20 }, (_, index) => index + 1);
+const runs = Array.from({ length: rounds(4, 20) }, (_, index) => index + 1);
 
 afterAll(() => rmSync(compiled, { recursive: true, force: true, maxRetries: 20 }));
 
-test("M73 twelve processes at the moment of expiry: one refresh, twelve answers, no reuse; twenty times in a row", async () => {
+test(`M73 twelve processes at the moment of expiry: one refresh, twelve answers, no reuse; ${runs.length} times in a row`, async () => {
   const scene = await openScene();
   const callers = await scene.start(12);
   for (const run of runs) {
@@ -44,7 +45,7 @@ test("M73 twelve processes at the moment of expiry: one refresh, twelve answers,
 });
 
 describe("M73 the process that renews the login is killed", () => {
-  test("before the authorization server did anything: one refresh, twelve answers, no reuse; twenty times in a row", async () => {
+  test(`before the authorization server did anything: one refresh, twelve answers, no reuse; ${runs.length} times in a row`, async () => {
     const scene = await openScene();
     let callers = await scene.start(13);
     for (const run of runs) {

@@ -11,13 +11,13 @@ import { StdioWire } from "../gateway/clients/stdio-wire.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 import { processesWith } from "../servers/stdio-fixture.ts";
+import { commandLine } from "../command-line.ts";
 
 const user = "home/.config/plugboard/config.json";
-const main = resolve("src/cli/main.ts");
 
 /** A real `plugboard serve`, ended with the test. */
 function start(box: Sandbox, args: readonly string[]) {
-  const child = spawn(process.execPath, [main, "serve", ...args], {
+  const child = spawn(process.execPath, [commandLine, "serve", ...args], {
     cwd: box.project,
     env: box.env,
     stdio: ["pipe", "pipe", "pipe"],
@@ -160,7 +160,7 @@ describe("M80 serve --stdio after the end of its input", () => {
     const { box, server, begun } = waiting();
     const code = `require("node:child_process").spawn(process.execPath, [process.argv[1], "serve", "--stdio"], { stdio: ["pipe", "pipe", "inherit"] }).stdin.write(process.argv[2])`;
     const options = { cwd: box.project, env: box.env, stdio: "ignore" as const };
-    const client = spawn(process.execPath, ["-e", code, main, callAndLeave], options);
+    const client = spawn(process.execPath, ["-e", code, commandLine, callAndLeave], options);
     onTestFinished(() => void client.kill("SIGKILL"));
     await begun();
     expect(server.left()).toBeGreaterThan(0);
@@ -172,7 +172,10 @@ describe("M80 serve --stdio after the end of its input", () => {
 describe("M80 a Plugboard that would start itself", () => {
   it("is noticed behind a script that nobody can look into", async () => {
     const box = createSandbox();
-    const script = box.write("home/tools.sh", `#!/bin/sh\nexec ${process.execPath} ${main} serve --stdio\n`);
+    const script = box.write(
+      "home/tools.sh",
+      `#!/bin/sh\nexec ${process.execPath} ${commandLine} serve --stdio\n`,
+    );
     chmodSync(script, 0o755);
     box.write(user, { mcpServers: { wrapped: { command: script }, good: fakeStdio() } });
     const { logs, said, child, exited } = await startHttp(box);
@@ -187,7 +190,7 @@ describe("M80 a Plugboard that would start itself", () => {
     const box = createSandbox();
     const serve = (file: string) => ({
       command: process.execPath,
-      args: [main, "serve", "--stdio", "--config", box.path(file)],
+      args: [commandLine, "serve", "--stdio", "--config", box.path(file)],
     });
     const first = box.write("home/one.json", { mcpServers: { two: serve("home/two.json") } });
     box.write("home/two.json", { mcpServers: { back: serve("home/one.json"), good: fakeStdio() } });

@@ -68,7 +68,10 @@ async function incrementTogether(path: string, processes: number, times: number)
 }
 
 function start(program: string, ...args: string[]): ChildProcess {
-  const child = fork(join(programs, program), args, { execArgv: [], env: {} });
+  const child = fork(join(programs, program), args, {
+    execArgv: [],
+    env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] },
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   return child;
 }

@@ -1,17 +1,16 @@
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { shellWord } from "../../src/lib/argv.ts";
 import { lacks } from "../machine.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
+import { commandLine } from "../command-line.ts";
 
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const canary = "\u001b]0;title\u0007\u001b[2J\u009b31m\u202egpj.\u2066x\u200b";
 
 /** Runs a command line on a pseudo-terminal and returns every byte that reaches it. */
 async function onTerminal(box: Sandbox, args: string[], { keys = "", env = {} } = {}): Promise<string> {
-  const line = [process.execPath, main, ...args].map(shellWord).join(" ");
+  const line = [process.execPath, commandLine, ...args].map(shellWord).join(" ");
   const child = spawn("script", ["-qec", `stty cols 100 rows 40; ${line}`, "/dev/null"], {
     cwd: box.project,
     env: { ...box.env, TERM: "xterm", SHELL: "/bin/sh", ...env },

@@ -1,19 +1,17 @@
 import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { joinArgv } from "../../src/lib/argv.ts";
 import { lacks } from "../machine.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
-
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+import { commandLine } from "../command-line.ts";
 
 /** A terminal of 80 columns in which a command starts after something was typed. */
 function typeAhead(box: Sandbox, args: string[], typed: string[]) {
   const socket = box.path("tmux");
   const tmux = (...words: string[]) => execFileSync("tmux", ["-S", socket, ...words], { encoding: "utf8" });
   const wait = (...words: string[]) => joinArgv(["tmux", "-S", socket, "wait-for", ...words]);
-  const command = `cd ${joinArgv([box.project])}; ${wait("go")}; ${joinArgv([process.execPath, main, ...args])}; ${wait("-S", "done")}; cat`;
+  const command = `cd ${joinArgv([box.project])}; ${wait("go")}; ${joinArgv([process.execPath, commandLine, ...args])}; ${wait("-S", "done")}; cat`;
   const size = ["-x", "80", "-y", "40"];
   execFileSync("tmux", ["-S", socket, "-f", "/dev/null", "new-session", "-d", ...size, command], {
     env: { ...box.env, TERM: "xterm-256color", LANG: "C.UTF-8", SHELL: "/bin/sh" },

@@ -79,7 +79,11 @@ function start(home: string, who: string, times: string, prefix?: string[]): Chi
   const [execPath = process.execPath, ...before] = prefix ?? [];
   const words = prefix ? [...before, process.execPath, program] : [program];
   const [first = program, ...rest] = words;
-  const child = fork(first, [...rest, home, who, times], { execArgv: [], execPath, env: {} });
+  const child = fork(first, [...rest, home, who, times], {
+    execArgv: [],
+    execPath,
+    env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] },
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   return child;
 }

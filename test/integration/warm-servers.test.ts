@@ -2,20 +2,22 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { gone, parentOf, warmScene } from "../cli/warm-fixture.ts";
 import { runNode } from "../run-command.ts";
 import { isAlive, processesWith, until } from "../servers/stdio-fixture.ts";
-
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+import { commandLine } from "../command-line.ts";
 
 type Scene = ReturnType<typeof warmScene>;
 
 /** A command in a process of its own, which has the server until it is killed. */
 async function hang({ sandbox, lines }: Scene) {
   const { project: cwd, env } = sandbox;
-  const child = spawn(process.execPath, [main, "call", "counting.hang"], { cwd, env, stdio: "ignore" });
+  const child = spawn(process.execPath, [commandLine, "call", "counting.hang"], {
+    cwd,
+    env,
+    stdio: "ignore",
+  });
   const exited = once(child, "exit");
   await until(() => lines().includes("hang"), "the command uses the server");
   return { kill: () => (child.kill("SIGKILL"), exited) };
@@ -163,7 +165,7 @@ describe("M45 commands that start at the same time", () => {
   it("agree on one broker, and each gets a server of its own", async () => {
     const scene = warmScene();
     const { project: cwd, env } = scene.sandbox;
-    const runs = [1, 2, 3, 4].map(() => runNode([main, "call", "counting.pid"], { cwd, env }));
+    const runs = [1, 2, 3, 4].map(() => runNode([commandLine, "call", "counting.pid"], { cwd, env }));
     for (const { code, err } of await Promise.all(runs)) expect({ code, err }).toEqual({ code: 0, err: "" });
     const alive = scene.starts().filter(isAlive);
     expect(alive.length).toBeGreaterThanOrEqual(1);

@@ -1,7 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { execFileSync } from "node:child_process";
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ErrorCode, Hub, PlugboardError, ServerConfig } from "../../src/index.ts";
@@ -19,6 +18,7 @@ import {
   sum,
   toolNames,
 } from "./hub-fixture.ts";
+import { selfSigned } from "../fixtures/self-signed.ts";
 import { isAlive, until } from "./stdio-fixture.ts";
 
 /** What a row may use. `it` is the faulty server. */
@@ -133,13 +133,7 @@ beforeAll(async () => {
   await writeFile(join(files.path, "plain"), "#!/bin/sh\n");
   await writeFile(join(files.path, "lost"), "#!/nonexistent/interpreter\n");
   await chmod(join(files.path, "lost"), 0o755);
-  const pair = ["-keyout", "key", "-out", "pem", "-subj", "/CN=x", "-addext", "subjectAltName=IP:127.0.0.1"];
-  execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", ...pair], {
-    cwd: files.path,
-    stdio: "pipe",
-  });
-  const read = (name: string) => readFile(join(files.path, name), "utf8");
-  self = await openFake({}, { tls: { key: await read("key"), cert: await read("pem") } });
+  self = await openFake({}, { tls: selfSigned });
 });
 
 afterAll(async () => {

@@ -1,17 +1,19 @@
-import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { createHub } from "../../src/index.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
+import { lacks } from "../machine.ts";
 import { createSandbox } from "../sandbox.ts";
 
 const node = process.execPath;
-const hasPython = (() => {
-  try {
-    return execFileSync("python3", ["--version"]).length > 0;
-  } catch {
-    return false;
-  }
-})();
+
+async function expectReport(program: readonly string[], words: RegExp): Promise<void> {
+  const [command = "", ...args] = program;
+  await using hub = await createHub({ servers: { it: { command, args } } });
+  await expect(hub.connect("it")).rejects.toMatchObject({
+    code: "server-exited",
+    message: expect.stringMatching(words) as string,
+  });
+}
 
 describe("M23 a program that crashes", () => {
   it.each([
@@ -31,18 +33,16 @@ describe("M23 a program that crashes", () => {
       ["sh", "-c", "no-such-program"],
       /no-such-program: (?:command )?not found$/,
     ],
-    ...(hasPython
-      ? ([
-          ["of a Python exception", ["python3", "-c", "raise ValueError('no key')"], /ValueError: no key$/],
-        ] as const)
-      : []),
-  ] as const)("is reported with the line that explains it: %s", async (_, [command = "", ...args], words) => {
-    await using hub = await createHub({ servers: { it: { command, args } } });
-    await expect(hub.connect("it")).rejects.toMatchObject({
-      code: "server-exited",
-      message: expect.stringMatching(words) as string,
-    });
+  ] as const)("is reported with the line that explains it: %s", async (_, program, words) => {
+    await expectReport(program, words);
   });
+
+  it.skipIf(lacks("python"))(
+    "is reported with the line that explains it: of a Python exception",
+    async () => {
+      await expectReport(["python3", "-c", "raise ValueError('no key')"], /ValueError: no key$/);
+    },
+  );
 
   it("in silence is reported with what it was started with, without secrets, and with no pointer to its logs", async () => {
     const args = ["-e", "process.exit(1)", "--", "--token", "hunter2"];

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { startServing } from "../cli/serving.ts";
 import { fakeStdio } from "../fixtures/fake/index.ts";
 import { runNode } from "../run-command.ts";
+import { commandLine } from "../command-line.ts";
 import { createSandbox } from "../sandbox.ts";
 import { openRecorder } from "./recorder.ts";
 
@@ -48,7 +49,7 @@ async function openSilentCollector(): Promise<string> {
 
 describe("M65 the command line with `node --import`", () => {
   const run = (box: ReturnType<typeof createSandbox>, env: Record<string, string>) =>
-    runNode(["--import", register, resolve("src/cli/main.ts"), "call", "one.echo", "text=hi"], {
+    runNode(["--import", register, commandLine, "call", "one.echo", "text=hi"], {
       cwd: box.path("."),
       env: { HOME: box.path("home"), PATH: process.env["PATH"] ?? "", ...env },
     });
