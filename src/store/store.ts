@@ -79,6 +79,7 @@ export interface Lease {
   release(): Promise<void>;
 }
 
+/** What happened, in order. */
 export interface Log {
   /**
    * Appends all of the values or none, in this order and with nothing in between. Returns the number of the last one:
@@ -112,6 +113,7 @@ export interface LogExtent {
   last: number;
 }
 
+/** Messages between the processes that share a store. */
 export interface Messages {
   /** Sends a message of at most 64 KB to all who listen at this moment, in every process; they hear it within 100 ms. */
   publish(channel: string, message: unknown): Promise<void>;
@@ -125,6 +127,7 @@ export interface Messages {
 /** What a subscriber hears: a message, or that there may have been some that it cannot get any more. */
 export type Heard = { type: "message"; message: unknown } | { type: "missed" };
 
+/** Numbers that many processes add to, each within a window of time. */
 export interface Counters {
   /**
    * Adds to the counter of the current window, unless that would be more than `limit`. The first addition after the end
@@ -157,6 +160,7 @@ export interface Counted extends CounterState {
   isAdded: boolean;
 }
 
+/** Which processes are alive. */
 export interface Presence {
   /**
    * Shows others that this process is there, until `leave`, the end of the store, or the end of the process, however it

@@ -3,8 +3,8 @@ import { Subscribers } from "../subscribers.ts";
 import type { Clock, Messages } from "../store.ts";
 import type { Statements } from "./run.ts";
 
-/** How often it is looked whether another process has written anything; that costs a few microseconds. */
-const lookMs = 50;
+/** How often it is looked whether another process has written anything. Looking costs 5 µs; waking up costs more. */
+const lookMs = 75;
 /** How long messages are kept for listeners that are late. */
 const keptMs = 60_000;
 const keptLength = 8_388_608;
