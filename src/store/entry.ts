@@ -1,5 +1,5 @@
 import { PlugboardError } from "../errors.ts";
-import type { Clock, SetOptions } from "./store.ts";
+import type { AddOptions, Clock, CounterWindow, SetOptions } from "./store.ts";
 import { stringifyExact } from "../lib/exact-json.ts";
 
 /** Shared by both stores, so that they refuse the same keys. */
@@ -10,6 +10,33 @@ export function checkKey(key: string): void {
       "A store key must be a non-empty, well-formed string without NUL characters",
     );
   }
+}
+
+/** Entries that are appended at once. */
+export const maxAppended = 1_000;
+export const maxRead = 1_000;
+const maxMessageLength = 65_536;
+
+export function encodeValues(log: string, values: readonly unknown[]): string[] {
+  if (values.length <= maxAppended) return values.map((value) => encodeValue(log, value));
+  throw new PlugboardError("usage-invalid", `At most ${maxAppended} entries are appended at once`);
+}
+
+export function encodeMessage(channel: string, message: unknown): string {
+  const text = encodeValue(channel, message);
+  if (text.length <= maxMessageLength) return text;
+  throw new PlugboardError("usage-invalid", `A message has at most ${maxMessageLength} characters`);
+}
+
+/** When a window that begins now ends, and by how much its counter changes. */
+export function checkWindow(window: CounterWindow, { by = 1, limit = Infinity }: AddOptions, now: Clock) {
+  const endsAt = "endsAt" in window ? window.endsAt : expiresAt(window.lastsMs, now);
+  if (!Number.isSafeInteger(endsAt) || !Number.isFinite(by) || Number.isNaN(limit))
+    throw new PlugboardError(
+      "usage-invalid",
+      "A counter needs whole milliseconds, and numbers to add and compare",
+    );
+  return { endsAt, by, limit };
 }
 
 export function encodeValue(key: string, value: unknown): string {
@@ -34,4 +61,9 @@ export function expiresAt(ttlMs: number, now: Clock): number {
     throw new PlugboardError("usage-invalid", "ttlMs must be a finite number of milliseconds");
   }
   return at;
+}
+
+/** The order of keys and names in lists. */
+export function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -98,13 +98,10 @@ describe("M61 a call that needs approval when nobody is there", () => {
 
   it("does not count the wait against the call's deadline", async () => {
     let looks = 0;
-    const inner = createMemoryStore();
-    const get: Store["get"] = (key) => {
-      if (key.startsWith("verdict/")) looks++;
-      return inner.get(key);
-    };
-    await using it = await open({ store: { ...inner, get } });
-    const calling = it.hub.callTool("it.add", args, { timeoutMs: 2_000, maxTimeoutMs: 2_000 });
+    const isThere = () => ++looks > 0;
+    await using it = await open();
+    const limits = { timeoutMs: 2_000, maxTimeoutMs: 2_000 };
+    const calling = it.hub.callTool("it.add", args, { ...limits, parking: { isThere } });
     const { id } = await question(it.hub);
     // It looks four times a second.
     await vi.waitFor(() => expect(looks).toBeGreaterThan(25), { timeout: 30_000 });
@@ -189,6 +186,54 @@ describe("M61 an answer", () => {
     expect(all.filter((code) => code === "none")).toHaveLength(1);
     await calling;
     expect(it.sent()).toHaveLength(1);
+  });
+
+  it("reaches its call from another process, and many that wait ask the store no more often than one", async () => {
+    await using folder = await openFolder();
+    const path = join(folder.path, "state.sqlite");
+    const [store, other] = [
+      await openSqliteStore({ path }, () => {}),
+      await openSqliteStore({ path }, () => {}),
+    ];
+    const reads: string[] = [];
+    let looked = () => {};
+    const counted: Store = {
+      ...store,
+      get: (key) => (reads.push(key), store.get(key)),
+      list: (prefix, options) => (reads.push(prefix), looked(), store.list(prefix, options)),
+    };
+    const twoLooks = () =>
+      new Promise<void>((resolve) => {
+        let looks = 0;
+        looked = () => ++looks === 2 && resolve();
+      });
+    await using waiting = await open({ store: counted });
+    await using answering = await open({ store: other }, {}, waiting);
+    const calls = Array.from({ length: 60 }, (_, a) => waiting.hub.callTool("it.add", { a, b: 1 }));
+    const asked = await vi.waitFor(async () => {
+      const all = await answering.hub.approvals.waiting();
+      if (all.length < 60) throw new Error("not all wait yet");
+      return all;
+    });
+    await twoLooks();
+    reads.length = 0;
+    await twoLooks();
+    expect(reads).toEqual(["asked/", "asked/"]);
+    for (const { id } of asked) await answering.hub.approvals.answer(id, { decision: "allow" });
+    expect(await Promise.all(calls)).toHaveLength(60);
+    await store.close();
+    await other.close();
+  });
+
+  it("reaches its call although nobody published it, as in an earlier version", async () => {
+    const store = createMemoryStore();
+    const silent: Store = { ...store, messages: { ...store.messages, publish: async () => undefined } };
+    await using waiting = await open({ store: silent });
+    await using answering = await open({ store: silent }, {}, waiting);
+    const calling = waiting.hub.callTool("it.add", args);
+    const { id } = await question(answering.hub);
+    await answering.hub.approvals.answer(id, { decision: "allow" });
+    expect(await calling).toMatchObject({ content: [{ text: '{"sum":3}' }] });
   });
 });
 

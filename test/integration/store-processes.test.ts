@@ -6,6 +6,8 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { openStore } from "../../src/store/open.ts";
+import type { LogEntry, Store } from "../../src/store/store.ts";
+import { listen } from "../store/message-contract.ts";
 
 const programs = join(import.meta.dirname, "..", "store", "programs");
 
@@ -54,6 +56,91 @@ test.runIf(process.platform === "linux")(
   },
 );
 
+test.each(Array.from({ length: 10 }, (_, steps) => steps))(
+  "a process that is killed after %i steps leaves whole steps behind, and others go on at once",
+  async (steps) => {
+    const path = statePath();
+    const store = await opened(path);
+    const news = await listen(store, "news");
+    const program = start("steps.ts", path);
+    const { id } = await message<{ id: string }>(program, isReport);
+    expect(await store.presence.isPresent("programs", id)).toBe(true);
+    for (let done = 1; done <= steps; done++) {
+      const report = message(
+        program,
+        (value) => isReport(value) && (value as { done?: number }).done === done,
+      );
+      program.send("step");
+      await report;
+    }
+    await killed(program);
+    expect(await store.presence.members("programs")).toEqual([]);
+    /** How often the step at this place of a round was done. */
+    const times = (place: number) => Math.floor((steps + 4 - place) / 5);
+    await assertWhole(store, { log: times(0), count: times(1) });
+    const rounds = Array.from({ length: times(2) }, (_, round) => ({ round }));
+    expect(await news.until(rounds.length)).toEqual(rounds);
+    expect((await store.get("round"))?.value).toBe([undefined, 0, 1][times(3)]);
+    expect(await store.acquireLease("job", { ttlMs: 60_000 })).toBeDefined();
+  },
+);
+
+test("processes that are killed at any moment leave nothing half done, and their messages arrive in order", async () => {
+  const path = statePath();
+  const store = await opened(path);
+  const news = await listen(store, "news");
+  const programs = Array.from({ length: 4 }, () => start("steps.ts", path));
+  for (const program of programs) await message(program, isReport);
+  const reached = programs.map((program, index) =>
+    message(program, (value) => isReport(value) && ((value as { done?: number }).done ?? 0) > 20 + 7 * index),
+  );
+  for (const program of programs) program.send("run");
+  for (const [index, program] of programs.entries()) {
+    await reached[index];
+    await killed(program);
+  }
+  expect(await store.presence.members("programs")).toEqual([]);
+  const { last } = await store.log.extent("log");
+  expect(last).toBeGreaterThan(12);
+  await assertWhole(store, { log: last / 3 });
+  await store.messages.publish("news", "end");
+  while (news.heard.at(-1) !== "end") await news.until(news.heard.length + 1);
+  expect(news.heard).not.toContain("missed");
+  const rounds = news.heard.slice(0, -1).map((one) => (one as { round: number }).round);
+  // Each process says each round once, and in order.
+  for (let round = 1; round <= Math.max(...rounds); round++)
+    expect(rounds.filter((one) => one === round).length).toBeLessThanOrEqual(
+      rounds.filter((one) => one === round - 1).length,
+    );
+});
+
+async function opened(path: string): Promise<Store> {
+  const store = await openStore({ path }, (warning) => {
+    throw new Error(warning);
+  });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** Every append is there as a whole, numbered without gaps. */
+async function assertWhole(store: Store, { log, count }: { log: number; count?: number }): Promise<void> {
+  const entries: LogEntry[] = [];
+  for (let page; (page = await store.log.read("log", { after: entries.length })).length > 0;)
+    entries.push(...page);
+  expect(entries.map(({ number }) => number)).toEqual(entries.map((_, index) => index + 1));
+  expect(entries.map(({ value }) => (value as { part: number }).part)).toEqual(
+    Array.from({ length: log }, () => [1, 2, 3]).flat(),
+  );
+  const [counter] = await store.counters.list("rounds");
+  if (count !== undefined) expect(counter?.total ?? 0).toBe(count);
+}
+
+async function killed(program: ChildProcess): Promise<void> {
+  const exit = once(program, "exit");
+  program.kill("SIGKILL");
+  await exit;
+}
+
 interface Report {
   durable: boolean;
   warnings: string[];
@@ -72,6 +159,8 @@ function start(program: string, ...args: string[]): ChildProcess {
     execArgv: [],
     env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] },
   });
+  // One for each message that is waited for.
+  child.setMaxListeners(0);
   onTestFinished(() => void child.kill("SIGKILL"));
   return child;
 }

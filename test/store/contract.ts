@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Clock, Store } from "../../src/store/store.ts";
+import { counterContract } from "./counter-contract.ts";
 import { leaseContract } from "./lease-contract.ts";
+import { logContract } from "./log-contract.ts";
+import { messageContract } from "./message-contract.ts";
+import { presenceContract } from "./presence-contract.ts";
 
 export interface Subject {
   store: Store;
@@ -149,8 +153,20 @@ export function storeContract(name: string, open: (now: Clock) => Promise<Store>
       await expect(store.set("a", 1)).rejects.toMatchObject(closed);
       await expect(store.list("")).rejects.toMatchObject(closed);
       await expect(store.acquireLease("a", { ttlMs: 1 })).rejects.toMatchObject(closed);
+      await expect(store.log.append("a", [1])).rejects.toMatchObject(closed);
+      await expect(store.log.read("a")).rejects.toMatchObject(closed);
+      await expect(store.messages.publish("a", 1)).rejects.toMatchObject(closed);
+      await expect(store.messages.subscribe("a", () => undefined)).rejects.toMatchObject(closed);
+      await expect(store.counters.add("a", { lastsMs: 1 })).rejects.toMatchObject(closed);
+      await expect(store.counters.list("")).rejects.toMatchObject(closed);
+      await expect(store.presence.announce("a", 1)).rejects.toMatchObject(closed);
+      await expect(store.presence.members("a")).rejects.toMatchObject(closed);
     });
   });
 
   leaseContract(name, subject);
+  logContract(name, subject);
+  messageContract(name, subject);
+  counterContract(name, subject);
+  presenceContract(name, subject);
 }

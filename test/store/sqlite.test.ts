@@ -1,11 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { renameSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import type { Clock, Store } from "../../src/store/store.ts";
 import { storeContract } from "./contract.ts";
 import { statePath } from "./folder.ts";
+import { listen } from "./message-contract.ts";
 
 const minute = 60_000;
 
@@ -129,6 +131,174 @@ describe("sqlite store", () => {
     await expect(store.list("")).rejects.toMatchObject(damaged);
   });
 });
+
+describe("sqlite store: what processes share", () => {
+  test("messages reach another store on the file, whichever of them publishes", async () => {
+    const path = statePath();
+    const [a, b] = await Promise.all([open(path), open(path)]);
+    const [atA, atB] = [await listen(a, "news"), await listen(b, "news")];
+    await a.messages.publish("news", "from a");
+    await b.messages.publish("news", "from b");
+    for (const listener of [atA, atB]) expect(await listener.until(2)).toEqual(["from a", "from b"]);
+  });
+
+  test("a listener that was away for too long hears that it has missed something, and then what is there", async () => {
+    const path = statePath();
+    const [a, b] = await Promise.all([open(path), open(path)]);
+    const late = await listen(b, "news");
+    raw(path).exec(`INSERT INTO messages (channel, message, at) VALUES ('news', '1', 0), ('news', '2', 0);
+      DELETE FROM messages WHERE message = '1'`);
+    expect(await late.until(2)).toEqual(["missed", 2]);
+    raw(path).exec(
+      `INSERT INTO messages (channel, message, at) VALUES ('news', '3', 0); DELETE FROM messages`,
+    );
+    expect(await late.until(3)).toEqual(["missed", 2, "missed"]);
+    await a.messages.publish("news", 4);
+    expect(await late.until(4)).toEqual(["missed", 2, "missed", 4]);
+  });
+
+  test("a listener hears that it may have missed something if the file was replaced", async () => {
+    const path = statePath();
+    const [a, b] = await Promise.all([open(path), open(path)]);
+    const [atA, atB] = [await listen(a, "news"), await listen(b, "news")];
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+    expect(await atB.until(1)).toEqual(["missed"]);
+    expect(await atA.until(1)).toEqual(["missed"]);
+    await a.messages.publish("news", "still here");
+    expect(await atB.until(2)).toEqual(["missed", "still here"]);
+  });
+
+  test("old messages are removed, and more than 8 MB of them too, the oldest first", async () => {
+    const path = statePath();
+    let time = 0;
+    const store = await open(path, () => time);
+    await store.messages.publish("news", "old");
+    time = 60_000;
+    for (let i = 0; i < 199; i++) await store.messages.publish("news", "x".repeat(60_000));
+    const [row] = raw(path)
+      .prepare("SELECT count(*) AS count, sum(length(message)) AS size, min(at) AS at FROM messages")
+      .all();
+    expect(row).toMatchObject({ at: 60_000 });
+    expect(Number(row?.["size"])).toBeLessThanOrEqual(8_388_608);
+    expect(Number(row?.["count"])).toBeGreaterThan(100);
+  });
+
+  test("a log is one for all stores, and a write that fails in the middle appends nothing", async () => {
+    const path = statePath();
+    const [a, b] = await Promise.all([open(path), open(path)]);
+    await a.log.append("audit", [1, 2]);
+    expect(await b.log.append("audit", [3])).toBe(3);
+    raw(path).exec(
+      "CREATE TRIGGER full BEFORE INSERT ON log_entries WHEN new.number = 5 BEGIN SELECT raise(ABORT, 'full'); END",
+    );
+    await expect(a.log.append("audit", [4, 5])).rejects.toMatchObject({ code: "store-unavailable" });
+    expect(await b.log.extent("audit")).toEqual({ first: 1, last: 3 });
+    expect(await a.log.append("audit", [4])).toBe(4);
+  });
+
+  test("counters whose windows have ended do not stay in the file", async () => {
+    const path = statePath();
+    let time = 0;
+    const store = await open(path, () => time);
+    for (let i = 0; i < 999; i++) await store.counters.add(`old ${i}`, { lastsMs: 10 });
+    time = 20;
+    await store.counters.add("new", { lastsMs: 10 });
+    expect(raw(path).prepare("SELECT name FROM counters").all()).toEqual([{ name: "new" }]);
+  });
+
+  test("one whose process has ended is not there any more, and one elsewhere for as long as it gives signs", async () => {
+    const path = statePath();
+    let time = 1_000;
+    const [a, b] = [await open(path, () => time), await open(path, () => time)];
+    const { id } = await a.presence.announce("gateways", 1);
+    const change = (column: "pid" | "place", value: string | number) =>
+      raw(path).prepare(`UPDATE present SET ${column} = ?`).run(value);
+    change("place", "elsewhere");
+    expect(await b.presence.isPresent("gateways", id)).toBe(true);
+    time += 15_000;
+    expect(await b.presence.members("gateways")).toEqual([]);
+    const { id: other } = await a.presence.announce("gateways", 2);
+    change("pid", spawnSync(process.execPath, ["--version"]).pid);
+    expect(await b.presence.isPresent("gateways", other)).toBe(false);
+    expect(await b.presence.members("gateways")).toEqual([]);
+  });
+
+  test("closing ends the presence of this store alone", async () => {
+    const path = statePath();
+    const [a, b] = await Promise.all([open(path), open(path)]);
+    await a.presence.announce("gateways", "a");
+    const { id } = await b.presence.announce("gateways", "b");
+    await a.close();
+    expect(await b.presence.members("gateways")).toEqual([{ id, value: "b" }]);
+  });
+});
+
+describe("a state file of an earlier version", () => {
+  test("opens with everything that is in it, and takes what is new", async () => {
+    const path = formerFile();
+    const store = await open(path, () => Date.UTC(2026, 10, 19));
+    expect((await store.list("")).map(({ key, version }) => [key, version])).toEqual([
+      ["approval/a_abcdefghij", 2],
+      ["catalog/fedcba9876543210", 6],
+      ["server/fedcba9876543210", 3],
+      ["trust/0123456789abcdef", 1],
+    ]);
+    expect((await store.get("trust/0123456789abcdef"))?.value).toEqual({
+      at: 1763424000000,
+      scope: "project",
+    });
+    expect(await store.set("new", 1)).toBe(7);
+    const lease = await store.acquireLease("config:/home/ada/.mcp.json", { ttlMs: minute });
+    expect(lease?.fence).toBe(1_794_960_000_001);
+    expect(await store.log.append("audit", [1])).toBe(1);
+    expect(await store.counters.add("calls", { lastsMs: 1 })).toMatchObject({ total: 1 });
+    await store.close();
+    const again = await open(path);
+    expect(await again.log.read("audit")).toEqual([{ number: 1, value: 1 }]);
+  });
+
+  test("is brought to today's format once, however many open it at the same time", async () => {
+    const path = formerFile();
+    const stores = await Promise.all(Array.from({ length: 5 }, () => open(path)));
+    await Promise.all(stores.map((store, i) => store.log.append("audit", [i])));
+    expect(await stores[0]!.log.extent("audit")).toEqual({ first: 1, last: 5 });
+    expect(raw(path).prepare("SELECT count(*) AS count FROM steps").all()).toEqual([{ count: 1 }]);
+  });
+
+  test("can still be used by that version: its tables and its number of the format are as they were", async () => {
+    const path = formerFile();
+    const before = formatOf(path);
+    await (await open(path)).close();
+    const after = formatOf(path);
+    expect(after.version).toEqual(before.version);
+    expect(after.tables).toEqual(expect.arrayContaining(before.tables));
+  });
+
+  test("is not changed if a later Plugboard has added more to it", async () => {
+    const path = statePath();
+    await (await open(path)).close();
+    raw(path).exec("CREATE TABLE later (a); INSERT INTO steps (taken) VALUES (1000)");
+    const store = await open(path);
+    expect(await store.set("a", 1)).toBe(1);
+    expect(raw(path).prepare("SELECT max(taken) AS taken FROM steps").all()).toEqual([{ taken: 1000 }]);
+  });
+});
+
+/** A state file that was written before there were logs, messages, counters and presence. */
+function formerFile(): string {
+  const path = statePath();
+  mkdirSync(dirname(path), { mode: 0o700 });
+  copyFileSync(join(import.meta.dirname, "..", "fixtures", "state", "format-1.sqlite"), path);
+  chmodSync(path, 0o600);
+  return path;
+}
+
+function formatOf(path: string) {
+  const database = raw(path);
+  const version = database.prepare("PRAGMA user_version").get();
+  const tables = database.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").all();
+  return { version, tables };
+}
 
 async function leaseHeldBySomebody() {
   const path = statePath();

@@ -17,15 +17,15 @@ import { ApprovalWebhook } from "./webhook.ts";
 import type { AnswerPlace } from "./webhook.ts";
 import { overError, pending, progressOf, stateWords } from "./words.ts";
 
-/** How often other processes' answers are looked for. Those of this process are heard at once. */
-const pollMs = 250;
+/** How often those who wait look whether their client is still there, and whether time is up; that asks no store. */
+const lookMs = 250;
 const progressMs = 10_000;
 
 /** Calls that wait until somebody approves them, in any process of this user. See docs/decisions/0020. */
 export class ApprovalQueue {
   readonly #settings: QueueSettings;
   readonly #records: QuestionRecords;
-  readonly #listeners = new AnswerListeners();
+  readonly #listeners: AnswerListeners;
   readonly #webhook: ApprovalWebhook;
   #answerPlace: ((id: string) => AnswerPlace) | undefined;
   /** Calls that wait here, until what became of them is written down. */
@@ -34,6 +34,7 @@ export class ApprovalQueue {
   constructor(settings: QueueSettings) {
     this.#settings = settings;
     const records = (this.#records = new QuestionRecords(settings.store, settings.now));
+    this.#listeners = new AnswerListeners({ store: settings.store, open: () => records.open() });
     this.#webhook = new ApprovalWebhook({
       ...settings,
       ...settings.sources,
@@ -150,10 +151,13 @@ export class ApprovalQueue {
 
   /** Resolves when a question does not wait any more. */
   async settled(id: string, signal: AbortSignal): Promise<void> {
+    using answer = await this.#listeners.listen(id);
+    const known = await this.#records.get(id);
+    if (!known) return;
     for (;;) {
-      const known = await this.#records.get(id);
-      if (!known || (await this.#stateOf(known.question)) !== "waiting") return;
-      await this.#listeners.next(id, pollMs, signal);
+      const isTold = await answer.next(lookMs, signal);
+      const mayBeOver = isTold || this.#isExpired(known.question);
+      if (mayBeOver && (await this.#stateOf(known.question)) !== "waiting") return;
     }
   }
 
@@ -186,6 +190,7 @@ export class ApprovalQueue {
   async close(): Promise<void> {
     await Promise.all(this.#asking);
     await this.#webhook.close();
+    await this.#listeners.close();
     await this.#records.close();
   }
 
@@ -246,12 +251,17 @@ export class ApprovalQueue {
     const leaveAfterMs = parking?.leaveAfterMs ?? Infinity;
     let told = 0;
     try {
-      for (;;) {
-        signal.throwIfAborted();
+      using answer = await this.#listeners.listen(id);
+      for (let waitMs = 0; ; waitMs = lookMs) {
+        const isTold = await answer.next(
+          Math.min(waitMs, leaveAfterMs - (performance.now() - began)),
+          signal,
+        );
         if (parking?.isThere?.() === false) throw await this.#gone(question);
-        const stored = await this.#records.verdict(id);
+        const isExpired = this.#isExpired(question);
+        const stored = isTold || isExpired ? await this.#records.verdict(id) : undefined;
         if (stored) return await this.#take(question, stored, waiting);
-        if ((await this.#stateOf(question)) === "expired")
+        if (isExpired && (await this.#stateOf(question)) === "expired")
           throw new PlugboardError("question-declined", `Nobody answered the question ${id} in time.`, {
             server,
           });
@@ -261,7 +271,6 @@ export class ApprovalQueue {
           throw pending(question);
         }
         if (passed >= told * progressMs) onProgress?.(progressOf(question, told++));
-        await this.#listeners.next(id, Math.min(pollMs, leaveAfterMs - passed), signal);
       }
     } catch (error) {
       // A client that came with a state still has it.
@@ -289,6 +298,10 @@ export class ApprovalQueue {
     throw refused(await this.#whyOver(id));
   }
 
+  #isExpired({ expiresAt }: WaitingQuestion): boolean {
+    return expiresAt <= this.#settings.now();
+  }
+
   async #gone({ id, server }: WaitingQuestion): Promise<PlugboardError> {
     await this.withdraw(id);
     const message = `The call was given up while it waited for approval (${id}).`;
@@ -301,8 +314,8 @@ export class ApprovalQueue {
 
   /** What is true now. Writes down what nobody has noticed yet. */
   async #stateOf(question: WaitingQuestion): Promise<QuestionState> {
-    const { id, expiresAt } = question;
-    const isExpired = expiresAt <= this.#settings.now();
+    const { id } = question;
+    const isExpired = this.#isExpired(question);
     const verdict = (await this.#records.verdict(id))?.verdict;
     if (verdict) return verdict.state === "approved" && isExpired ? "expired" : verdict.state;
     const state = isExpired ? "expired" : (await this.#records.isAwaited(id)) ? undefined : "gone";
@@ -315,7 +328,7 @@ export class ApprovalQueue {
   async #settle(question: WaitingQuestion, verdict: Omit<StoredVerdict, "at">): Promise<boolean> {
     const { id, expiresAt } = question;
     const isFirst = await this.#records.settle(id, { ...verdict, at: this.#settings.now() }, expiresAt);
-    this.#listeners.tell(id);
+    await this.#listeners.publish(id);
     if (isFirst && verdict.state !== "used") this.#tellSettled(question, verdict.state);
     return isFirst;
   }

@@ -1,5 +1,5 @@
 import { randomHandle } from "../../lib/random-handle.ts";
-import type { Lease, Store } from "../../store/store.ts";
+import type { Announced, Store } from "../../store/store.ts";
 import { ownerOf } from "../owned.ts";
 import { parseMark, parseQuestion, parseVerdict } from "./question.ts";
 import type { KnownQuestion, QuestionMark, StoredVerdict } from "./question.ts";
@@ -9,14 +9,13 @@ const limits = { caller: 100, total: 1_000, bytes: 262_144, verdicts: 10_000 };
 const shrinkEvery = 256;
 /** How long it is remembered what became of a question, for those who answer late. */
 const lateMs = 86_400_000;
-const longestMs = 604_800_000;
 
 /** The questions of all callers in the store. See docs/decisions/0020. */
 export class QuestionRecords {
   readonly #opened: () => Promise<Store>;
   readonly #now: () => number;
   /** Shows other processes that this one is there to hear an answer. */
-  #lease: Promise<Lease | undefined> | undefined;
+  #presence: Promise<Announced> | undefined;
   #settled = 0;
   #name: string | undefined;
 
@@ -25,7 +24,7 @@ export class QuestionRecords {
     this.#now = now;
   }
 
-  /** Names this process, for as long as it has its lease. */
+  /** Names this process, for as long as it is there. */
   get waiter(): string {
     return (this.#name ??= randomHandle("approvals"));
   }
@@ -80,6 +79,12 @@ export class QuestionRecords {
     return marks;
   }
 
+  /** The ids of the questions without a verdict. */
+  async open(): Promise<Set<string>> {
+    const entries = await (await this.#opened()).list("asked/", { limit: 2 * limits.total });
+    return new Set(entries.map(({ key }) => key.slice("asked/".length)));
+  }
+
   /** False if the process whose request waited has ended. */
   async isAwaited(id: string): Promise<boolean> {
     const waiter = parseMark((await (await this.#opened()).get(`asked/${id}`))?.value)?.waiter;
@@ -89,9 +94,7 @@ export class QuestionRecords {
   /** Whether a process that asked has not ended. */
   async isRunning(waiter: string): Promise<boolean> {
     if (waiter === this.waiter) return true;
-    const lease = await (await this.#opened()).acquireLease(waiter, { ttlMs: 1_000 });
-    await lease?.release();
-    return lease === undefined;
+    return (await (await this.#opened()).presence.members(waiter)).length > 0;
   }
 
   async verdict(id: string): Promise<{ verdict: StoredVerdict; version: number } | undefined> {
@@ -142,18 +145,16 @@ export class QuestionRecords {
   }
 
   async close(): Promise<void> {
-    await (await this.#lease?.catch(() => undefined))?.release().catch(() => undefined);
+    await (await this.#presence?.catch(() => undefined))?.leave().catch(() => undefined);
   }
 
-  /** One lease for the whole process. It ends with the process, so it may last longer than any question. */
+  /** Once for the whole process. Others see when it ends. */
   async #announce(): Promise<void> {
-    const ttlMs = longestMs + lateMs;
-    this.#lease ??= this.#opened().then((store) => store.acquireLease(this.waiter, { ttlMs }));
-    const lease = await this.#lease.catch((error: unknown) => {
-      this.#lease = undefined;
+    this.#presence ??= this.#opened().then((store) => store.presence.announce(this.waiter, true));
+    await this.#presence.catch((error: unknown) => {
+      this.#presence = undefined;
       throw error;
     });
-    await lease?.renew();
   }
 
   /** A client can ask and give up as often as it likes. The oldest outcomes go, but no answer that waits for its call. */

@@ -1,10 +1,14 @@
-import { checkKey, encodeValue, expiryOf } from "../entry.ts";
+import { byBytes, checkKey, encodeValue, expiryOf } from "../entry.ts";
 import { waitForLease } from "../lease.ts";
 import { storeError } from "../error.ts";
 import { packText } from "../packed-text.ts";
 import type { PackedText } from "../packed-text.ts";
 import type { Clock, SetOptions, Store, StoredEntry } from "../store.ts";
+import { createMemoryCounters } from "./counters.ts";
 import { createMemoryLeases } from "./leases.ts";
+import { createMemoryLog } from "./log.ts";
+import { createMemoryMessages } from "./messages.ts";
+import { createMemoryPresence } from "./presence.ts";
 import { parseExact } from "../../lib/exact-json.ts";
 
 interface Entry {
@@ -20,7 +24,12 @@ export function createMemoryStore(options: { now?: Clock | undefined } = {}): St
   const now = options.now ?? Date.now;
   const entries = new Map<string, Entry>();
   const closing = new AbortController();
+  const assertOpen = () => closing.signal.throwIfAborted();
   const leases = createMemoryLeases(now, closing.signal);
+  const log = createMemoryLog(assertOpen);
+  const messages = createMemoryMessages(assertOpen);
+  const counters = createMemoryCounters(now, assertOpen);
+  const presence = createMemoryPresence(assertOpen);
   let lastVersion = 0;
 
   const live = (key: string): Entry | undefined => {
@@ -74,10 +83,14 @@ export function createMemoryStore(options: { now?: Clock | undefined } = {}): St
     async acquireLease(name, leaseOptions) {
       return waitForLease(() => leases.tryAcquire(name, leaseOptions.ttlMs), leaseOptions, closing.signal);
     },
+    log,
+    messages,
+    counters,
+    presence,
     async close() {
       closing.abort(storeError("closed", undefined, "The store is closed"));
       entries.clear();
-      leases.clear();
+      for (const part of [leases, log, messages, counters, presence]) part.clear();
     },
   };
 }
@@ -95,8 +108,4 @@ function encode(key: string, value: unknown): Encoded {
 function decode({ text, isString }: Encoded): unknown {
   const whole = text.toString();
   return isString ? whole : parseExact(whole);
-}
-
-function byBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

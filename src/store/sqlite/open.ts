@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { prepareStateFile } from "./file.ts";
 import { loadSqlite } from "./module.ts";
-import { createSchema, identify } from "./schema.ts";
+import { createSchema, identify, updateSchema } from "./schema.ts";
 import { classifyFailure, storeError } from "../error.ts";
 
 /** Also the longest time that a single statement may block this process. */
@@ -57,6 +57,7 @@ export function openFile(path: string): OpenFile {
   try {
     database.exec("PRAGMA synchronous = NORMAL");
     if (identify(database, path) === "empty") createSchema(database, path);
+    else updateSchema(database);
     makePrivate(path);
     return { database, isCurrent: () => identityOf(path) === file };
   } catch (error) {

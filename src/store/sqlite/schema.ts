@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { storeError } from "../error.ts";
 
+/** Changes only with what would make an older Plugboard do harm: it refuses the file then. See `steps`. */
 const schemaVersion = 1;
 /** "Plbd", so that another program's file is recognised before anything is written to it. */
 const applicationId = 0x506c6264;
@@ -29,6 +30,38 @@ const schema = `
   PRAGMA application_id = ${applicationId};
   PRAGMA user_version = ${schemaVersion};
 `;
+
+/**
+ * What was added to the format since, in order. A file has the first few or all of them; `steps` in it says how many. A
+ * Plugboard that does not know the last ones can go on using the file, so nobody who goes back loses anything.
+ */
+const steps: readonly string[] = [
+  `CREATE TABLE logs (name TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE log_entries (
+    log TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (log, number)
+  ) WITHOUT ROWID;`,
+  `CREATE TABLE messages (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    channel TEXT NOT NULL,
+    message TEXT NOT NULL,
+    at INTEGER NOT NULL
+  );`,
+  `CREATE TABLE counters (name TEXT PRIMARY KEY, total REAL NOT NULL, ends_at INTEGER NOT NULL) WITHOUT ROWID;`,
+  `CREATE TABLE present (
+    name TEXT NOT NULL,
+    id TEXT NOT NULL,
+    value TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    started TEXT NOT NULL,
+    place TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (name, id)
+  ) WITHOUT ROWID;`,
+];
 
 const elsewhere =
   "Move the file away, or choose another place: XDG_STATE_HOME for all state, `store` for the file that `store` names.";
@@ -74,7 +107,29 @@ export function createSchema(database: DatabaseSync, path: string): void {
   database.exec("PRAGMA journal_mode = WAL");
   database.exec("BEGIN IMMEDIATE");
   if (readIdentity(database, path) === "empty") database.exec(schema);
+  takeSteps(database);
   database.exec("COMMIT");
+}
+
+/** Brings a file of an earlier Plugboard to the format of today; everything in it stays. Several processes may do it. */
+export function updateSchema(database: DatabaseSync): void {
+  if (stepsTaken(database) >= steps.length) return;
+  database.exec("BEGIN IMMEDIATE");
+  takeSteps(database);
+  database.exec("COMMIT");
+}
+
+function takeSteps(database: DatabaseSync): void {
+  const taken = stepsTaken(database);
+  if (taken >= steps.length) return;
+  database.exec("CREATE TABLE IF NOT EXISTS steps (taken INTEGER PRIMARY KEY)");
+  for (const step of steps.slice(taken)) database.exec(step);
+  database.prepare("INSERT INTO steps (taken) VALUES (?)").run(steps.length);
+}
+
+function stepsTaken(database: DatabaseSync): number {
+  const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'steps'").get() !== undefined;
+  return isThere ? Number(database.prepare("SELECT max(taken) AS taken FROM steps").get()?.["taken"]) : 0;
 }
 
 function pragma(database: DatabaseSync, name: "user_version" | "application_id" | "schema_version"): number {

@@ -2,8 +2,12 @@ import { resolve } from "node:path";
 import type { SQLInputValue } from "node:sqlite";
 import { checkKey, encodeValue, expiryOf } from "../entry.ts";
 import { waitForLease } from "../lease.ts";
+import { createCounterTable } from "./counters.ts";
 import { createLeaseTable } from "./leases.ts";
+import { createLogTable } from "./log.ts";
+import { createMessageTable } from "./messages.ts";
 import { openDatabase } from "./open.ts";
+import { createPresenceTable } from "./presence.ts";
 import { createRun, type Row } from "./run.ts";
 import { classifyFailure, storeError } from "../error.ts";
 import type { Clock, Store, StoredValue } from "../store.ts";
@@ -16,7 +20,7 @@ export interface SqliteStoreOptions {
 
 /**
  * Keeps state in one SQLite file, shared by all processes of this user on this machine. Every operation is a single
- * statement and so its own transaction. In WAL mode with `synchronous = NORMAL`, a killed process loses nothing; a power
+ * statement and so its own transaction, or one of several. In WAL mode with `synchronous = NORMAL`, a killed process loses nothing; a power
  * failure may lose the last writes, but never leaves half of one.
  */
 export async function openSqliteStore(
@@ -26,8 +30,12 @@ export async function openSqliteStore(
   const path = resolve(options.path);
   const now = options.now ?? Date.now;
   const closing = new AbortController();
-  const { run, close } = createRun(await openDatabase(path, onWarning), path, closing.signal);
-  const leases = createLeaseTable(run, now, process.getBuiltinModule("node:crypto").randomUUID());
+  const statements = createRun(await openDatabase(path, onWarning), path, closing.signal);
+  const { run } = statements;
+  const owner = process.getBuiltinModule("node:crypto").randomUUID();
+  const leases = createLeaseTable(run, now, owner);
+  const messages = createMessageTable(statements, now);
+  const presence = createPresenceTable(run, now, owner);
   let sweepDueAt = -Infinity;
 
   const toValue = (row: Row): StoredValue => {
@@ -87,11 +95,15 @@ export async function openSqliteStore(
       checkKey(name);
       return waitForLease(() => leases.tryAcquire(name, leaseOptions.ttlMs), leaseOptions, closing.signal);
     },
+    log: createLogTable(statements, path),
+    messages,
+    counters: createCounterTable(run, now),
+    presence,
     async close() {
       if (closing.signal.aborted) return;
-      leases.close();
+      for (const part of [leases, presence, messages]) part.close();
       closing.abort(storeError("closed", path, "The store is closed"));
-      close();
+      statements.close();
     },
   };
 }
