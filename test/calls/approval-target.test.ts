@@ -5,6 +5,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createHub, isPlugboardError } from "../../src/index.ts";
 import type { Store } from "../../src/host.ts";
 import type { Approval, ApproveQuestion, ConfigLiteral, HubOptions } from "../../src/index.ts";
+import { argumentLines } from "../../src/cli/views/argument-lines.ts";
+import { parseExact } from "../../src/lib/exact-json.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { FakeHttp } from "../fixtures/fake/index.ts";
@@ -193,4 +195,22 @@ describe("M60 what is written down of an answer", () => {
     expect(before.asked[0]?.remember).not.toHaveProperty("always");
     expect(await store.list("approval/")).toEqual([]);
   });
+});
+
+it("M60 numbers that JavaScript cannot hold are sent as they were shown", async () => {
+  await using server = await openFake();
+  const shown: string[] = [];
+  const approve = async ({ arguments: args }: ApproveQuestion): Promise<Approval> => {
+    shown.push(...argumentLines(args, { width: 80 }).lines);
+    return { decision: "allow" };
+  };
+  const hub = await createHub(
+    { servers: { it: { url: server.url } }, approval: "prompt" },
+    { interact: { approve } },
+  );
+  onTestFinished(() => hub.close());
+  const args = parseExact('{"a":12345678901234567890,"b":1}') as Record<string, unknown>;
+  await hub.callTool("it.add", args);
+  expect(shown).toContain("  a  12345678901234567890");
+  expect(server.received.some(({ body }) => body.includes('"a":12345678901234567890,'))).toBe(true);
 });
