@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { chmodSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createHub, isPlugboardError } from "../../src/index.ts";
@@ -94,6 +94,27 @@ describe("M60 an answer about a call that leads elsewhere now", () => {
     const after = await asking(entry, [], { store, env: { ...process.env, DB: "var" } });
     expect(await after.call()).toBe("approval-denied");
     const again = await asking(entry, [], { store, env: { ...process.env, DB: "tmp" } });
+    expect(await again.call()).toBe("made");
+  });
+
+  it("does not count for another program that PATH finds under the same name", async () => {
+    await using server = await openLogged();
+    const store = await stored();
+    const box = createSandbox();
+    const { command, args } = server.entry as { command: string; args: string[] };
+    for (const folder of ["one", "two"]) {
+      box.write(`${folder}/the-server`, `#!/bin/sh\nexec ${command} "$@"\n`);
+      chmodSync(box.path(`${folder}/the-server`), 0o755);
+    }
+    symlinkSync(box.path("one"), box.path("link"));
+    const entry = { ...server.entry, command: "the-server", args };
+    const at = (folder: string) => ({ ...process.env, PATH: `${box.path(folder)}:${process.env["PATH"]}` });
+    const before = await asking(entry, [always], { store, env: at("one") });
+    expect(await before.call()).toBe("made");
+    await before.hub.close();
+    const after = await asking(entry, [], { store, env: at("two") });
+    expect(await after.call()).toBe("approval-denied");
+    const again = await asking(entry, [], { store, env: at("link") });
     expect(await again.call()).toBe("made");
   });
 
