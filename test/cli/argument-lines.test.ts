@@ -165,6 +165,18 @@ describe("the question about a call", () => {
     expect(asked[1]).toBe("Call it? [Yes, once|No|Cancel]");
   });
 
+  it("gives the names of tool and server lines of their own where a terminal could swap them", async () => {
+    const { asked } = await askedAbout({}, ["deny"], { tool: "מחק", server: "שרת", title: "כותרת" });
+    expect((asked[0] ?? "").split("\n").slice(0, 4)).toEqual([
+      "מחק",
+      "  of שרת",
+      "  (כותרת)",
+      expect.anything(),
+    ]);
+    const plain = await askedAbout({}, ["deny"], { title: "Löschen" });
+    expect((plain.asked[0] ?? "").split("\n")[0]).toBe("write of it (Löschen)");
+  });
+
   it("shows the names of tool and server so that they look like nothing else", async () => {
     const more = { tool: "read of files (safe)\nArguments:\n  a  1", title: `Read ${"x".repeat(5_000)}` };
     const { asked } = await askedAbout({}, ["deny"], more);

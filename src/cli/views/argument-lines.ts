@@ -3,12 +3,10 @@ import { nameText } from "../../lib/name-text.ts";
 import { printable } from "../../lib/printable.ts";
 import { isRecord } from "../../lib/record.ts";
 import { displayWidth, hardWrap } from "../terminal/text-width.ts";
-import { cutLines, markedText } from "./marked-text.ts";
+import { cutLines, markedText, turnsLine } from "./marked-text.ts";
 
 const maxDepth = 6;
 const widestName = 32;
-/** Letters that are written from right to left: some terminals would turn around name and value on their line. */
-const turnsLine = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 /** Fewer lines are shown whole. Of more, each argument gets its part, which has these limits. */
 const enoughLines = 40;
 const [leastLines, mostLines] = [3, 12];
