@@ -13,7 +13,10 @@ export const notYet: Readonly<Record<string, { message: string; suggestion: stri
 
 /** True of a store that would be shared over the network. */
 export function isRemoteStore(setting: string): boolean {
-  return /^[a-z][a-z\d+.-]+:\/\//i.test(setting);
+  return /^\s*[a-z][a-z\d+.-]+:\/\//i.test(setting);
 }
 
 export const remoteStore = "a store on Redis or another server is not supported yet";
+
+/** A variable may stand for such a store, and without its value it is the name of a file. */
+export const unfilledStore = "references such as `${REDIS_URL}` are not filled in here; write the path";

@@ -3,7 +3,7 @@ import { approval } from "./approval/schema.ts";
 import { approvals } from "./approvals-schema.ts";
 import { chat } from "./chat-schema.ts";
 import { gateway } from "./gateway-schema.ts";
-import { isRemoteStore, remoteStore } from "./not-yet.ts";
+import { isRemoteStore, remoteStore, unfilledStore } from "./not-yet.ts";
 import { elicitationMode, field, keepWarm, output, retry, serverSchema } from "./server-schema.ts";
 
 export const bundleSchema = z.strictObject({
@@ -108,6 +108,7 @@ export const settingsSchema = z.strictObject({
     z.string().check(
       z.minLength(1),
       z.refine((setting) => !isRemoteStore(setting), remoteStore),
+      z.refine((setting) => !setting.includes("${"), unfilledStore),
     ),
     "Where to store state: `memory`, or the path of a SQLite file.",
     "memory",

@@ -24,7 +24,7 @@ import { OneDecision } from "./one-decision.ts";
 import type { Offered } from "./one-decision.ts";
 import { notificationText } from "./open-exchange.ts";
 import type { GatewayNames } from "./options.ts";
-import { sentHeaders } from "./passed-headers.ts";
+import { passedNames, sentHeaders } from "./passed-headers.ts";
 import type { PassedHeaders, SentHeaders } from "./passed-headers.ts";
 import { readUris, shownUri } from "./uris.ts";
 import type { UriTable } from "./uris.ts";
@@ -149,6 +149,11 @@ export class Endpoint {
   /** What a request sends along to servers; undefined if nothing. */
   sent(header: ((name: string) => string | undefined) | undefined): SentHeaders | undefined {
     return sentHeaders(header, this.#settings.headers?.());
+  }
+
+  /** The headers that are sent along, in lower case. */
+  get passedNames(): string[] {
+    return passedNames(this.#settings.headers?.());
   }
 
   /** The caller's view of the servers. */

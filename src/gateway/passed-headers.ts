@@ -38,6 +38,12 @@ export function sentHeaders(
   return byServer.length > 0 ? new SentHeaders(Object.fromEntries(byServer)) : undefined;
 }
 
+/** The names of the headers that reach some server, in lower case. */
+export function passedNames(passed: PassedHeaders | undefined): string[] {
+  if (!passed) return [];
+  return Object.values(passed).flatMap((names) => Object.keys(names).map((name) => name.toLowerCase()));
+}
+
 /** True for two requests that send the same. */
 export function isSameSent(one: SentHeaders | undefined, other: SentHeaders | undefined): boolean {
   return one?.identity() === other?.identity();

@@ -20,7 +20,7 @@ export function pinnedRequest(
   const { server, use } = route;
   const pins = all?.get(server);
   if (!pins) return undefined;
-  const listing = listed[method];
+  const listing = listed.get(method);
   if (listing !== undefined) return Promise.reject(refusedList(server, method, listing));
   if (method === "server/discover" || method === "initialize")
     return Promise.resolve((answer) => withoutInstructions(answer, pins));
@@ -28,11 +28,11 @@ export function pinnedRequest(
   return target && catalog.assertPinned(server, ...target, { use }, signal).then(() => undefined);
 }
 
-const listed: Readonly<Record<string, string | undefined>> = {
-  "tools/list": "tools()",
-  "prompts/list": "prompts()",
-  "resources/templates/list": "resourceTemplates()",
-};
+const listed: ReadonlyMap<string, string> = new Map([
+  ["tools/list", "tools()"],
+  ["prompts/list", "prompts()"],
+  ["resources/templates/list", "resourceTemplates()"],
+]);
 
 function refusedList(server: string, method: string, instead: string): PlugboardError {
   const message = `\`request\` does not pass ${method} on to "${server}", because its definitions are pinned.`;

@@ -1,6 +1,8 @@
 import { canonicalJson, hmac } from "../lib/canonical.ts";
 import type { Environment } from "../lib/folders.ts";
 import { matchesAny } from "../lib/glob.ts";
+import { serverEnvironment } from "./process/environment.ts";
+import { foundProgram, realPathOf } from "./process/found-program.ts";
 import type { Target } from "./target.ts";
 
 /**
@@ -41,7 +43,14 @@ function decisive(target: Target, env: Environment): unknown {
     const { command, args = [], cwd, env: own, inheritEnv = [], sandbox } = target.program;
     const names = Object.keys(env).filter((name) => matchesAny(inheritEnv, name));
     const inherited = Object.fromEntries(names.map((name) => [name, env[name]]));
-    return { kind: target.kind, command, args, cwd, env: { ...inherited, ...own }, sandbox };
+    // The same word is another program where PATH leads elsewhere.
+    const found = foundProgram(
+      command,
+      cwd ?? process.cwd(),
+      serverEnvironment({ parent: env, env: own, inheritEnv, owner: "" }),
+    );
+    const program = found && realPathOf(found);
+    return { kind: target.kind, program, command, args, cwd, env: { ...inherited, ...own }, sandbox };
   }
   const { kind, url, headers, network, credentials } = target;
   return { kind, url: url.href, headers, network, credentials };

@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { chmodSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createHub, isPlugboardError } from "../../src/index.ts";
 import type { Store } from "../../src/host.ts";
 import type { Approval, ApproveQuestion, ConfigLiteral, HubOptions } from "../../src/index.ts";
+import { argumentLines } from "../../src/cli/views/argument-lines.ts";
+import { parseExact } from "../../src/lib/exact-json.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { FakeHttp } from "../fixtures/fake/index.ts";
@@ -92,6 +94,27 @@ describe("M60 an answer about a call that leads elsewhere now", () => {
     const after = await asking(entry, [], { store, env: { ...process.env, DB: "var" } });
     expect(await after.call()).toBe("approval-denied");
     const again = await asking(entry, [], { store, env: { ...process.env, DB: "tmp" } });
+    expect(await again.call()).toBe("made");
+  });
+
+  it("does not count for another program that PATH finds under the same name", async () => {
+    await using server = await openLogged();
+    const store = await stored();
+    const box = createSandbox();
+    const { command, args } = server.entry as { command: string; args: string[] };
+    for (const folder of ["one", "two"]) {
+      box.write(`${folder}/the-server`, `#!/bin/sh\nexec ${command} "$@"\n`);
+      chmodSync(box.path(`${folder}/the-server`), 0o755);
+    }
+    symlinkSync(box.path("one"), box.path("link"));
+    const entry = { ...server.entry, command: "the-server", args };
+    const at = (folder: string) => ({ ...process.env, PATH: `${box.path(folder)}:${process.env["PATH"]}` });
+    const before = await asking(entry, [always], { store, env: at("one") });
+    expect(await before.call()).toBe("made");
+    await before.hub.close();
+    const after = await asking(entry, [], { store, env: at("two") });
+    expect(await after.call()).toBe("approval-denied");
+    const again = await asking(entry, [], { store, env: at("link") });
     expect(await again.call()).toBe("made");
   });
 
@@ -193,4 +216,22 @@ describe("M60 what is written down of an answer", () => {
     expect(before.asked[0]?.remember).not.toHaveProperty("always");
     expect(await store.list("approval/")).toEqual([]);
   });
+});
+
+it("M60 numbers that JavaScript cannot hold are sent as they were shown", async () => {
+  await using server = await openFake();
+  const shown: string[] = [];
+  const approve = async ({ arguments: args }: ApproveQuestion): Promise<Approval> => {
+    shown.push(...argumentLines(args, { width: 80 }).lines);
+    return { decision: "allow" };
+  };
+  const hub = await createHub(
+    { servers: { it: { url: server.url } }, approval: "prompt" },
+    { interact: { approve } },
+  );
+  onTestFinished(() => hub.close());
+  const args = parseExact('{"a":12345678901234567890,"b":1}') as Record<string, unknown>;
+  await hub.callTool("it.add", args);
+  expect(shown).toContain("  a  12345678901234567890");
+  expect(server.received.some(({ body }) => body.includes('"a":12345678901234567890,'))).toBe(true);
 });

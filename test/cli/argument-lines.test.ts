@@ -5,6 +5,7 @@ import { askApproval } from "../../src/cli/terminal/approval.ts";
 import { fillForm } from "../../src/cli/terminal/elicitation-form.ts";
 import type { Terminal } from "../../src/cli/terminal/terminal.ts";
 import { displayWidth } from "../../src/cli/terminal/text-width.ts";
+import { parseExact } from "../../src/lib/exact-json.ts";
 import { argumentLines } from "../../src/cli/views/argument-lines.ts";
 import { valueText } from "../../src/cli/views/value-lines.ts";
 import { scriptedAsk } from "./scripted-ask.ts";
@@ -103,6 +104,25 @@ describe("the arguments of a call that a person decides about", () => {
     expect(code.lines).toContain(`    │ ${" ".repeat(8)}return\\t1 ${"#".repeat(30)}`);
   });
 
+  it("show numbers as they are sent", () => {
+    const args = parseExact(
+      '{"a":12345678901234567890,"b":[1e400,1],"c":{"d":{"e":1.00000000000000000001}}}',
+    );
+    const deep = parseExact('{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":12345678901234567890}}}}}}}}');
+    expect(
+      shown(args as Record<string, unknown>)
+        .lines.slice(1)
+        .map((line) => line.trim()),
+    ).toEqual(["a  12345678901234567890", "b", "1.  1e400", "2.  1", "c", "d", "e  1.00000000000000000001"]);
+    expect(shown(deep as Record<string, unknown>).lines.at(-1)).toContain('{"a":12345678901234567890}');
+  });
+
+  it("are all there in a list of very many", () => {
+    const { lines, isCut } = shown({ all: Array.from({ length: 200_000 }, (_, index) => index) }, true);
+    expect(lines).toHaveLength(200_002);
+    expect(isCut).toBe(false);
+  });
+
   it("show marks of direction, tabs and stacked marks in names and values", () => {
     const { lines } = shown({ "pa\u202eth": "a\u200fb\tc", [`e${"\u0301".repeat(50)}`]: 1 });
     expect(lines[1]).toContain('"pa\\u{202e}th"');
@@ -143,6 +163,18 @@ describe("the question about a call", () => {
   it("offers nothing else if everything is there", async () => {
     const { asked } = await askedAbout({ path: "docs" }, ["deny"]);
     expect(asked[1]).toBe("Call it? [Yes, once|No|Cancel]");
+  });
+
+  it("gives the names of tool and server lines of their own where a terminal could swap them", async () => {
+    const { asked } = await askedAbout({}, ["deny"], { tool: "מחק", server: "שרת", title: "כותרת" });
+    expect((asked[0] ?? "").split("\n").slice(0, 4)).toEqual([
+      "מחק",
+      "  of שרת",
+      "  (כותרת)",
+      expect.anything(),
+    ]);
+    const plain = await askedAbout({}, ["deny"], { title: "Löschen" });
+    expect((plain.asked[0] ?? "").split("\n")[0]).toBe("write of it (Löschen)");
   });
 
   it("shows the names of tool and server so that they look like nothing else", async () => {

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { FieldChange } from "../../src/config.ts";
+import type { DefinitionFlag } from "../../src/host.ts";
+import { pinSteps } from "../../src/cli/views/pin-report.ts";
+import { growth } from "../processor-time.ts";
 import { changeLines } from "../../src/cli/views/definition-changes.ts";
 import { displayWidth } from "../../src/cli/terminal/text-width.ts";
 import { PinnedServer, poisoned, readFile, schema } from "../hub/pinned-server.ts";
@@ -38,6 +41,33 @@ describe("a changed definition", () => {
     }
     const { out } = await box.cli(["verify"]);
     for (const name of Object.keys(extra)) expect(out).toContain(`      ${name}\n`);
+  });
+
+  it("is shown with what is suspicious in it, in time that grows with what there is", async () => {
+    const about = { change: "new", kind: "tools", fields: [] } as const;
+    const report = (count: number) => {
+      const names = Array.from({ length: count }, (_, at) => `t${at}`);
+      const flag = { server: "it", kind: "tool", path: "description", message: "it hides something" };
+      return {
+        server: "it",
+        state: "changed" as const,
+        changes: names.map((name) => ({ ...about, fields: [], name })),
+        flags: names.map((name) => ({ ...flag, name }) as DefinitionFlag),
+      };
+    };
+    const [small, large] = [report(1_000), report(16_000)];
+    const grown = await growth(
+      () => pinSteps(small, width),
+      () => pinSteps(large, width),
+      { enough: 32 },
+    );
+    expect(grown).toBeLessThan(64);
+    const lines = pinSteps(large, width).flatMap((step) =>
+      step.lines.map((line) => line.map(({ text }) => text).join("")),
+    );
+    const at = lines.indexOf("  tool t9999  new");
+    expect(lines[at + 1]).toBe("  ! tool t9999, description: it hides something");
+    expect(lines.filter((line) => line.startsWith("  ! "))).toHaveLength(16_000);
   });
 
   it("cuts no description and no schema, however long", () => {

@@ -140,7 +140,8 @@ describe("M11 one hostile part of a file", () => {
 
   it("may have names that every object has", async () => {
     const names = ["constructor", "toString", "__proto__", "hasOwnProperty"];
-    const member = (name: string) => `"${name}": { "command": "x", "env": { "${name}": "1" } }`;
+    const member = (name: string) =>
+      `"${name}": { "command": "x", "env": { "${name.replaceAll("_", "")}": "1" } }`;
     const text = `{ "mcpServers": { ${names.map(member).join(", ")} }, "bundles": { ${names
       .map((name) => `"${name}": { "servers": ["${name}"] }`)
       .join(", ")} }, "profiles": { "toString": "work" } }`;
@@ -158,6 +159,30 @@ describe("M11 one hostile part of a file", () => {
     expect(hub.status().map(({ name, state }) => [name, state])).toEqual(
       names.map((name) => [name, "ready"]),
     );
+  });
+
+  it("loses no rule to a name that cannot be kept: it is a mistake, and the rule's server is not used", async () => {
+    const approval = '{ "default": "approve", "tools": { "__proto__": "deny" } }';
+    const { names, diagnostics } = await usable(
+      ".mcp.json",
+      `{ "mcpServers": { "one": { "command": "x", "approval": ${approval} }, "two": { "command": "y", "env": { "__proto__": "1" } }, "good": { "command": "z" } } }`,
+    );
+    expect(names).toEqual(["good"]);
+    expect(diagnostics.map(({ path, message }) => [path, message])).toEqual([
+      ["mcpServers.one.approval.tools.__proto__", "`__proto__` cannot be a name here"],
+      ["mcpServers.two.env.__proto__", "`__proto__` cannot be a name here"],
+    ]);
+    const box = createSandbox({
+      "home/.config/plugboard/config.json": `{ "mcpServers": { "one": { "command": "x" } }, "approval": ${approval} }`,
+    });
+    const { settings } = await loadConfig(box.options);
+    expect(settings.approval).toBe("deny");
+    const managed = createSandbox({
+      "home/.config/plugboard/config.json": { mcpServers: { one: { command: "x" } } },
+      "managed/managed.json": `{ "approval": ${approval} }`,
+    });
+    const { servers } = await loadConfig(managed.options);
+    expect(servers.get("one")?.status).toMatchObject({ reason: "policy" });
   });
 
   it("with a duplicate key is set aside in every notation", async () => {

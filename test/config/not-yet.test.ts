@@ -38,4 +38,26 @@ describe("a setting that does nothing yet", () => {
     const serving = await box.cli(["serve", "--port", "0"]);
     expect([serving.code, serving.err]).toEqual([3, expect.stringContaining("not supported yet")]);
   });
+
+  it.each(["${REDIS_URL}", " redis://127.0.0.1"])("takes a store of %j for no file", async (store) => {
+    const box = createSandbox({ "home/.config/plugboard/config.json": { store } });
+    box.env["REDIS_URL"] = "redis://127.0.0.1:6379";
+    const { code, err } = await box.cli(["call", "it.tool"]);
+    expect([code, err]).toEqual([3, expect.stringMatching(/not supported yet|are not filled in here/)]);
+  });
+
+  it.each([
+    ["keys", ["serve", "--port", "0"]],
+    ["audit", ["serve", "--port", "0"]],
+    ["keys", ["serve", "--stdio"]],
+  ])("keeps a gateway with %s from being served by %j", async (name, words) => {
+    const box = createSandbox({
+      "home/.config/plugboard/config.json": {
+        mcpServers: { it: { command: "true" } },
+        gateway: { [name]: {} },
+      },
+    });
+    const { code, err } = await box.cli(words);
+    expect([code, err]).toEqual([3, expect.stringContaining("not supported yet")]);
+  });
 });

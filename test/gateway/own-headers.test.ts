@@ -1,3 +1,5 @@
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { createGateway } from "../../src/gateway/index.ts";
@@ -131,6 +133,35 @@ describe("the headers of a view", () => {
     await one.callTool("other.echo");
     expect(heard).toEqual(["one"]);
     expect([...shown(other).keys()]).toEqual(["none"]);
+  });
+
+  it("are refused if a request has one of them twice", async () => {
+    await using fake = await openFake();
+    await using hub = await openHub({ it: { url: fake.url } }, {}, mapping);
+    const gateway = createGateway(hub, { authenticate: () => "app" });
+    const { port } = await gateway.listen();
+    const params = {
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      clientInfo: { name: "a", version: "1" },
+    };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+    const answered = (own: string[]) => {
+      const { promise, resolve, reject } = Promise.withResolvers<[number | undefined, string]>();
+      const accept = ["Accept", "application/json, text/event-stream", "Content-Type", "application/json"];
+      const headers = ["Host", `127.0.0.1:${port}`, ...accept, ...own];
+      const sent = request({ port, path: "/mcp", method: "POST", headers }, (response) => {
+        text(response).then((said) => resolve([response.statusCode, said]), reject);
+      });
+      sent.on("error", reject).end(body);
+      return promise;
+    };
+    const others = ["X-Other", "a", "x-other", "b"];
+    expect((await answered([...others, "X-Token", "Bearer of-ada"]))[0]).toBe(200);
+    const [status, said] = await answered(["X-Token", "Bearer of-ada", "x-token", "Bearer of-bob"]);
+    expect([status, said]).toEqual([400, expect.stringContaining("x-token may be sent only once")]);
+    await gateway.close({ drainMs: 0 });
+    for (const { headers } of fake.received) expect(headers["authorization"]).not.toContain("bob");
   });
 
   it("that belong to the protocol are refused", async () => {

@@ -1,8 +1,7 @@
 import type { Approval, ApproveQuestion } from "../../index.ts";
-import { nameText } from "../../lib/name-text.ts";
 import { effectWords } from "../views/tool.ts";
 import { argumentLines } from "../views/argument-lines.ts";
-import { shortLabel } from "../views/marked-text.ts";
+import { callHeading } from "../views/marked-text.ts";
 import type { Ask, Choice } from "./ask.ts";
 import { safe } from "./print.ts";
 
@@ -36,9 +35,9 @@ function approvalOf(choice: string | undefined): Approval {
 }
 
 function questionText(question: ApproveQuestion, args: readonly string[]): string {
-  const { server, tool, title, annotations, because, rule, remember, forgotten } = question;
+  const { annotations, because, rule, remember, forgotten } = question;
   return [
-    `${nameText(tool)} of ${nameText(server)}${title === undefined ? "" : ` (${shortLabel(title)})`}`,
+    ...callHeading(question),
     `Effects: ${effectWords(annotations)}`,
     ...args,
     safe(`Asked because ${because}.`),

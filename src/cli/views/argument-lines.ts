@@ -1,13 +1,12 @@
+import { exactText, stringifyExact } from "../../lib/exact-json.ts";
 import { nameText } from "../../lib/name-text.ts";
 import { printable } from "../../lib/printable.ts";
 import { isRecord } from "../../lib/record.ts";
 import { displayWidth, hardWrap } from "../terminal/text-width.ts";
-import { cutLines, markedText } from "./marked-text.ts";
+import { cutLines, markedText, turnsLine } from "./marked-text.ts";
 
 const maxDepth = 6;
 const widestName = 32;
-/** Letters that are written from right to left: some terminals would turn around name and value on their line. */
-const turnsLine = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 /** Fewer lines are shown whole. Of more, each argument gets its part, which has these limits. */
 const enoughLines = 40;
 const [leastLines, mostLines] = [3, 12];
@@ -33,7 +32,7 @@ export function argumentLines(
   args: Record<string, unknown>,
   { width, isWhole = false }: ArgumentsView,
 ): ShownArguments {
-  const members = Object.entries(args);
+  const members = membersOf(args);
   if (members.length === 0) return { lines: ["No arguments."], isCut: false };
   const most = Math.min(mostLines, Math.max(leastLines, Math.floor(enoughLines / members.length)));
   const inner = Math.max(20, width - 2);
@@ -46,37 +45,46 @@ export function argumentLines(
   return { lines: [heading, ...shown.flat().map((line) => `  ${line}`)], isCut };
 }
 
+interface Member {
+  name: string;
+  value: unknown;
+  /** The value as JSON, where it is a number that JavaScript cannot hold. */
+  exact: string | undefined;
+}
+
 /** The lines of each member. */
-function memberLines(
-  members: readonly (readonly [name: string, value: unknown])[],
-  width: number,
-  depth: number,
-): string[][] {
-  const shown = members.map(([name, value]) => [nameText(name), value] as const);
-  const column = Math.min(widestName, Math.max(...shown.map(([name]) => displayWidth(name))));
-  return shown.map(([name, value]) => {
+function memberLines(members: readonly Member[], width: number, depth: number): string[][] {
+  const shown = members.map((member) => ({ ...member, name: nameText(member.name) }));
+  let column = 0;
+  for (const { name } of shown) column = Math.min(widestName, Math.max(column, displayWidth(name)));
+  return shown.map(({ name, value, exact }) => {
     const nested = depth < maxDepth ? nestedMembers(value) : undefined;
     if (nested) {
       const inner = memberLines(nested, Math.max(20, width - 2), depth + 1).flat();
       return [...nameLines(name, width), ...inner.map((line) => `  ${line}`)];
     }
-    const text = plainText(value);
+    const text = exact ?? plainText(value);
     const start = name + " ".repeat(Math.max(0, column - displayWidth(name)) + 2);
     const isOneLine =
       text !== undefined && displayWidth(start + text) <= width && !turnsLine.test(start + text);
     if (isOneLine) return [start + text];
-    const whole = typeof value === "string" ? value : json(value);
+    const whole = typeof value === "string" ? value : (exact ?? json(value));
     return [...nameLines(name, width), ...markedText(whole, width - 2).map((line) => `  ${line}`)];
   });
 }
 
-function nestedMembers(value: unknown): [string, unknown][] | undefined {
-  const members = Array.isArray(value)
-    ? value.map((item: unknown, index): [string, unknown] => [`${index + 1}.`, item])
-    : isRecord(value)
-      ? Object.entries(value)
-      : [];
+function nestedMembers(value: unknown): Member[] | undefined {
+  const members = Array.isArray(value) || isRecord(value) ? membersOf(value) : [];
   return members.length === 0 ? undefined : members;
+}
+
+function membersOf(holder: object): Member[] {
+  const isList = Array.isArray(holder);
+  return Object.entries(holder).map(([key, value]: [string, unknown], index) => ({
+    name: isList ? `${index + 1}.` : key,
+    value,
+    exact: exactText(holder, key),
+  }));
 }
 
 /** A long name goes on in lines that begin like no name. */
@@ -105,5 +113,5 @@ function isClear(text: string): boolean {
 }
 
 function json(value: unknown): string {
-  return JSON.stringify(value) ?? "null";
+  return stringifyExact(value) ?? "null";
 }

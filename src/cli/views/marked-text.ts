@@ -1,5 +1,9 @@
+import { nameText } from "../../lib/name-text.ts";
 import { printable } from "../../lib/printable.ts";
 import { cutText, hardWrap } from "../terminal/text-width.ts";
+
+/** Letters that are written from right to left: some terminals would turn around name and value on their line. */
+export const turnsLine = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /** In front of a line of a text of others, and of what continues it on the screen. No line of ours begins so. */
 const lineMark = "│ ";
@@ -34,4 +38,21 @@ export function cutLines(lines: readonly string[], most: number, indent = ""): s
 /** A label that others chose, on one line and short enough for a heading. */
 export function shortLabel(text: string, width = 200): string {
   return cutText(printable(text, { oneLine: true }), width);
+}
+
+/** Which tool of which server a call is for. Each name has a line of its own where they could change places on one. */
+export function callHeading({ tool, server, title }: Called): string[] {
+  const parts = [
+    nameText(tool),
+    `of ${nameText(server)}`,
+    ...(title === undefined ? [] : [`(${shortLabel(title)})`]),
+  ];
+  const line = parts.join(" ");
+  return turnsLine.test(line) ? parts.map((part, index) => (index === 0 ? part : `  ${part}`)) : [line];
+}
+
+interface Called {
+  tool: string;
+  server: string;
+  title?: string | undefined;
 }

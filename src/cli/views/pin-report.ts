@@ -52,11 +52,13 @@ export interface PinStep {
 
 /** All changes, in steps that can be read, each with what is suspicious in it. There is at least one step. */
 export function pinSteps({ changes, flags }: PinReport, width: number): PinStep[] {
-  const left = new Set(flags);
+  const left = Map.groupBy(flags, ({ kind, name }) => subject(kind, name));
   const steps: PinStep[] = [{ changes: [], lines: [] }];
   for (const change of changes) {
-    const own = flags.filter((flag) => isAbout(flag, change));
-    for (const flag of own) left.delete(flag);
+    const { kind, name } = change;
+    const key = subject(kind in flagKinds ? flagKinds[kind as keyof typeof flagKinds] : kind, name);
+    const own = left.get(key) ?? [];
+    left.delete(key);
     const lines = [...changeLines(change, width, { isWhole: true }), ...flagLines(own, width)];
     let step = steps.at(-1);
     if (!step || (step.lines.length > 0 && step.lines.length + lines.length > enoughLines))
@@ -65,14 +67,15 @@ export function pinSteps({ changes, flags }: PinReport, width: number): PinStep[
     for (const line of lines) step.lines.push(line);
   }
   // What is suspicious in definitions that are as pinned.
-  for (const line of flagLines([...left], width)) steps.at(-1)?.lines.push(line);
+  for (const line of flagLines([...left.values()].flat(), width)) steps.at(-1)?.lines.push(line);
   return steps;
 }
 
-function isAbout({ kind, name }: DefinitionFlag, change: PinChange): boolean {
-  const kinds = { tools: "tool", prompts: "prompt", resourceTemplates: "resource template" } as const;
-  const own = change.kind === "instructions" || change.kind === "package" ? change.kind : kinds[change.kind];
-  return kind === own && (kind === "instructions" || name === change.name);
+const flagKinds = { tools: "tool", prompts: "prompt", resourceTemplates: "resource template" } as const;
+
+/** What a change or a flag is about, as one text. */
+function subject(kind: string, name: string): string {
+  return kind === "instructions" ? kind : `${kind} ${name}`;
 }
 
 /** What is suspicious, as advice. */

@@ -1,10 +1,9 @@
 import type { WaitingQuestion } from "../../index.ts";
 import { shellWord } from "../../lib/argv.ts";
-import { nameText } from "../../lib/name-text.ts";
 import { count, hanging, painter, safe, screenWidth } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { argumentLines } from "./argument-lines.ts";
-import { cutLines, markedText, shortLabel } from "./marked-text.ts";
+import { callHeading, cutLines, markedText } from "./marked-text.ts";
 import { effectWords } from "./tool.ts";
 
 const mostExact = 8;
@@ -21,7 +20,7 @@ export function waitingText(questions: readonly WaitingQuestion[], now: number, 
 }
 
 function questionLines(question: WaitingQuestion, now: number, terminal: Terminal): string[] {
-  const { id, server, tool, title, caller, annotations, exact, createdAt, expiresAt, remember } = question;
+  const { id, caller, annotations, exact, createdAt, expiresAt, remember } = question;
   const paint = painter(terminal);
   const times = `asked ${timeWords(now - createdAt)} ago, expires in ${timeWords(expiresAt - now)}`;
   const line = (label: string, text: string | undefined) =>
@@ -34,10 +33,7 @@ function questionLines(question: WaitingQuestion, now: number, terminal: Termina
   const isCut = args.isCut || exactlyShown.length < exactly.length;
   return [
     `${paint("bold", safe(id))}  ${paint("dim", times)}`,
-    ...line(
-      "Tool",
-      `${nameText(tool)} of ${nameText(server)}${title === undefined ? "" : ` (${shortLabel(title)})`}`,
-    ),
+    ...callHeading(question).flatMap((part, index) => line(index === 0 ? "Tool" : "", part)),
     ...args.lines.map((one) => `  ${one}`),
     ...(exactly.length > 0 ? ["  Exactly:", ...exactlyShown.map((one) => `    ${one}`)] : []),
     ...(isCut ? ["  Cut to fit the screen: `plugboard approvals --json` shows everything."] : []),

@@ -1,6 +1,7 @@
 import { matchesAny } from "../../lib/glob.ts";
 import { isRecord } from "../../lib/record.ts";
 import { readableGlobs, readingsOf } from "./readings.ts";
+import { fileGlobs, sameFiles } from "./same-file.ts";
 
 /** Whether conditions hold. `maybe` where a value cannot be compared for certain: then the stricter mode applies. */
 export type Certainty = "yes" | "maybe" | "no";
@@ -26,7 +27,7 @@ export function holds(
 
 /** If only some values of a list match, that is a maybe: a harmless value must not carry another one along. */
 function holdsAt(args: unknown, steps: readonly string[], written: readonly string[]): Certainty {
-  const globs = { written, readable: readableGlobs(written) };
+  const globs = { written, readable: readableGlobs(written), files: fileGlobs(written) };
   const found = { yes: 0, maybe: 0, no: 0 };
   let left = mostCompared;
   visitAt(
@@ -79,7 +80,8 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** A path or URL has to match in every way in which it can be read, or `docs/../../etc` would pass for `docs/*`. */
-function compare(text: string, { written, readable }: Globs): Certainty {
+function compare(text: string, globs: Globs): Certainty {
+  const { written, readable } = globs;
   const isWritten = matchesAny(written, text);
   let matched = isWritten ? 1 : 0;
   const readings = readingsOf(text);
@@ -88,13 +90,19 @@ function compare(text: string, { written, readable }: Globs): Certainty {
     if (isMatch || (readable && matchesAny(readable, reading))) matched++;
   }
   if (matched === readings.size + 1) return "yes";
-  return matched > 0 ? "maybe" : "no";
+  return matched > 0 || isSameFile(text, globs) ? "maybe" : "no";
+}
+
+function isSameFile(text: string, { files }: Globs): boolean {
+  return files.length > 0 && [...sameFiles(text)].some((file) => matchesAny(files, file));
 }
 
 interface Globs {
   written: readonly string[];
   /** In the spelling of readings, if that is another one. */
   readable: readonly string[] | undefined;
+  /** Those about files, in the spelling of `sameFiles`. */
+  files: readonly string[];
 }
 
 function stepsOf(pointer: string): string[] {

@@ -42,6 +42,8 @@ function urlReadings(text: string): string[] {
   const url = /^[a-z][a-z\d+.-]+:/i.test(text) ? URL.parse(text) : undefined;
   if (!url) return [];
   url.hash = "";
+  // An empty query is none.
+  if (url.search === "") url.search = "";
   url.username = "";
   url.password = "";
   if (url.hostname.endsWith(".")) url.hostname = url.hostname.replace(/\.+$/, "");

@@ -154,6 +154,9 @@ export class HttpFront {
       const endpoint = this.#settings.endpoint(bundle);
       if (!endpoint) return refuse(reply, { status: 404, message: "There is no such bundle." }, cors);
       if (this.#isClosing) return refuse(reply, closing, cors);
+      const repeated = endpoint.passedNames.find((name) => request.isRepeated?.(name));
+      // Joined, they would be a credential that neither the client nor whoever stands in between has sent.
+      if (repeated !== undefined) return refuse(reply, saidTwice(repeated), cors);
       if (connection?.admit(caller) === false) return refuse(reply, noRoom, cors);
       return this.#serve({ request, reply, cors, caller, endpoint });
     };
@@ -269,6 +272,10 @@ const noRoom: HttpRefusal = {
   ...tooMany(503, "Too many connections are in use. Close some of yours, or try again later."),
   headers: { "retry-after": "1", connection: "close" },
 };
+
+function saidTwice(header: string): HttpRefusal {
+  return { status: 400, message: `The header ${header} may be sent only once.` };
+}
 
 function tooLarge(bytes: number): string {
   return `The body is longer than ${bytes} bytes.`;

@@ -82,6 +82,10 @@ class NodeRequest implements HttpRequest {
     return typeof value === "string" ? value : undefined;
   }
 
+  isRepeated(name: string): boolean {
+    return repeatedHeader(this.#request, (one) => one === name) !== undefined;
+  }
+
   headers(): Headers {
     const headers = new Headers();
     for (const [name, value] of Object.entries(this.#request.headers))

@@ -18,13 +18,16 @@ const single = new Set([
  * The name of a header that may be sent only once and was sent again, even with the same value: Node.js keeps the first of
  * some and joins others.
  */
-export function repeatedHeader({ headers, rawHeaders }: Pick<IncomingMessage, "headers" | "rawHeaders">) {
+export function repeatedHeader(
+  { headers, rawHeaders }: Pick<IncomingMessage, "headers" | "rawHeaders">,
+  isSingle = (name: string) => single.has(name) || name.startsWith("mcp-param-"),
+): string | undefined {
   // The usual case costs little: nothing was joined or left out.
   if (Object.keys(headers).length * 2 === rawHeaders.length) return undefined;
   const seen = new Set<string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? "").toLowerCase();
-    if (!single.has(name) && !name.startsWith("mcp-param-")) continue;
+    if (!isSingle(name)) continue;
     if (seen.has(name)) return name;
     seen.add(name);
   }

@@ -14,6 +14,8 @@ export interface HttpRequest {
   /** A header by its name in lower case. */
   header(name: string): string | undefined;
   headers(): Headers;
+  /** True if the header was sent more than once; a web `Request` does not say it. */
+  isRepeated?(name: string): boolean;
   /** Calls `take` once. A promise would cost more than everything else that is done here. */
   body(limit: number, take: (body: Body) => void): void;
 }

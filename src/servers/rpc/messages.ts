@@ -63,9 +63,7 @@ export function toJson(message: RpcMessage): string {
 /** The same for a call whose id is a plain word of ours: everything but its parameters is known. */
 export function callJson({ id, params }: RpcRequest): string {
   try {
-    // Only answers of people come from a text; arguments that do have a writer of their own.
-    const text = params["inputResponses"] === undefined ? JSON.stringify(params) : stringifyExact(params);
-    return `{"jsonrpc":"2.0","id":"${id}","method":"tools/call","params":${text}}`;
+    return `{"jsonrpc":"2.0","id":"${id}","method":"tools/call","params":${stringifyExact(params)}}`;
   } catch (cause) {
     throw unserializable(cause);
   }

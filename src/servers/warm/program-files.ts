@@ -1,7 +1,6 @@
-import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
-import type { Stats } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { programCandidates } from "../../lib/program-path.ts";
+import { foundProgram, realPathOf, statOf } from "../process/found-program.ts";
 
 /** What starts a program. */
 export interface Started {
@@ -25,22 +24,12 @@ export function programFiles({ command, args, cwd, env }: Started): Record<strin
   const programs: string[] = [];
   let next: string | undefined = command;
   while (next !== undefined && programs.length <= mostInterpreters) {
-    const program = programOf(next, cwd, env);
+    const program = foundProgram(next, cwd, env);
     if (program === undefined) break;
     programs.push(program);
     next = interpreterOf(program);
   }
   return Object.fromEntries([...programs, ...named].map((path) => [path, identityOf(path)]));
-}
-
-/** The program that a command stands for, as it is found when it is started. */
-function programOf(command: string, cwd: string, env: Started["env"]): string | undefined {
-  return programCandidates({ command, cwd, env, platform: process.platform }).find(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  const stats = statOf(path);
-  return stats?.isFile() === true && (process.platform === "win32" || (stats.mode & 0o111) !== 0);
 }
 
 function isCode(path: string): boolean {
@@ -75,21 +64,4 @@ function beginningOf(path: string): string {
 function identityOf(path: string): unknown {
   const { dev, ino, size, mtimeMs } = statOf(path) ?? {};
   return [realPathOf(path), dev, ino, size, mtimeMs];
-}
-
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
-
-/** Most words are no files, and some cannot be. */
-export function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
 }

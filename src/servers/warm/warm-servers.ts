@@ -9,7 +9,8 @@ import { waitAtMost } from "../wait-at-most.ts";
 import type { BrokerPlace } from "./broker-client.ts";
 import type { WarmProgram } from "./messages.ts";
 import { placeProblem } from "./place.ts";
-import { programFiles, statOf } from "./program-files.ts";
+import { statOf } from "../process/found-program.ts";
+import { programFiles } from "./program-files.ts";
 import { surroundings } from "./surroundings.ts";
 
 /** What a command wants from the broker. */
