@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { PlugboardError } from "../errors.ts";
 import { hasInexactNumbers } from "../lib/exact-numbers.ts";
-import { hasDuplicateKeys, jsonMembers, oneLine } from "../lib/json-members.ts";
+import { hasDuplicateKeys, jsonMembers, oneLine, parsedBytes } from "../lib/json-members.ts";
 import { isRecord } from "../lib/record.ts";
 import type { RpcRequest } from "../servers/rpc/messages.ts";
 import { copyExact, parseExact, stringifyExact } from "../lib/exact-json.ts";
@@ -32,6 +32,11 @@ export class ParsedParams {
     const value = tryParse(text);
     if (isRecord(value)) return new ParsedParams(bytes, value, changeableNumber.test(text));
     throw new PlugboardError("usage-invalid", "The parameters of a request are one JSON object.");
+  }
+
+  /** About how much memory they take. */
+  get heldBytes(): number {
+    return parsedBytes(this.bytes);
   }
 
   /** These parameters with other members; `undefined` removes one. The others keep their bytes. */

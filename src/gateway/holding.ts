@@ -81,12 +81,12 @@ export class Holding {
     this.#link(account);
   }
 
-  /** It has grown; something idle may have to go for that. */
-  grow(bytes: number): void {
-    if (this.#isOver) return;
+  /** It has grown; something idle may have to go for that. False if that was not enough. */
+  grow(bytes: number): boolean {
+    if (this.#isOver) return false;
     this.touch();
     this.#count(bytes);
-    this.#kind.makeRoom(this.#account, 0, 0, this);
+    return this.#kind.makeRoom(this.#account, 0, 0, this);
   }
 
   shrink(bytes: number): void {

@@ -10,6 +10,7 @@ import {
   valueEnd,
 } from "../lib/json-members.ts";
 import type { JsonMember } from "../lib/json-members.ts";
+import { compact } from "../lib/memory.ts";
 import { isRecord } from "../lib/record.ts";
 import type { RpcFailure } from "./exchange.ts";
 import { parseExact } from "../lib/exact-json.ts";
@@ -115,7 +116,8 @@ export function readBatch(bytes: Buffer, most = 100): Buffer[] | undefined {
   if (!items) throw new BadMessage(-32_700, "The body is not valid JSON.");
   if (items.length === 0) throw invalid("A batch needs at least one message");
   if (items.length > most) throw invalid(`A batch has at most ${most} messages`);
-  return items.map(({ start, end }) => bytes.subarray(start, end));
+  // One of them must not keep the others in memory.
+  return items.map(({ start, end }) => compact(bytes.subarray(start, end)));
 }
 
 function readParams(
@@ -125,7 +127,8 @@ function readParams(
   idText: string,
 ): ParsedParams {
   if (!member) return noParams;
-  const part = bytes.subarray(member.start, member.end);
+  // Whoever keeps parameters must not keep what else was sent.
+  const part = compact(bytes.subarray(member.start, member.end));
   if (part[0] !== openBrace) throw invalid("`params` must be an object", idText);
   let params: ParsedParams;
   try {

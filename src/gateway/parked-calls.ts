@@ -5,7 +5,7 @@ import type { Core } from "./core.ts";
 import type { Answer, Client, ClientQuestion, Exchange } from "./exchange.ts";
 import { failed, invalidParams } from "./failure.ts";
 import type { Holding } from "./holding.ts";
-import { answerBytes } from "./result.ts";
+import { answerBytes, keptAnswer, valueBytes } from "./result.ts";
 import type { SendOptions } from "./forward.ts";
 import { assertDeclared, isDeclared } from "./questions.ts";
 import { missingCapability, sealState } from "./required-input.ts";
@@ -146,7 +146,7 @@ export class ParkedCalls {
     };
     // While a request waits, its server may be asking: it would be in doubt which call it asks about.
     const held = { isBusy: () => call.waiting !== undefined, evict: () => this.#end(call) };
-    call.holding = this.#core().ledger.hold(client.caller, "parked", held, params.bytes.length);
+    call.holding = this.#core().ledger.hold(client.caller, "parked", held, params.heldBytes);
     if (!call.holding) return undefined;
     this.#calls.set(call.id, call);
     this.#wait(call, exchange, answer);
@@ -172,7 +172,7 @@ export class ParkedCalls {
     const key = `question-${++call.asked}`;
     return new Promise((resolve, reject) => {
       call.questions.set(key, { method, params, stepAside, resolve });
-      call.holding?.grow(JSON.stringify(params).length);
+      call.holding?.grow(valueBytes(params));
       signal.addEventListener(
         "abort",
         () => {
@@ -205,10 +205,13 @@ export class ParkedCalls {
   }
 
   #settle(call: ParkedCall, answer: Answer): void {
-    call.outcome = answer;
     const { waiting } = call;
-    // Without a request that waits, the answer is kept until the client comes back or its time is over.
-    if (!waiting) return call.holding?.grow(answerBytes(answer));
+    if (!waiting) {
+      // The answer is kept until the client comes back or its time is over.
+      call.outcome = keptAnswer(answer);
+      call.holding?.grow(answerBytes(call.outcome));
+      return;
+    }
     call.waiting = undefined;
     this.#forget(call);
     waiting.answer(answer);

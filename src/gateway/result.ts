@@ -1,7 +1,9 @@
 import type { RawAnswer } from "../host.ts";
 import { copyExact, parseExact, stringifyExact } from "../lib/exact-json.ts";
 import { editJson } from "../lib/json-edit.ts";
+import { parsedBytes } from "../lib/json-members.ts";
 import type { JsonEdits } from "../lib/json-edit.ts";
+import { compact } from "../lib/memory.ts";
 import type { RpcFailure } from "./exchange.ts";
 
 /** A result as the JSON text that a server sent. */
@@ -17,10 +19,20 @@ export function rawResult(bytes: Buffer): RawResult {
   return { bytes, isError: false, isAlone: false };
 }
 
+/** An answer for whoever keeps it: it may be sent several times, and keeps nothing else of its message. */
+export function keptAnswer<T extends Result | { error: unknown }>(answer: T): T {
+  return "bytes" in answer ? { ...answer, bytes: compact(answer.bytes), isAlone: false } : answer;
+}
+
 /** About how much memory an answer takes while it is kept. */
 export function answerBytes(answer: Result | { error: unknown }): number {
   if ("bytes" in answer) return answer.bytes.length;
-  return JSON.stringify("error" in answer ? answer.error : answer.result).length;
+  return valueBytes("error" in answer ? answer.error : answer.result);
+}
+
+/** The same for a value of JSON. */
+export function valueBytes(value: unknown): number {
+  return parsedBytes(Buffer.from(stringifyExact(value)));
 }
 
 /** The value of a result, parsed if need be. */

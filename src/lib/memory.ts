@@ -3,6 +3,16 @@ export function isAlone({ buffer, byteOffset, length }: Buffer): boolean {
   return byteOffset === 0 && length === buffer.byteLength && buffer instanceof ArrayBuffer;
 }
 
+/** The same bytes for whoever keeps them: copied if their memory has much else in it, which would stay with them. */
+export function compact(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength <= 2 * bytes.length + spareBytes) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+}
+
+const spareBytes = 4 * 1024;
+
 /**
  * Gives memory back at once. Large messages take so much of it that waiting for the garbage collector would make it run
  * every few messages. Nobody may use anything in the memory of these bytes afterwards.

@@ -1,4 +1,6 @@
 import fc from "fast-check";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it, vi } from "vitest";
 import { LineReader } from "../../src/servers/transports/stdio/line-reader.ts";
 import { StderrTail } from "../../src/servers/transports/stdio/stderr-tail.ts";
@@ -50,6 +52,23 @@ describe("M44 messages are found among any bytes, and the rest is counted", () =
       expect(structuredClone(seen.messages)).toEqual(messages);
       expect(seen.skipped).toHaveLength(skipped);
     }
+  });
+
+  it("does not keep a long line to show its start", () => {
+    setFlagsFromString("--expose-gc");
+    const collectGarbage = runInNewContext("gc") as () => void;
+    const held = () => {
+      collectGarbage();
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external;
+    };
+    const before = held();
+    const shown = Array.from({ length: 5 }, (_, count) => {
+      const { skipped } = read(`${count} ${"x".repeat(10_000_000)}\n`, { maxLineBytes: 1 << 24 });
+      return skipped[0];
+    });
+    expect(held() - before).toBeLessThan(10_000_000);
+    expect(shown.map((line) => line?.length)).toEqual([200, 200, 200, 200, 200]);
   });
 
   it("replaces invalid UTF-8 and keeps the framing", () => {

@@ -13,6 +13,9 @@ export class ClientConnection implements Held {
   readonly #ledger: Ledger;
   #holding: Holding | undefined;
   #spare: Holding | undefined;
+  /** How often it is being asked who sends a request. */
+  #asking = 0;
+  #isClosed = false;
 
   constructor(socket: Socket, ledger: Ledger) {
     this.#socket = socket;
@@ -27,14 +30,31 @@ export class ClientConnection implements Held {
     return this.#holding?.caller ?? unknown;
   }
 
-  /** A request of this caller came. False if too many connections are in use already. */
+  /** A request of this caller came. False if too many connections are in use already, or its client is gone by now. */
   admit(caller: string): boolean {
+    if (this.#isClosed) return false;
     const holding = (this.#holding ??= this.#ledger.hold(caller, "connections", this));
     if (!holding) return false;
     if (this.#spare) this.#leaveSpare();
     if (holding.caller !== caller && !holding.moveTo(caller)) return false;
     holding.touch();
     return true;
+  }
+
+  /**
+   * Waits to learn who sends a request. The question goes on when the client closes the connection, so the connection
+   * keeps its place until there is an answer: otherwise one client could have any number of them asked.
+   */
+  async asking<T>(answer: Promise<T>): Promise<T> {
+    this.open++;
+    this.#asking++;
+    try {
+      return await answer;
+    } finally {
+      this.open--;
+      this.#asking--;
+      if (this.#isClosed) this.close();
+    }
   }
 
   isBusy(): boolean {
@@ -45,7 +65,10 @@ export class ClientConnection implements Held {
     this.#socket.destroy();
   }
 
-  release(): void {
+  /** The client is gone. */
+  close(): void {
+    this.#isClosed = true;
+    if (this.#asking > 0) return;
     this.#holding?.release();
     this.#leaveSpare();
   }
@@ -68,7 +91,7 @@ export class Connections {
   readonly add = (socket: Socket): void => {
     const connection = new ClientConnection(socket, this.#ledger);
     this.#bySocket.set(socket, connection);
-    socket.once("close", () => connection.release());
+    socket.once("close", () => connection.close());
   };
 
   of(socket: Socket): ClientConnection | undefined {

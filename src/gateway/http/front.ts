@@ -163,9 +163,7 @@ export class HttpFront {
     const { connection } = request;
     const caller = this.#authenticate(request);
     if (!(caller instanceof Promise)) return enter(caller);
-    if (!connection) return caller.then(enter);
-    connection.open++;
-    return caller.finally(() => connection.open--).then(enter);
+    return (connection?.asking(caller) ?? caller).then(enter);
   }
 
   #serve(incoming: Incoming): void {

@@ -106,6 +106,8 @@ class NodeRequest implements HttpRequest {
     const once = (body: Body) => {
       if (isTaken) return;
       isTaken = true;
+      // The request may stay for as long as its answer does.
+      only = chunks = undefined;
       take(body);
     };
     const read = (chunk: Buffer) => {
@@ -151,11 +153,14 @@ class NodeReply implements HttpReply {
     const joined = isEarly || !isSmall(body) ? undefined : asLatin1(body);
     const length = joined?.length ?? byteLength(body);
     response.writeHead(status, status === 204 ? headers : { ...headers, "content-length": String(length) });
-    if (joined !== undefined) return void response.end(joined, "latin1");
+    if (joined !== undefined) {
+      response.end(joined, "latin1");
+      return this.#slow.watch(response, length);
+    }
     if (isEarly && !this.#isHeldBack) return this.#endAfterRequest(body);
     this.#writeAll(body);
     response.end(onSent);
-    if (length > joinedBytes) this.#slow.watch(response);
+    this.#slow.watch(response, length);
   }
 
   open(headers: ReplyHeaders): void {
@@ -163,15 +168,18 @@ class NodeReply implements HttpReply {
   }
 
   write(chunks: readonly Chunk[]): void {
-    if (this.#response.destroyed) return;
-    if (isSmall(chunks)) this.#response.write(asLatin1(chunks), "latin1");
+    const response = this.#response;
+    if (response.destroyed) return;
+    const wasWaiting = response.writableLength > 0;
+    if (isSmall(chunks)) response.write(asLatin1(chunks), "latin1");
     else this.#writeAll(chunks);
-    if (this.#response.writableNeedDrain) this.#slow.watch(this.#response);
+    // What is written last waits until the end of this turn in any case.
+    if (wasWaiting || response.writableNeedDrain) this.#slow.watch(response, byteLength(chunks));
   }
 
   end(): void {
     this.#response.end();
-    this.#slow.watch(this.#response);
+    this.#slow.watch(this.#response, 0);
   }
 
   destroy(): void {

@@ -87,9 +87,7 @@ export class ModernRequests {
       return refuseFailure(incoming, error, message.idText);
     }
     const isListening = message.method === listenMethod;
-    const stream = isListening
-      ? ledger.hold(caller, "streams", inUse, message.params.bytes.length)
-      : undefined;
+    const stream = isListening ? ledger.hold(caller, "streams", inUse, message.params.heldBytes) : undefined;
     if (isListening && !stream)
       return refuseIncoming(
         incoming,

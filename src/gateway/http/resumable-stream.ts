@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { compact } from "../../lib/memory.ts";
 import type { Held, Holding } from "../holding.ts";
 import type { Ledger } from "../ledger.ts";
 import type { GatewayLimits } from "./limits.ts";
@@ -128,7 +129,8 @@ export class ResumableStream implements Held {
   #keep(sequence: number, chunks: readonly Chunk[]): void {
     const { ledger, caller, limits } = this.#settings;
     const bytes = keptBytes(chunks);
-    this.#kept.push({ sequence, chunks, bytes });
+    const own = chunks.map((chunk) => (typeof chunk === "string" ? chunk : compact(chunk)));
+    this.#kept.push({ sequence, chunks: own, bytes });
     this.#keptBytes += bytes;
     this.#holding ??= ledger.hold(caller, "replay", this);
     this.#holding?.grow(bytes);

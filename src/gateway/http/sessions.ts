@@ -42,7 +42,7 @@ export class Sessions implements Beating {
       evict: () => session && this.end(session),
     };
     // What the client says about itself is kept for as long as its session.
-    const holding = ledger.hold(caller, "sessions", held, initialize.params.bytes.length);
+    const holding = ledger.hold(caller, "sessions", held, initialize.params.heldBytes);
     if (!holding) return this.#refusal(caller);
     try {
       const id = seal.close("session", caller, randomBytes(16).toString("base64url"));

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 
 export interface SlowReaderLimits {
   /** How long a client may leave unread what waits for it. */
@@ -15,18 +16,31 @@ export class SlowReaders {
   readonly #limits: SlowReaderLimits;
   readonly #callerOf: (response: ServerResponse) => string;
   readonly #waiting = new Set<ServerResponse>();
+  /** How much was written since it was last looked at how much waits. */
+  #written = 0;
 
   constructor(limits: SlowReaderLimits, callerOf: (response: ServerResponse) => string = () => "") {
     this.#limits = limits;
     this.#callerOf = callerOf;
   }
 
-  /** Watches a response until everything that was written so far is read. */
-  watch(response: ServerResponse): void {
+  /** Watches a response, to which this many bytes were just written, until everything that was written so far is read. */
+  watch(response: ServerResponse, bytes: number): void {
     const { socket } = response;
-    if (!socket || response.writableLength === 0 || this.#waiting.has(response)) return;
+    if (response.writableLength === 0 || response.closed) return;
+    // It has its turn on its connection later.
+    if (!socket) return void response.once("socket", () => this.watch(response, bytes));
+    if (!this.#waiting.has(response)) this.#add(response, socket);
+    this.#written += bytes;
+    // Counting costs more than writing does.
+    if (this.#written * 16 < this.#limits.allWaitingBytes) return;
+    this.#written = 0;
+    this.#makeRoom();
+  }
+
+  #add(response: ServerResponse, socket: Socket): void {
     this.#waiting.add(response);
-    const late = () => response.destroy();
+    const late = () => (response.writableLength > 0 ? response.destroy() : stop());
     // Node.js counts every byte that the client takes, also in the middle of one large write.
     socket.setTimeout(this.#limits.stalledMs, late);
     const stop = () => {
@@ -37,7 +51,6 @@ export class SlowReaders {
       if (!response.writableEnded) socket.setTimeout(0);
     };
     response.on("drain", stop).on("close", stop);
-    this.#makeRoom();
   }
 
   #makeRoom(): void {

@@ -48,7 +48,7 @@ export async function callAsTask(
   }
   const ttlMs = made ? ttlOf(made) : pending && wish === "extension" ? waitingTtl(pending) : askedTtl(params);
   const task = new RunningTask({ id: made?.id ?? id(), caller: client.caller, server, ttlMs, abort });
-  if (!tasks.add(task, params.bytes.length)) {
+  if (!tasks.add(task, params.heldBytes)) {
     if (wish === "extension" && !made && !pending) return first;
     abort.abort();
     if (pending) await core.hub.approvals.withdraw(pending.id);

@@ -3,7 +3,6 @@ import { randomHandle } from "../../lib/random-handle.ts";
 import type { Answer, Client } from "../exchange.ts";
 import type { Holding } from "../holding.ts";
 import type { Ledger } from "../ledger.ts";
-import { answerBytes } from "../result.ts";
 import type { PendingQuestion } from "../waiting-calls.ts";
 import type { RunningTask } from "./running-task.ts";
 
@@ -46,7 +45,7 @@ export class GatewayTasks {
 
   /**
    * False if there are too many that are not over. Makes room by forgetting the oldest that is. A task keeps the bytes of
-   * its request until it is over, and those of its outcome from then on.
+   * its request and of what it asks until it is over, and those of its outcome from then on.
    */
   add(task: RunningTask, requestBytes = 0): boolean {
     const isRunning = () => task.status === "working" || task.status === "input_required";
@@ -59,11 +58,13 @@ export class GatewayTasks {
     };
     const expiry = setTimeout(expire, Math.min(task.ttlMs, 2 ** 31 - 1)).unref();
     this.#tasks.set(task.id, { task, expiry, holding });
+    let counted = requestBytes;
     const stop = task.onChange(() => {
-      if (isRunning()) return;
-      stop();
-      holding.shrink(requestBytes);
-      holding.grow(task.outcome ? answerBytes(task.outcome) : 0);
+      const bytes = task.heldBytes + (isRunning() ? requestBytes : 0);
+      if (!isRunning()) stop();
+      const hasRoom = bytes === counted || holding.grow(bytes - counted);
+      counted = bytes;
+      if (!hasRoom && isRunning()) task.fail(tooMuchAsked);
     });
     return true;
   }
@@ -93,6 +94,8 @@ export class GatewayTasks {
     this.#tasks.delete(id);
   }
 }
+
+const tooMuchAsked = { code: -32_603, message: "The server asks for more than is kept for one client." };
 
 function isFor({ caller, server }: RunningTask, client: Client): boolean {
   return caller === client.caller && client.endpoint.servers().has(server);

@@ -1,7 +1,8 @@
 import type { TaskProtocol, TaskStatus } from "../../host.ts";
 import { isRecord } from "../../lib/record.ts";
-import type { Answer } from "../exchange.ts";
+import type { Answer, RpcFailure } from "../exchange.ts";
 import { failed } from "../failure.ts";
+import { answerBytes, keptAnswer, valueBytes } from "../result.ts";
 import { describeTask } from "./protocols.ts";
 import type { ShownTask } from "./protocols.ts";
 
@@ -44,6 +45,7 @@ export class RunningTask implements ShownTask {
   readonly #listeners = new Set<() => void>();
   #responses: Record<string, unknown> = {};
   #issued = 0;
+  #askedBytes = 0;
   #outcome: Answer | undefined;
   #isCancelled = false;
 
@@ -73,6 +75,11 @@ export class RunningTask implements ShownTask {
     return this.#outcome;
   }
 
+  /** About how much memory its outcome takes, or what it wants to know and was told so far. */
+  get heldBytes(): number {
+    return this.#outcome ? answerBytes(this.#outcome) : this.#askedBytes;
+  }
+
   /** What it wants to know, by key. */
   get inputRequests(): Record<string, unknown> {
     return Object.fromEntries([...this.#inputs].map(([key, { request }]) => [key, request]));
@@ -84,6 +91,7 @@ export class RunningTask implements ShownTask {
       const response = Object.hasOwn(inputResponses, key) ? inputResponses[key] : undefined;
       if (!isRecord(response)) continue;
       this.#inputs.delete(key);
+      this.#askedBytes += valueBytes(response);
       this.#responses = { ...this.#responses, ...Object.fromEntries([[input.key, response]]) };
       this.#changed();
     }
@@ -93,8 +101,15 @@ export class RunningTask implements ShownTask {
   cancel(): void {
     if (this.#outcome || this.#isCancelled) return;
     this.#isCancelled = true;
-    this.#inputs.clear();
+    this.#forgetInputs();
     this.#changed();
+    this.#abort.abort();
+  }
+
+  /** Ends it with this failure, unless it is over; the server is told. */
+  fail(error: RpcFailure): void {
+    if (this.#outcome || this.#isCancelled) return;
+    this.#settle({ error });
     this.#abort.abort();
   }
 
@@ -143,6 +158,7 @@ export class RunningTask implements ShownTask {
   /** Asks for input, and waits until all of it is there. */
   async #collect(requests: Record<string, unknown>): Promise<Record<string, unknown>> {
     this.#responses = {};
+    this.#askedBytes = valueBytes(requests);
     for (const [key, request] of Object.entries(requests))
       this.#inputs.set(`input-${++this.#issued}`, { request, key });
     this.#changed();
@@ -156,10 +172,16 @@ export class RunningTask implements ShownTask {
   }
 
   #settle(answer: Answer): void {
-    // It may be sent several times.
-    if (!this.#isCancelled) this.#outcome = "bytes" in answer ? { ...answer, isAlone: false } : answer;
-    this.#inputs.clear();
+    if (this.#outcome) return;
+    if (!this.#isCancelled) this.#outcome = keptAnswer(answer);
+    this.#forgetInputs();
     this.#changed();
+  }
+
+  #forgetInputs(): void {
+    this.#inputs.clear();
+    this.#responses = {};
+    this.#askedBytes = 0;
   }
 
   #changed(): void {

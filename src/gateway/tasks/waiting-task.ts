@@ -65,7 +65,7 @@ export async function resumeWaiting(
   const running = core.tasks.get(id, client);
   if (running) return running;
   const task = new RunningTask({ id, caller, server, ttlMs: waitingTtl(found.question), abort });
-  if (!core.tasks.add(task, asked.params.bytes.length)) throw tooManyTasks();
+  if (!core.tasks.add(task, asked.params.heldBytes)) throw tooManyTasks();
   const begin: Parameters<typeof followCall>[0]["begin"] = (more, parking) =>
     call(ownExchange(asked, signal, more), parking);
   const first = begin(undefined, { question: id, leaveAfterMs: 0 });

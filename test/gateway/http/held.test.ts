@@ -1,8 +1,24 @@
+import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
-import type { Exchange } from "../../../src/gateway/exchange.ts";
-import { initialize, legacy, modern, openFront, post, readReply, send, token, until } from "./open-front.ts";
+import type { Answer, Exchange } from "../../../src/gateway/exchange.ts";
+import { rawResult } from "../../../src/gateway/result.ts";
+import {
+  initialize,
+  legacy,
+  modern,
+  openFront,
+  post,
+  readReply,
+  send,
+  token,
+  until,
+  usual,
+} from "./open-front.ts";
+import type { Sending } from "./open-front.ts";
 import type { HttpOptions } from "../../../src/gateway/http/front.ts";
 
 const byUser: HttpOptions = { authenticate: ({ headers }) => headers.get("x-user") ?? undefined };
@@ -14,6 +30,22 @@ async function tell({ client, params }: Exchange) {
   for (let count = 0; count < times; count++)
     client.session?.notify("notifications/message", { level: "info", data: "x".repeat(bytes) });
   return { result: {} };
+}
+
+/** Answers when the request is cancelled. */
+function listening({ signal }: Exchange): Promise<Answer> {
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve({ result: {} }), { once: true });
+  });
+}
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+/** Bodies are outside of the heap. */
+function bytesHeld(): number {
+  collectGarbage();
+  return process.memoryUsage().arrayBuffers;
 }
 
 function listen(port: number, session: string, headers = {}) {
@@ -62,6 +94,24 @@ describe("what is kept for streams that may be resumed", () => {
   });
 });
 
+describe("an answer that is kept for a stream", () => {
+  it("keeps nothing else of the message that it came in", async () => {
+    const answer = async (exchange: Exchange) => {
+      exchange.notify("notifications/message", { level: "info", data: "first" });
+      return rawResult(Buffer.alloc(mebibyte, '{"content":[]}').subarray(0, 14));
+    };
+    await using front = await openFront(answer, byUser);
+    const { port, ledger } = front;
+    const session = await initialize(port, "2025-11-25", { "x-user": "ada" });
+    const ask = () => post(port, legacy(session, { id: 1, method: "x" }, { "x-user": "ada" }));
+    await ask();
+    const before = bytesHeld();
+    for (let count = 0; count < 30; count++) expect((await ask()).text).toContain('"result":{"content":[]}');
+    expect(ledger.held("replay", "ada").bytes).toBeGreaterThan(0);
+    expect(bytesHeld() - before).toBeLessThan(10 * mebibyte);
+  });
+});
+
 describe("one caller with more idle streams than there may be connections", () => {
   it("keeps nobody out: neither other callers, nor signs of life, nor itself", async () => {
     const limits = { connections: 40, streamsPerSession: 1_000 };
@@ -99,22 +149,101 @@ describe("one caller with more idle streams than there may be connections", () =
   });
 });
 
+/** A request as it is written on a connection. */
+function textOf(port: number, { method = "POST", path = "/mcp", headers = {}, body = "" }: Sending): string {
+  const head = [
+    `${method} ${path} HTTP/1.1`,
+    `Host: 127.0.0.1:${port}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...Object.entries({ ...usual, ...headers }).map(([name, value]) => `${name}: ${value}`),
+  ];
+  return `${head.join("\r\n")}\r\n\r\n${String(body)}`;
+}
+
 /** Requests that are written at once on one connection, whose answers are not read. */
 function pipeline(port: number, count: number): Socket {
-  const { body, headers } = modern("x");
-  const lines = Object.entries({ ...headers, authorization: `Bearer ${token}`, "x-user": "ada" });
-  const head = [
-    "POST /mcp HTTP/1.1",
-    `Host: 127.0.0.1:${port}`,
-    "Content-Type: application/json",
-    `Content-Length: ${Buffer.byteLength(String(body))}`,
-    ...lines.map(([name, value]) => `${name}: ${value}`),
-  ];
   const socket = connect(port, "127.0.0.1").on("error", () => undefined);
   socket.pause();
-  socket.write(`${head.join("\r\n")}\r\n\r\n${String(body)}`.repeat(count));
+  socket.write(textOf(port, modern("x", {}, { "x-user": "ada" })).repeat(count));
   return socket;
 }
+
+describe("clients that close their connections before it is known who they are", () => {
+  it("keep their places, so that no one has any number of requests authenticated at once", async () => {
+    const known = Promise.withResolvers<void>();
+    let now = 0;
+    let most = 0;
+    const authenticate = async () => {
+      most = Math.max(most, ++now);
+      await known.promise;
+      now--;
+      return "ada";
+    };
+    await using front = await openFront(tell, { authenticate, limits: { connections: 20 } });
+    const { port, ledger } = front;
+    const text = textOf(port, modern("tell"));
+    for (let count = 0; count < 100; count++) {
+      const asked = now;
+      const socket = connect(port, "127.0.0.1")
+        .on("error", () => undefined)
+        .resume();
+      const closed = new Promise((resolve) => socket.once("close", resolve));
+      socket.write(text);
+      await until(() => now > asked || socket.closed);
+      socket.destroy();
+      await closed;
+    }
+    expect(most).toBeLessThanOrEqual(30);
+    known.resolve();
+    await until(() => ledger.held("connections").count === 0);
+    expect((await post(port, modern("tell"))).status).toBe(200);
+  });
+});
+
+describe("clients that do not read", () => {
+  it("are dropped after a while although their answers are short, those that are refused included", async () => {
+    const long = "x".repeat(10_000);
+    const answer = async () => ({ result: { long } });
+    await using front = await openFront(answer, { ...byUser, limits: { stalledMs: 100 } });
+    const { port, ledger } = front;
+    for (const sending of [modern("x", {}, { "x-user": "ada" }), { method: "GET", path: "/healthz" }]) {
+      const text = textOf(port, sending).repeat(50);
+      const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+      socket.pause();
+      // As long as they are taken: what the kernel holds differs.
+      const more = (error?: Error | null) => void (error ?? socket.write(text, more));
+      more();
+      await until(() => ledger.held("connections").count === 1);
+      await until(() => ledger.held("connections").count === 0);
+      socket.destroy();
+    }
+  });
+
+  it("have streams that make room for others also when these have grown little by little", async () => {
+    const limits = { stalledMs: 600_000, waitingBytes: 64 * mebibyte, allWaitingBytes: 16 * mebibyte };
+    await using front = await openFront(tell, { ...byUser, limits });
+    const { port } = front;
+    const sessions: string[] = [];
+    const streams: Socket[] = [];
+    for (let count = 0; count < 6; count++) {
+      const session = await initialize(port, "2025-11-25", { "x-user": "ada" });
+      const stream = connect(port, "127.0.0.1").on("error", () => undefined);
+      stream.pause();
+      const headers = { "mcp-session-id": session, "x-user": "ada" };
+      stream.write(textOf(port, { method: "GET", headers }));
+      sessions.push(session);
+      streams.push(stream);
+    }
+    await until(() => front.front.held.streams === 6);
+    const params = { bytes: mebibyte, times: 1 };
+    for (let round = 0; round < 16; round++)
+      for (const session of sessions)
+        await post(port, legacy(session, { id: 1, method: "tell", params }, { "x-user": "ada" }));
+    // Each was sent 16 MiB, of which the kernel has taken a part.
+    await until(() => front.front.held.streams <= 3);
+    for (const stream of streams) stream.destroy();
+  });
+});
 
 describe("one connection with many requests that were sent at once", () => {
   it("is authenticated for one at a time", async () => {
@@ -236,15 +365,45 @@ describe("what clients say about themselves", () => {
     expect(await statusOf(his, "bob")).toBe(200);
   });
 
+  it("is counted as what it takes once it is read: an object of two bytes takes dozens", async () => {
+    await using front = await openFront(listening, { ...byUser, limits });
+    const { port, ledger } = front;
+    const objects = Array.from({ length: 200_000 }, () => ({}));
+    const params = { protocolVersion: "2025-11-25", capabilities: { objects }, clientInfo: {} };
+    const sending = legacy(undefined, { id: 0, method: "initialize", params }, { "x-user": "ada" });
+    expect((await post(port, sending)).status).toBe(503);
+    const listen = modern("subscriptions/listen", { notifications: {}, objects }, { "x-user": "ada" });
+    expect((await post(port, listen)).status).toBe(429);
+    expect([ledger.held("sessions").count, ledger.held("streams").count]).toEqual([0, 0]);
+  });
+
+  it("is all that is kept of the request that opened a stream, however much came with it", async () => {
+    await using front = await openFront(listening, byUser);
+    const { port, ledger } = front;
+    const { headers, body } = modern("subscriptions/listen", { notifications: {} }, { "x-user": "ada" });
+    const padded = (count: number) =>
+      count % 2 === 0
+        ? `${" ".repeat(mebibyte)}${String(body)}`
+        : String(body).replace("{", `{"unknown":"${"x".repeat(mebibyte)}",`);
+    const sending = (count: number) => ({
+      headers: { ...headers, accept: usual.accept },
+      body: padded(count),
+    });
+    const streams: Promise<IncomingMessage>[] = [];
+    const open = async (count: number) => {
+      streams.push(send(port, sending(count)));
+      await until(() => ledger.held("streams").count === streams.length);
+    };
+    await open(0);
+    const before = bytesHeld();
+    for (let count = 0; count < 40; count++) await open(count);
+    expect(bytesHeld() - before).toBeLessThan(10 * mebibyte);
+    await front.close();
+    for (const stream of streams) stream.catch(() => undefined);
+  });
+
   it("is counted with the streams that listen, and is refused when it is too much", async () => {
-    await using front = await openFront(
-      ({ signal }) => {
-        const { promise, resolve } = Promise.withResolvers<{ result: object }>();
-        signal.addEventListener("abort", () => resolve({ result: {} }), { once: true });
-        return promise as Promise<{ result: Record<string, unknown> }>;
-      },
-      { ...byUser, limits },
-    );
+    await using front = await openFront(listening, { ...byUser, limits });
     const { port, ledger } = front;
     const open = (user: string) =>
       send(port, modern("subscriptions/listen", { notifications: {}, long }, { "x-user": user }));

@@ -98,13 +98,15 @@ export class LineReader {
       return this.#tooLarge(end - start);
     }
     const value = parse(text);
-    if (Array.isArray(value)) for (const item of value) this.#deliver(item, text, end - start);
-    else if (value !== undefined || text.trim() !== "") this.#deliver(value, text, end - start);
+    // Not a part of `text`, which would keep all of it in memory.
+    const shown = () => bytes.toString("utf8", start, Math.min(end, start + shownBytes));
+    if (Array.isArray(value)) for (const item of value) this.#deliver(item, shown, end - start);
+    else if (value !== undefined || text.trim() !== "") this.#deliver(value, shown, end - start);
   }
 
-  #deliver(value: unknown, text: string, bytes: number): void {
+  #deliver(value: unknown, shown: () => string, bytes: number): void {
     if (isMessage(value)) this.#options.onMessage(value, bytes);
-    else this.#options.onSkipped(text.slice(0, shownCharacters));
+    else this.#options.onSkipped(shown().slice(0, shownCharacters));
   }
 
   #tooLarge(bytes: number): void {
@@ -119,6 +121,7 @@ const newline = 0x0a;
 const carriageReturn = 0x0d;
 const collectedBytes = 16 * 1024;
 const shownCharacters = 200;
+const shownBytes = 4 * shownCharacters;
 
 function parse(text: string): unknown {
   try {
