@@ -41,11 +41,11 @@ export function command(terminal: Terminal): Command {
     .option("--all", "include tools that cannot be called, with the reason")
     .option("--grep <text>", "only tools with this text in their name, title or description")
     .action(async (name: string | undefined, options: ToolsOptions) =>
-      withServers({ options, server: name }, terminal, (hub) => {
+      withServers({ options, server: name }, terminal, (hub, failures) => {
         if (name !== undefined && !hub.config.servers.has(name))
           return showTool(hub, name, options, terminal);
         const show = (view: View, mark?: string) => listTools(hub, view, { ...options, mark }, terminal);
-        return showList(hub, { server: name, options, kinds: ["tools"], show }, terminal);
+        return showList(hub, { server: name, options, kinds: ["tools"], show }, failures, terminal);
       }),
     );
 }
