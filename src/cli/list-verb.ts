@@ -32,7 +32,7 @@ export interface Shown {
 }
 
 /** Why servers failed in earlier commands. */
-type Failures = () => Promise<ReadonlyMap<string, LastFailure>>;
+export type Failures = () => Promise<ReadonlyMap<string, LastFailure>>;
 
 /** What a verb lists, for one server or for all. */
 export interface Listing {

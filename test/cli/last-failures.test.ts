@@ -162,6 +162,21 @@ describe("M22 lists do not wait for what failed a short while ago", () => {
     expect(await tried(["tools"])).toBe(true);
   });
 
+  it("looks for a tool without it, unless its name says where it is", async () => {
+    const box = createSandbox();
+    const { entry, starts } = replaceable(box, exits);
+    box.write(user, { mcpServers: { broken: entry, good } });
+    await box.cli(["status"]);
+    const before = starts();
+    expect((await box.cli(["tools", "read"])).out).toContain("mcp__good__read");
+    const missing = await box.cli(["tools", "write"]);
+    expect(missing.code).toBe(4);
+    expect(missing.err).toContain("Not asked, because they failed a short while ago: broken.");
+    expect(starts()).toBe(before);
+    expect((await box.cli(["tools", "broken.write"])).err).toContain("no luck today");
+    expect(starts()).toBeGreaterThan(before);
+  });
+
   it("still waits for a server that was never tried, and lists one that works again", async () => {
     const box = createSandbox();
     const { entry, put } = replaceable(box, exits);
