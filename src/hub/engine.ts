@@ -37,7 +37,7 @@ import { LastFailures } from "../servers/last-failures.ts";
 import { ServerMemory } from "../servers/server-memory.ts";
 import type { Introduction } from "../servers/server-memory.ts";
 import { ServerSet } from "../servers/server-set.ts";
-import { StartGate } from "../servers/start-gate.ts";
+import { startGates } from "../servers/start-gate.ts";
 import type { InProcessServer } from "../servers/transports/memory.ts";
 import { WarmServers } from "../servers/warm/warm-servers.ts";
 import { createMemoryStore } from "../store/memory/store.ts";
@@ -129,7 +129,7 @@ export class Engine {
       policyOnDisk: () => policyIn(managedFolderOf(options)),
       processes: () => (this.#processes ??= this.#openProcesses(options)),
       warm: options.warm && this.#keepWarm(options.warm, options),
-      gate: new StartGate(config.settings.startConcurrency ?? 8),
+      gates: startGates(config.settings),
       memory: new ServerMemory(async () => store),
       failures: new LastFailures(async () => kept),
       capabilities: (key, use) =>
