@@ -1,7 +1,7 @@
 import type { LastFailure } from "../config.ts";
 import type { ListState } from "../host.ts";
 import type { Hub, View } from "../index.ts";
-import { leftOutFinding, leftOutNote, recentFailures } from "./left-out.ts";
+import { leftOutFinding, leftOutLines, leftOutNote, recentFailures } from "./left-out.ts";
 import { ageWords } from "./views/age.ts";
 import { findingLines, ofSameConfig } from "./views/finding.ts";
 import type { Finding } from "./views/finding.ts";
@@ -28,8 +28,8 @@ export interface ListOutcome {
   states: ListState[];
   /** Servers that returned no list, or not all of it, and why. */
   failures: Finding[];
-  /** True if servers were not asked because they failed a short while ago. */
-  hasLeftOut: boolean;
+  /** Servers that were not asked because they failed a short while ago. */
+  leftOut: Finding[];
   /** True if the list covers all servers, so unusable ones are mentioned. */
   isWhole: boolean;
 }
@@ -79,12 +79,9 @@ export async function prepareLists(
   const isFailed = ({ at, isSnapshot }: ListState) => at === undefined || (refresh && isSnapshot);
   const failed = new Set(states.filter(isFailed).map((state) => state.server));
   for (const [name] of leftOut) failed.delete(name);
-  const failures = [
-    ...(await failuresOf(hub, [...failed])),
-    ...leftOut.map(([name, failure]) => leftOutFinding(name, failure, now)),
-    ...states.flatMap(cutOf),
-  ];
-  return { states, failures, hasLeftOut: leftOut.length > 0, isWhole: server === undefined };
+  const failures = [...(await failuresOf(hub, [...failed])), ...states.flatMap(cutOf)];
+  const findings = leftOut.map(([name, failure]) => leftOutFinding(name, failure, now));
+  return { states, failures, leftOut: findings, isWhole: server === undefined };
 }
 
 /** The lists of a view as text; `isLate` if its server had to be asked while others were remembered. */
@@ -123,12 +120,15 @@ const readers: Record<Kind, (view: View) => Promise<unknown>> = {
 /** Prints to standard error how old the lists are, which servers failed and which cannot be used. */
 export function reportLists(
   hub: Hub,
-  { states, failures, hasLeftOut, isWhole }: ListOutcome,
+  { states, failures, leftOut, isWhole }: ListOutcome,
   terminal: Terminal,
   config?: string,
 ): void {
   const width = terminal.isErrLive ? terminal.columns - 1 : Infinity;
-  const lines = failures.flatMap((finding) => findingLines(ofSameConfig(finding, config), width));
+  const lines = [
+    ...failures.flatMap((finding) => findingLines(ofSameConfig(finding, config), width)),
+    ...leftOut.flatMap((finding) => leftOutLines(ofSameConfig(finding, config), width)),
+  ];
   if (lines.length > 0 && terminal.isErrLive) terminal.err("\n");
   terminal.err(printLines(lines, terminal, "err"));
   const remembered = states.filter(({ isSnapshot, at }) => isSnapshot && at !== undefined);
@@ -137,7 +137,7 @@ export function reportLists(
     .status()
     .filter(({ state, disabledReason }) => state === "disabled" && disabledReason !== "off");
   const notes = [
-    ...(hasLeftOut ? [leftOutNote] : []),
+    ...(leftOut.length > 0 ? [leftOutNote] : []),
     ...(remembered.length > 0
       ? [`List saved ${ageWords(Date.now() - oldest)}. Use --refresh to ask the servers again.`]
       : []),

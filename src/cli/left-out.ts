@@ -2,6 +2,10 @@ import type { LastFailure } from "../config.ts";
 import type { ErrorCode } from "../index.ts";
 import { shellWord } from "../lib/argv.ts";
 import { ageWords } from "./views/age.ts";
+import { safe } from "./terminal/print.ts";
+import type { Line } from "./terminal/live-area.ts";
+import { cutText, displayWidth } from "./terminal/text-width.ts";
+import { findingLines } from "./views/finding.ts";
 import type { Finding } from "./views/finding.ts";
 
 /** How long a list of all servers does without one that failed. */
@@ -35,10 +39,16 @@ export function leftOutFinding(name: string, { at, code, message, hint }: LastFa
   return {
     level: "problem",
     about: name,
-    message: `left out; it failed ${ageWords(now - at)}: ${message}`,
+    message: `left out, failed ${ageWords(now - at)}: ${message}`,
     code,
     ...(isLogin && { advice: hint.replaceAll("<server>", shellWord(name)) }),
   };
 }
 
-export const leftOutNote = `Servers that failed in the last ${leftOutMs / 60_000} minutes are left out. Run \`plugboard status\` to try them again.`;
+/** One line each, because every command says them again; `plugboard list` says more. */
+export function leftOutLines(finding: Finding, width: number): Line[] {
+  const room = Math.max(20, width - displayWidth(safe(finding.about)) - 4);
+  return findingLines({ ...finding, message: cutText(safe(finding.message), room) }, width);
+}
+
+export const leftOutNote = `Servers that failed in the last ${leftOutMs / 60_000} minutes are left out: \`plugboard list\` says why, \`plugboard status\` tries them again.`;

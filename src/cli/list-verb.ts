@@ -107,7 +107,8 @@ export async function showList(
   // Connecting offers a login. A list of all servers does not, to avoid one question per server.
   const hasLoggedIn = server !== undefined && needsLogin(hub, server) && (await tryConnect(hub, server));
   const outcome = hasLoggedIn ? await prepareLists(hub, use, terminal) : first;
-  const { states, failures: found } = outcome;
+  const { states } = outcome;
+  const found = [...outcome.failures, ...outcome.leftOut];
   const shown = await listing.show(server === undefined ? hub : hub.view({ servers: [server] }));
   const problem = found.find(({ level }) => level === "problem");
   const isNote = listing.isBestEffort && server === undefined;

@@ -101,7 +101,7 @@ export function createOpener(
       hooks.onDetail("waiting for its turn");
     };
     const open = async () => {
-      if (wasQueued) hooks.onDetail("starting");
+      if (wasQueued) hooks.onDetail("");
       // A script may have changed while we waited.
       await assertTrusted();
       return openWithDeadline(entry, target, { ...credentials, warm, used }, context, hooks);

@@ -12,7 +12,7 @@ import { installBrowser } from "./fake-browser.ts";
 const user = "home/.config/plugboard/config.json";
 const tool = (name: string) => ({ name, description: `Does ${name}`, inputSchema: { type: "object" } });
 const exits: Script = { start: [{ raw: "no luck today\n", to: "stderr" }, { exit: 3 }] };
-const leftOut = "left out; it failed ";
+const leftOut = "left out, failed ";
 
 /** A server whose program can be replaced without a change of its entry. */
 function replaceable(box: Sandbox, script: Script, extra: Record<string, unknown> = {}) {
@@ -138,7 +138,9 @@ describe("M22 lists do not wait for what failed a short while ago", () => {
     expect(run.code).toBe(code);
     expect(run.err).toContain(`✗ broken  ${leftOut}`);
     expect(run.err).toMatch(/(?:ago|now): "broken" exited with code 3\. It printed: no luck today/);
-    expect(run.err).toContain("Servers that failed in the last 10 minutes are left out.");
+    expect(run.err).toContain("Servers that failed in the last 10 minutes are left out");
+    const narrow = await box.cli(words, { screen: { columns: 60, rows: 30 } });
+    expect(narrow.err).toMatch(/^✗ broken {2}left out, .*…$/m);
     const { json } = await box.cli([...words, "--json"]);
     expect(json["failures"]).toMatchObject([{ about: "broken", code: "server-exited" }]);
     expect(starts()).toBe(before);

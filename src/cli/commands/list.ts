@@ -3,6 +3,7 @@ import { ageWords } from "../views/age.ts";
 import { describeServer, noServersText } from "../views/server.ts";
 import { hanging, json, painter, safe, table } from "../terminal/print.ts";
 import { exitCodeOfMistakes, reportDiagnostics } from "../terminal/report.ts";
+import { headOf } from "../../lib/text-head.ts";
 import { withSameConfig } from "../terminal/same-config.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { cutText } from "../terminal/text-width.ts";
@@ -58,8 +59,9 @@ async function list(
           ["", "", "", "", target],
         ];
   });
+  const header = ["NAME", "STATE", "TYPE", "SCOPE", "TARGET"];
   const fixed = [0, 1, 2, 3].reduce(
-    (sum, column) => sum + Math.max(...rows.map((row) => row[column]?.length ?? 0)) + 2,
+    (sum, column) => sum + Math.max(...[header, ...rows].map((row) => row[column]?.length ?? 0)) + 2,
     0,
   );
   const beside = terminal.isScreen ? terminal.columns - fixed : Infinity;
@@ -74,7 +76,6 @@ async function list(
     // Nothing was connected, so nothing is known to be well.
     return state === "ready" && !failures.has(name ?? "") ? undefined : ("yellow" as const);
   };
-  const header = ["NAME", "STATE", "TYPE", "SCOPE", "TARGET"];
   if (!isNarrow) terminal.out(table(header, rows, paint, style));
   else {
     const cut = table(
@@ -94,7 +95,10 @@ async function list(
     if (status.kind === "disabled" && status.reason !== "off")
       return [`${name}: ${status.message}. ${withSameConfig(status.hint, options.config)}`];
     const failure = failures.get(name);
-    return failure ? [`${name}: failed ${ageWords(Date.now() - failure.at)}. ${failure.message}`] : [];
+    if (!failure) return [];
+    return [
+      `${name}: failed ${ageWords(Date.now() - failure.at)}. ${headOf(failure.message, longestMessage)}`,
+    ];
   });
   for (const note of notes) terminal.out(paint("dim", `\n${hanging(safe(note), 2, terminal)}`));
   if (notes.length > 0) terminal.out("\n");
@@ -104,4 +108,6 @@ async function list(
     );
 }
 
+/** `status` and `--json` have the whole. */
+const longestMessage = 200;
 const triedWords = "Run `plugboard status` to try them again.";
