@@ -12,6 +12,8 @@ export { logLine } from "./workspace/logs/recorder.ts";
 export type { LogLine } from "./workspace/logs/recorder.ts";
 export type { ServerLogs } from "./workspace/logs/server-logs.ts";
 export type { KeptWarm } from "./workspace/warm.ts";
+export type { KnownFailures } from "./workspace/known-failures.ts";
+export type { LastFailure } from "./servers/last-failures.ts";
 export type { WarmPlace } from "./hub/options.ts";
 export type { WarmProcess } from "./servers/warm/messages.ts";
 

@@ -1,11 +1,8 @@
-import { defaultProfile } from "../auth/oauth/record.ts";
 import type { PlugboardError } from "../errors.ts";
-import { canonicalJson, sha256 } from "../lib/canonical.ts";
 import type { Connection } from "../servers/connection.ts";
 import { describeKey } from "../servers/connection-key.ts";
 import type { ConnectionKey, Use } from "../servers/connection-key.ts";
-import { entryFingerprint } from "../servers/server-memory.ts";
-import type { ServerSet } from "../servers/server-set.ts";
+import { connectionFingerprint } from "../servers/server-memory.ts";
 import type { CatalogSettings } from "./settings.ts";
 import { cutWords } from "./pages.ts";
 import type { ListsSettings } from "./server-lists.ts";
@@ -19,7 +16,8 @@ export function listSource(key: ConnectionKey, use: Use | undefined, settings: C
   const { servers, snapshots, now, ask } = settings;
   const { connections } = servers;
   const { server, caller, headers } = key;
-  const fingerprint = fingerprintOf(key, servers);
+  // Accounts and folders may have other lists.
+  const fingerprint = connectionFingerprint(servers.entry(server), key);
   const isApart = servers.entry(server).config?.isolation === "caller";
   return {
     server,
@@ -79,13 +77,4 @@ function isAnew(connection: Connection | undefined, failedSession: number | unde
     default:
       return true;
   }
-}
-
-/** Lists are stored per account and folder, because they may differ. */
-function fingerprintOf({ server, account, project }: ConnectionKey, servers: ServerSet): string {
-  const entry = servers.entry(server);
-  const plain = entryFingerprint(entry);
-  const isWritten = account === undefined || account === (entry.config?.oauth?.profile ?? defaultProfile);
-  if (isWritten && project === undefined) return plain;
-  return sha256(canonicalJson({ entry: plain, profile: isWritten ? undefined : account, project }));
 }

@@ -5,7 +5,7 @@ import type { Terminal } from "./terminal/terminal.ts";
 import { connectionFindings } from "./views/connection-findings.ts";
 import type { Finding } from "./views/finding.ts";
 import { StatusBoard, exitCodeOf } from "./views/status/board.ts";
-import { tableLines } from "./views/status/lines.ts";
+import { LiveTable } from "./views/status/live.ts";
 import { withHub } from "./with-hub.ts";
 
 /** Connects to the servers once, shows how that goes on unless `isQuiet`, and says what was found. */
@@ -17,9 +17,11 @@ export function connectServers(
 ): Promise<{ findings: Finding[]; exitCode: number; withheld: string[] }> {
   return withHub(terminal, { config, tolerant: true, isFresh: true }, workspace, async (hub, signal) => {
     const board = new StatusBoard(hub, { keepsTrying: false });
+    const live = new LiveTable();
     const frame = () => {
       const entry = (name: string) => board.entry(name);
-      return tableLines({ rows: board.rows(), entry, width: terminal.columns - 1, now: Date.now() });
+      const view = { rows: board.rows(), entry, width: terminal.columns - 1, now: Date.now() };
+      return live.lines(view, terminal.rows - 1);
     };
     if (isQuiet) await board.connect();
     else

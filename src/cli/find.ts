@@ -33,7 +33,28 @@ export async function findTool(
   }
 }
 
-/** The same for a prompt. */
+/**
+ * Finds a tool by its bare name without waiting for servers that failed a short while ago; the error names them. One that
+ * the query names is asked.
+ */
+export async function findToolWithout(
+  failed: ReadonlySet<string>,
+  hub: Hub,
+  query: string,
+): Promise<ToolEntry> {
+  const others = [...hub.config.servers.keys()].filter((name) => !failed.has(name));
+  const isBare = serverIn(query, hub) === undefined && strangerIn(query) === undefined;
+  if (!isBare || failed.size === 0 || others.length === 0) return findTool(hub, query);
+  try {
+    return await hub.view({ servers: others }).findTool(query);
+  } catch (error) {
+    if (!isPlugboardError(error, "tool-unknown") || error.data) throw error;
+    const hint = `Not asked, because they failed a short while ago: ${someOf([...failed])}. Run \`plugboard status\` to try them again.`;
+    throw new PlugboardError("tool-unknown", error.message, { tool: query, hint, cause: error });
+  }
+}
+
+/** Finds a prompt, like a tool. */
 export async function findPrompt(hub: Hub, query: string): Promise<PromptCommand> {
   const server = serverIn(query, hub);
   if (server !== undefined) {

@@ -1,9 +1,12 @@
+import type { LastFailure } from "../config.ts";
 import type { ListState } from "../host.ts";
 import type { Hub, View } from "../index.ts";
+import { leftOutFinding, leftOutLines, leftOutNote, recentFailures } from "./left-out.ts";
+import { ageWords } from "./views/age.ts";
 import { findingLines, ofSameConfig } from "./views/finding.ts";
 import type { Finding } from "./views/finding.ts";
 import { printLines } from "./terminal/live-area.ts";
-import { count, painter, safe } from "./terminal/print.ts";
+import { painter, safe } from "./terminal/print.ts";
 import { withSameConfig } from "./terminal/same-config.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { yieldingSpinner } from "./terminal/waiting.ts";
@@ -17,12 +20,16 @@ export interface ListUse {
   server?: string | undefined;
   /** Also ask servers whose lists are remembered. */
   refresh?: boolean | undefined;
+  /** Why servers failed in earlier commands: those that did so recently are left out. */
+  failures?: ReadonlyMap<string, LastFailure> | undefined;
 }
 
 export interface ListOutcome {
   states: ListState[];
   /** Servers that returned no list, or not all of it, and why. */
   failures: Finding[];
+  /** Servers that were not asked because they failed a short while ago. */
+  leftOut: Finding[];
   /** True if the list covers all servers, so unusable ones are mentioned. */
   isWhole: boolean;
 }
@@ -37,12 +44,16 @@ export async function prepareLists(
   terminal: Terminal,
   onListed?: OnListed,
 ): Promise<ListOutcome> {
-  const { kinds, server, refresh = false } = use;
+  const { kinds, server, refresh = false, failures: known = new Map<string, LastFailure>() } = use;
   const view = server === undefined ? hub : hub.view({ servers: [server] });
   const statesOf = async (of: View) => (await Promise.all(kinds.map((kind) => of.listStates(kind)))).flat();
   const before = await statesOf(view);
-  const asked = new Set(before.filter(({ at }) => refresh || at === undefined).map((state) => state.server));
-  const remembered = new Set(before.map((state) => state.server).filter((name) => !asked.has(name)));
+  const now = Date.now();
+  const recent = refresh ? new Map<string, LastFailure>() : recentFailures(known, kinds, now);
+  const unread = new Set(before.filter(({ at }) => refresh || at === undefined).map((state) => state.server));
+  const leftOut = [...recent].filter(([name]) => unread.has(name));
+  const asked = new Set([...unread].filter((name) => !recent.has(name)));
+  const remembered = new Set(before.map((state) => state.server).filter((name) => !unread.has(name)));
   const left = new Set(asked);
   const { waiting, onAsking, spinWhile } = yieldingSpinner(askingWords(left));
   const show = async (names: readonly string[], isLate: boolean) => {
@@ -67,8 +78,10 @@ export async function prepareLists(
   const states = await statesOf(view);
   const isFailed = ({ at, isSnapshot }: ListState) => at === undefined || (refresh && isSnapshot);
   const failed = new Set(states.filter(isFailed).map((state) => state.server));
+  for (const [name] of leftOut) failed.delete(name);
   const failures = [...(await failuresOf(hub, [...failed])), ...states.flatMap(cutOf)];
-  return { states, failures, isWhole: server === undefined };
+  const findings = leftOut.map(([name, failure]) => leftOutFinding(name, failure, now));
+  return { states, failures, leftOut: findings, isWhole: server === undefined };
 }
 
 /** The lists of a view as text; `isLate` if its server had to be asked while others were remembered. */
@@ -107,12 +120,15 @@ const readers: Record<Kind, (view: View) => Promise<unknown>> = {
 /** Prints to standard error how old the lists are, which servers failed and which cannot be used. */
 export function reportLists(
   hub: Hub,
-  { states, failures, isWhole }: ListOutcome,
+  { states, failures, leftOut, isWhole }: ListOutcome,
   terminal: Terminal,
   config?: string,
 ): void {
   const width = terminal.isErrLive ? terminal.columns - 1 : Infinity;
-  const lines = failures.flatMap((finding) => findingLines(ofSameConfig(finding, config), width));
+  const lines = [
+    ...failures.flatMap((finding) => findingLines(ofSameConfig(finding, config), width)),
+    ...leftOut.flatMap((finding) => leftOutLines(ofSameConfig(finding, config), width)),
+  ];
   if (lines.length > 0 && terminal.isErrLive) terminal.err("\n");
   terminal.err(printLines(lines, terminal, "err"));
   const remembered = states.filter(({ isSnapshot, at }) => isSnapshot && at !== undefined);
@@ -121,6 +137,7 @@ export function reportLists(
     .status()
     .filter(({ state, disabledReason }) => state === "disabled" && disabledReason !== "off");
   const notes = [
+    ...(leftOut.length > 0 ? [leftOutNote] : []),
     ...(remembered.length > 0
       ? [`List saved ${ageWords(Date.now() - oldest)}. Use --refresh to ask the servers again.`]
       : []),
@@ -130,15 +147,4 @@ export function reportLists(
   ];
   const paint = painter(terminal, "err");
   for (const note of notes) terminal.err(`${paint("dim", withSameConfig(note, config))}\n`);
-}
-
-/** `just now`, `5 minutes ago`. */
-function ageWords(ms: number): string {
-  const units: [number, string][] = [
-    [86_400_000, "day"],
-    [3_600_000, "hour"],
-    [60_000, "minute"],
-  ];
-  const [size, unit] = units.find(([least]) => ms >= least) ?? [0, ""];
-  return size === 0 ? "just now" : `${count(Math.floor(ms / size), unit)} ago`;
 }

@@ -1,3 +1,4 @@
+import type { LastFailure } from "../config.ts";
 import { errorTable } from "../host.ts";
 import { isPlugboardError } from "../index.ts";
 import type { Hub, View } from "../index.ts";
@@ -30,6 +31,9 @@ export interface Shown {
   end?: string;
 }
 
+/** Why servers failed in earlier commands. */
+export type Failures = () => Promise<ReadonlyMap<string, LastFailure>>;
+
 /** What a verb lists, for one server or for all. */
 export interface Listing {
   server: string | undefined;
@@ -43,7 +47,7 @@ export interface Listing {
 
 /** Runs a verb that lists what servers offer. Uses remembered lists, and reports their age and any failures. */
 export function runList(listing: Listing, terminal: Terminal): Promise<void> {
-  return withServers(listing, terminal, (hub) => showList(hub, listing, terminal));
+  return withServers(listing, terminal, (hub, failures) => showList(hub, listing, failures, terminal));
 }
 
 /**
@@ -53,7 +57,7 @@ export function runList(listing: Listing, terminal: Terminal): Promise<void> {
 export function withServers(
   { options, server }: Pick<Listing, "options" | "server">,
   terminal: Terminal,
-  work: (hub: Hub) => Promise<void>,
+  work: (hub: Hub, failures: Failures) => Promise<void>,
 ): Promise<void> {
   const { json: asJson, profile } = options;
   return withWorkspace(terminal, options, async (workspace) => {
@@ -61,11 +65,18 @@ export function withServers(
     if (!asJson) reportDiagnostics(config.diagnostics, terminal, options.config);
     if (config.servers.size === 0 && server === undefined && !asJson) return terminal.out(noServersText);
     const interact = asJson ? {} : loginAnswers(terminal);
-    await withHub(terminal, { config, tolerant: true, interact, profile, insight: options }, workspace, work);
+    const use = { config, tolerant: true, interact, profile, insight: options };
+    const failures = () => workspace.failures.list(config, { profile });
+    await withHub(terminal, use, workspace, (hub) => work(hub, failures));
   });
 }
 
-export async function showList(hub: Hub, listing: Listing, terminal: Terminal): Promise<void> {
+export async function showList(
+  hub: Hub,
+  listing: Listing,
+  failures: Failures,
+  terminal: Terminal,
+): Promise<void> {
   const { options, kinds } = listing;
   const { profile } = options;
   const isOneOff = oneOffServer(options) !== undefined;
@@ -77,7 +88,9 @@ export async function showList(hub: Hub, listing: Listing, terminal: Terminal): 
     // A server that was named must be usable; if it is not, connecting throws the reason.
     if (entry.status.kind !== "ready") await hub.connect(server);
   }
-  const use = { kinds, server, refresh: options.refresh ?? isOneOff };
+  // Whoever names a server wants to know how it is now.
+  const known = server === undefined ? await failures() : undefined;
+  const use = { kinds, server, refresh: options.refresh ?? isOneOff, failures: known };
   // On a screen, what is remembered does not wait for a server that hangs. Files and programs get one list, in order.
   let isShown = false;
   const onListed = async (view: View, isLate: boolean) => {
@@ -94,14 +107,15 @@ export async function showList(hub: Hub, listing: Listing, terminal: Terminal): 
   // Connecting offers a login. A list of all servers does not, to avoid one question per server.
   const hasLoggedIn = server !== undefined && needsLogin(hub, server) && (await tryConnect(hub, server));
   const outcome = hasLoggedIn ? await prepareLists(hub, use, terminal) : first;
-  const { states, failures } = outcome;
+  const { states } = outcome;
+  const found = [...outcome.failures, ...outcome.leftOut];
   const shown = await listing.show(server === undefined ? hub : hub.view({ servers: [server] }));
-  const problem = failures.find(({ level }) => level === "problem");
+  const problem = found.find(({ level }) => level === "problem");
   const isNote = listing.isBestEffort && server === undefined;
   if (problem && !isNote) terminal.exitCode = errorTable[problem.code ?? "not-responding"].exitCode;
   // Nothing is listed because nothing can be used: a mistake in the configuration is then a failure.
   if (states.length === 0) terminal.exitCode ||= exitCodeOfMistakes(hub.config.diagnostics);
-  if (options.json) return terminal.out(json({ ...shown.value, servers: states, failures }));
+  if (options.json) return terminal.out(json({ ...shown.value, servers: states, failures: found }));
   // What could not be asked for may well be there.
   if (!isShown) terminal.out(shown.text || (problem ? "" : shown.nothing));
   terminal.out(shown.end ?? "");

@@ -98,6 +98,11 @@ export const settingsSchema = z.strictObject({
     "word",
   ),
   startConcurrency: field(z.int().check(z.minimum(1), z.maximum(100)), "How many servers start at once.", 8),
+  installConcurrency: field(
+    z.int().check(z.minimum(1), z.maximum(100)),
+    "How many package launchers install their server at once. They do not count as starts.",
+    16,
+  ),
   keepWarm: field(
     keepWarm,
     "The default for servers that do not set it. Only in your own configuration, never in a project's.",

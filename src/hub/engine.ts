@@ -33,10 +33,11 @@ import type { ProcessTree } from "../servers/process/process-tree.ts";
 import { Redaction } from "../servers/redaction.ts";
 import type { Route } from "../servers/route.ts";
 import type { Capabilities } from "../servers/rpc/envelope.ts";
+import { LastFailures } from "../servers/last-failures.ts";
 import { ServerMemory } from "../servers/server-memory.ts";
 import type { Introduction } from "../servers/server-memory.ts";
 import { ServerSet } from "../servers/server-set.ts";
-import { StartGate } from "../servers/start-gate.ts";
+import { startGates } from "../servers/start-gate.ts";
 import type { InProcessServer } from "../servers/transports/memory.ts";
 import { WarmServers } from "../servers/warm/warm-servers.ts";
 import { createMemoryStore } from "../store/memory/store.ts";
@@ -93,6 +94,8 @@ export class Engine {
     const { env = process.env, clock: now = Date.now, random = Math.random, interact = {} } = options;
     const { credentials = createMemoryCredentials(), authProviders = {}, toolFilter, onTrace } = options;
     const store = options.store ?? createMemoryStore({ now });
+    // A server that is used only once leaves nothing behind.
+    const kept = options.rememberLists === false ? createMemoryStore({ now }) : store;
     const capabilities = { ...interactCapabilities(interact), ...options.capabilities };
     const emit = (event: PlugboardEvent) => this.events.emit(event);
     this.env = env;
@@ -126,8 +129,9 @@ export class Engine {
       policyOnDisk: () => policyIn(managedFolderOf(options)),
       processes: () => (this.#processes ??= this.#openProcesses(options)),
       warm: options.warm && this.#keepWarm(options.warm, options),
-      gate: new StartGate(config.settings.startConcurrency ?? 8),
+      gates: startGates(config.settings),
       memory: new ServerMemory(async () => store),
+      failures: new LastFailures(async () => kept),
       capabilities: (key, use) =>
         (key.caller === undefined ? undefined : use?.capabilities) ?? this.#declared,
       authProvider: (server, at, account) => this.signIn.provider(server, at, account),
@@ -165,7 +169,7 @@ export class Engine {
     this.subscriptions = new ResourceSubscriptions({ key: keyOf, connection, random });
     const catalog = (this.catalog = new Catalog({
       servers,
-      snapshots: new Snapshots(options.rememberLists === false ? createMemoryStore() : store, capabilities),
+      snapshots: new Snapshots(kept, capabilities),
       emit,
       now,
       ask: (key, method, params, signal) =>

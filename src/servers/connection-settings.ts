@@ -27,6 +27,10 @@ export interface ConnectionSettings {
   /** True if the server has asked so: then exclusive requests take turns. */
   asksUntold?: (() => boolean) | undefined;
   onConnected?: (() => void) | undefined;
+  /** It is connected, and returns its lists as far as they were asked for. */
+  onWorking?: (() => void) | undefined;
+  /** It did not connect, or ended; with `lists`, it is connected and did not return these. */
+  onFailed?: ((error: PlugboardError, lists?: string[]) => void) | undefined;
   /** A number that no session of these servers had before. */
   nextSession(): number;
   /** What the server said by itself may not have arrived: everything that it tells of counts as changed. */

@@ -502,7 +502,10 @@ export class Connection {
     const after = transition(before, signal);
     if (after === before) return;
     this.#state = after;
-    const { emit, now } = this.#settings;
+    const { emit, now, onWorking, onFailed } = this.#settings;
+    if (after.name === "connected") onWorking?.();
+    else if (after.name === "degraded") onFailed?.(after.error, Object.keys(after.lists));
+    else if (after.name !== "connecting" && "error" in after) onFailed?.(after.error);
     const error = "error" in after && after.error ? { error: summarise(after.error) } : {};
     emit({
       type: "connection-changed",

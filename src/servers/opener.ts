@@ -29,7 +29,7 @@ import { Redaction } from "./redaction.ts";
 import { entryFingerprint, introductionOf, serverFingerprint } from "./server-memory.ts";
 import type { Remembered, ServerMemory } from "./server-memory.ts";
 import type { Session } from "./session.ts";
-import type { StartGate } from "./start-gate.ts";
+import type { StartGates } from "./start-gate.ts";
 import { targetIdentity } from "./target-identity.ts";
 import type { TargetIdentity } from "./target-identity.ts";
 import { toTarget } from "./target.ts";
@@ -48,7 +48,7 @@ export interface OpenerContext {
   policyOnDisk(): Promise<ManagedPolicy> | undefined;
   /** Starts the programs; created when the first one is started. */
   processes(): Promise<ProcessTree>;
-  gate: StartGate;
+  gates: StartGates;
   /** Programs that other commands left, and that may stay for the next. */
   warm?: WarmServers | undefined;
   /** How long a server may stay for the next command; 0 for not at all. */
@@ -93,12 +93,27 @@ export function createOpener(
         : undefined;
     const redaction = new Redaction(sensitive, () => authProvider?.secrets?.() ?? [], sent);
     const credentials = { authProvider, redaction };
-    return context.gate.run(async () => {
+    const { starts, installs } = context.gates;
+    const gate = (await mayInstall(entry, target, context)) ? installs : starts;
+    let wasQueued = false;
+    const onQueued = () => {
+      wasQueued = true;
+      hooks.onDetail("waiting for its turn");
+    };
+    const open = async () => {
+      if (wasQueued) hooks.onDetail("");
       // A script may have changed while we waited.
       await assertTrusted();
       return openWithDeadline(entry, target, { ...credentials, warm, used }, context, hooks);
-    }, hooks.signal);
+    };
+    return gate.run(open, hooks.signal, onQueued);
   };
+}
+
+/** True for a launcher whose server has never started here. */
+async function mayInstall(entry: ServerEntry, target: Target, { memory }: OpenerContext): Promise<boolean> {
+  if (target.kind !== "stdio" || target.launcher === undefined) return false;
+  return !(await memory.recall(serverFingerprint(entry))).hasStarted;
 }
 
 /** Messages about an entry do not repeat what is hidden where the entry is shown. */

@@ -1,7 +1,9 @@
+import { defaultProfile } from "../auth/oauth/record.ts";
 import { canonicalJson, sha256 } from "../lib/canonical.ts";
 import { isRecord } from "../lib/record.ts";
 import type { ServerEntry } from "../config/model.ts";
 import type { Store } from "../store/store.ts";
+import type { ConnectionKey } from "./connection-key.ts";
 import type { EraMemory } from "./era.ts";
 
 /** What is remembered about a server between runs. */
@@ -52,6 +54,17 @@ export function entryFingerprint({
   name,
 }: Pick<ServerEntry, "written" | "baseDir" | "name">): string {
   return sha256(canonicalJson({ written, baseDir, name }));
+}
+
+/** Also depends on the account and folder of a connection. */
+export function connectionFingerprint(
+  entry: ServerEntry,
+  { account, project }: Pick<ConnectionKey, "account" | "project">,
+): string {
+  const plain = entryFingerprint(entry);
+  const isWritten = account === undefined || account === (entry.config?.oauth?.profile ?? defaultProfile);
+  if (isWritten && project === undefined) return plain;
+  return sha256(canonicalJson({ entry: plain, profile: isWritten ? undefined : account, project }));
 }
 
 /** Optional: if the store fails, the server is treated as new. */

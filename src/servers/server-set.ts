@@ -1,4 +1,3 @@
-import { defaultProfile } from "../auth/oauth/record.ts";
 import { PlugboardError } from "../errors.ts";
 import type { PlugboardEvent } from "../events.ts";
 import { canonicalJson } from "../lib/canonical.ts";
@@ -7,6 +6,7 @@ import { hasReferences, identityOf, referenceKinds } from "../config/expand.ts";
 import type { ConfigDiff } from "../config/diff.ts";
 import type { LoadedConfig, ServerEntry } from "../config/model.ts";
 import { isRecord } from "../lib/record.ts";
+import { accountOf, chosenAccount } from "./account-of.ts";
 import { Announcements } from "./announcements.ts";
 import { Connection, isBroken } from "./connection.ts";
 import type { KeptLogin } from "./connection-settings.ts";
@@ -23,6 +23,7 @@ import { Route } from "./route.ts";
 import type { RouteSettings } from "./route.ts";
 import { entryFingerprint, serverFingerprint } from "./server-memory.ts";
 import type { Introduction } from "./server-memory.ts";
+import type { LastFailures } from "./last-failures.ts";
 import { reportServer } from "./server-report.ts";
 import type { ServerReport } from "./server-report.ts";
 import type { ConnectionState } from "./state.ts";
@@ -44,6 +45,7 @@ export interface ServerSetSettings extends Omit<
   /** After how long without use the connections of single callers, projects and accounts end. */
   idleMs: number;
   maxConnections: number;
+  failures: LastFailures;
   now(): number;
   random(): number;
   emit(event: PlugboardEvent): void;
@@ -249,13 +251,21 @@ export class ServerSet {
 
   /** Uses another login: what is kept up by itself connects again, the rest with its next use. */
   async reconnectAccount(key: ConnectionKey): Promise<void> {
+    this.#forgetFailure(key);
     await this.disconnectAccount(key);
     for (const connection of this.#ofAccount(key.server, key.account)) connection.resume();
   }
 
   /** Lets every connection of an account use the login that is kept now. */
-  async takeLogin({ server, account }: ConnectionKey): Promise<void> {
+  async takeLogin(key: ConnectionKey): Promise<void> {
+    const { server, account } = key;
+    this.#forgetFailure(key);
     await Promise.all(this.#ofAccount(server, account).map((connection) => connection.takeLogin()));
+  }
+
+  /** What failed with another login says nothing about this one. */
+  #forgetFailure(key: ConnectionKey): void {
+    this.#settings.failures.forget(this.entry(key.server), key);
   }
 
   /** Forgets failures and tries anew: everything, or only what failed. */
@@ -377,6 +387,7 @@ export class ServerSet {
     this.#isClosed = true;
     this.#members.clear();
     await this.connections.close();
+    await this.#settings.failures.close();
   }
 
   #use(loaded: LoadedConfig): void {
@@ -422,18 +433,12 @@ export class ServerSet {
     await this.connections.remove(name);
   }
 
-  /** What runs on this machine has no accounts. */
-  #account({ name, config }: ServerEntry, asked: string | undefined): { account?: string } {
-    if (asked === "") throw new PlugboardError("usage-invalid", "A profile needs a name.", { server: name });
-    if (config?.url === undefined) return {};
-    return { account: asked ?? this.#chosen(name) ?? config.oauth?.profile ?? defaultProfile };
+  #account(entry: ServerEntry, asked: string | undefined): { account?: string } {
+    return accountOf(entry, asked, this.#chosen(entry.name));
   }
 
-  /** The account that was chosen for everything, or by the settings for this server. */
-  #chosen(name: string, { servers, settings } = this.#config): string | undefined {
-    if (servers.get(name)?.config?.url === undefined) return undefined;
-    const { profiles = {} } = settings;
-    return this.#settings.account ?? (Object.hasOwn(profiles, name) ? profiles[name] : undefined);
+  #chosen(name: string, config: LoadedConfig = this.#config): string | undefined {
+    return chosenAccount(name, config, this.#settings.account);
   }
 
   #initialState(entry: ServerEntry): ConnectionState {
@@ -460,7 +465,7 @@ export class ServerSet {
   }
 
   #connect(key: ConnectionKey, use: Use | undefined, isOnce = false): Connection {
-    const { now, random, emit, listener, onConnected, onMissed, authProvider } = this.#settings;
+    const { now, random, emit, listener, onConnected, onMissed, authProvider, failures } = this.#settings;
     const member = this.#member(key.server);
     const { entry, own } = member;
     const account = this.chosenAccount(key);
@@ -481,6 +486,8 @@ export class ServerSet {
         this.announcements.connected(connection);
         onConnected(key);
       },
+      onWorking: () => failures.forget(entry, key),
+      onFailed: (error, lists) => failures.remember(entry, key, error, { at: now(), lists }),
       nextSession: () => ++this.#sessions,
       onMissed: () => onMissed(key),
       open: createOpener(entry, {

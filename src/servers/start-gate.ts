@@ -1,3 +1,22 @@
+import type { Settings } from "../config/schema.ts";
+
+/** Programs that start use the processor; launchers that download mostly wait, and take longer. Neither waits for the other. */
+export interface StartGates {
+  starts: StartGate;
+  /** For launchers that may have to install the server first. */
+  installs: StartGate;
+}
+
+export function startGates({
+  startConcurrency = 8,
+  installConcurrency = 16,
+}: Pick<Settings, "startConcurrency" | "installConcurrency">): StartGates {
+  return {
+    starts: new StartGate(startConcurrency, 1_000),
+    installs: new StartGate(installConcurrency, 10_000),
+  };
+}
+
 /**
  * Limits how many servers start at once. A slot is freed when the start finishes or after a short time, so that a
  * server that hangs does not block the others until its deadline.
@@ -8,13 +27,14 @@ export class StartGate {
   #taken = 0;
   readonly #queue: (() => void)[] = [];
 
-  constructor(limit: number, holdMs = 1_000) {
+  constructor(limit: number, holdMs: number) {
     this.#limit = limit;
     this.#holdMs = holdMs;
   }
 
-  async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    await this.#enter(signal);
+  /** Calls `onQueued` if it has to wait for a slot. */
+  async run<T>(work: () => Promise<T>, signal: AbortSignal, onQueued: () => void): Promise<T> {
+    await this.#enter(signal, onQueued);
     let isHeld = true;
     const leave = () => {
       if (isHeld) this.#leave();
@@ -29,7 +49,7 @@ export class StartGate {
     }
   }
 
-  async #enter(signal: AbortSignal): Promise<void> {
+  async #enter(signal: AbortSignal, onQueued: () => void): Promise<void> {
     signal.throwIfAborted();
     if (this.#taken < this.#limit) {
       this.#taken++;
@@ -42,6 +62,7 @@ export class StartGate {
       reject(signal.reason as Error);
     };
     this.#queue.push(resolve);
+    onQueued();
     signal.addEventListener("abort", onAbort, { once: true });
     await promise.finally(() => signal.removeEventListener("abort", onAbort));
   }

@@ -26,7 +26,7 @@ export type ConnectionState =
 export type Signal =
   /** The server is needed, or a retry is due. */
   | { type: "connect"; at: number }
-  /** Progress output of the launcher. */
+  /** Progress output of the launcher, or why it does not start yet; empty if that is over. */
   | { type: "detail"; detail: string }
   | { type: "connected"; at: number }
   | { type: "failed"; error: PlugboardError; verdict: Verdict }
@@ -70,7 +70,7 @@ export function transition(state: ConnectionState, signal: Signal): ConnectionSt
         ? { name: "connecting", since: signal.at, failures: failuresOf(state), ...causeOf(state) }
         : state;
     case "detail":
-      return state.name === "connecting" ? { ...state, detail: signal.detail } : state;
+      return state.name === "connecting" ? withDetail(state, signal.detail) : state;
     case "connected":
       return state.name === "connecting"
         ? { name: "connected", since: signal.at, failures: state.failures }
@@ -96,6 +96,11 @@ export function isUp(
 
 function listsOf(state: ConnectionState): Readonly<Record<string, PlugboardError>> {
   return state.name === "degraded" ? state.lists : {};
+}
+
+function withDetail(state: ConnectionState & { name: "connecting" }, detail: string): ConnectionState {
+  const { detail: _, ...rest } = state;
+  return detail === "" ? rest : { ...rest, detail };
 }
 
 /** A connection that is up, with the lists that failed. */

@@ -39,6 +39,7 @@ import { answerKey, approvalKey, sealKey } from "./approval-key.ts";
 import type { ApprovalKey } from "./approval-key.ts";
 import { gatewayToken } from "./gateway-token.ts";
 import type { GatewayToken, GatewayTokenOptions } from "./gateway-token.ts";
+import { KnownFailures } from "./known-failures.ts";
 import { ServerLogs } from "./logs/server-logs.ts";
 import { ProjectTrust } from "./project-trust.ts";
 import { WorkspaceState } from "./state.ts";
@@ -78,6 +79,8 @@ export class Workspace {
   readonly stored: StoredCredentials;
   /** What this user's servers said in their last runs. */
   readonly logs: ServerLogs;
+  /** Why this user's servers failed the last time. */
+  readonly failures: KnownFailures;
   /** The servers that commands left for the next one. */
   readonly warm: KeptWarm;
   readonly #options: WorkspaceOptions;
@@ -95,6 +98,11 @@ export class Workspace {
     const { env, folders } = this;
     this.logs = new ServerLogs(join(folders.state, "logs"));
     this.decisions = new ProjectTrust({ state: this.#state, projectRoot, env, home: folders.home });
+    this.failures = new KnownFailures({
+      stateFile: this.stateFile,
+      store: () => this.store(),
+      storeOf: (config) => this.#storeOf(config),
+    });
     this.warm = new KeptWarm(folders.state, (key, work) => this.#state.lock(key, work), onWarning);
     this.stored = new StoredCredentials({
       env,
@@ -338,11 +346,9 @@ export class Workspace {
   }
 
   /** Options for a hub that uses this workspace's state and secrets: `createHub(config, await workspace.hubOptions(config))`. */
-  async hubOptions({
-    settings,
-    settingOrigins,
-    sources,
-  }: LoadedConfig): Promise<
+  async hubOptions(
+    config: LoadedConfig,
+  ): Promise<
     Required<
       Pick<
         HubOptions,
@@ -359,17 +365,21 @@ export class Workspace {
       >
     >
   > {
-    const base = dirname(settingOrigins["store"]?.file ?? join(this.cwd, "."));
-    const store = await this.#state.storeFor(settings.store, base);
+    const store = await this.#storeOf(config);
     const { env, secrets, credentials, folders } = this;
     const trust = (mark: string) => this.decisions.contents(mark);
-    const chain = chainFor({ sources }, env);
+    const chain = chainFor(config, env);
     // Like trust: a project that names a store must not bring answers of its own.
     const approvals = () => this.#state.durable();
     const stateFolder = folders.state;
     const approvalsKey = () => answerKey(this.#gatewayFile("answer-key"));
     const places = { stateFolder, store, approvals, approvalsKey };
     return { env, secrets, trust, credentials, ...places, chain, folders };
+  }
+
+  #storeOf({ settings, settingOrigins }: LoadedConfig): Promise<Store> {
+    const base = dirname(settingOrigins["store"]?.file ?? join(this.cwd, "."));
+    return this.#state.storeFor(settings.store, base);
   }
 
   /** Closes what was opened of the state on disk. */

@@ -1,4 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
+import { joinArgv } from "../../src/lib/argv.ts";
+import { fakeStdio } from "../fixtures/fake/index.ts";
 import { lacks } from "../machine.ts";
 import { onScreen } from "../on-screen.ts";
 import { createSandbox } from "../sandbox.ts";
@@ -13,6 +15,33 @@ describe.skipIf(lacks("tmux"))("M23 what is drawn over on a terminal", () => {
     const screen = onScreen(createSandbox({ [user]: { mcpServers } }), ["status"], { rows: 10 });
     screen.end();
     expect(screen.capture().match(/^NAME /gm)).toHaveLength(1);
+  });
+
+  it("shows what is up as it comes, on a screen that is too small for all, and then everything in order", async () => {
+    const box = createSandbox();
+    const { command, args } = fakeStdio();
+    const go = box.path("go");
+    const wait = `while [ ! -e '${go}' ]; do sleep 0.1; done; exec ${joinArgv([command, ...args])}`;
+    const named = (name: string, many: number, entry: object) =>
+      Array.from({ length: many }, (_, at) => [`${name}${at}`, entry] as const);
+    const servers = [
+      ...named("slow", 3, { command: "sh", args: ["-c", wait] }),
+      ...named("dead", 10, { command: "false" }),
+      ...named("good", 1, fakeStdio()),
+    ];
+    box.write(user, { mcpServers: Object.fromEntries(servers) });
+    const screen = onScreen(box, ["status"], { rows: 10 });
+    await vi.waitFor(() => {
+      const shown = screen.capture();
+      expect(shown).toMatch(/^good0 +connected .*(?:\n.*)*\nslow0 +connecting /m);
+      expect(shown).toContain("14 servers: 1 connected, 3 connecting, 10 failed.");
+    });
+    box.write("go", "");
+    screen.end();
+    const [, table = ""] = screen.capture().split(/^NAME .*\n/m);
+    const order = [...table.matchAll(/^(\w+) +(?:connected|failed) /gm)].map(([, name]) => name);
+    expect(order).toEqual(servers.map(([name]) => name));
+    expect(table).toContain("14 servers: 4 connected, 10 failed.");
   });
 
   it("removes the spinner of a call that was interrupted, and says what it waits for", async () => {

@@ -102,6 +102,12 @@ describe("M23 what a state remembers", () => {
     expect(transition(up, signals["list-failed"])).toMatchObject({ name: "degraded", failures: 2 });
   });
 
+  it("what a start waits for is over when it is told so", () => {
+    const waiting = transition(states.connecting, { type: "detail", detail: "waiting for its turn" });
+    expect(waiting).toMatchObject({ name: "connecting", detail: "waiting for its turn" });
+    expect(transition(waiting, { type: "detail", detail: "" })).toEqual(states.connecting);
+  });
+
   it("a new attempt keeps the error of the last one until it succeeds", () => {
     const again = transition(states.waiting, signals.connect);
     expect(again).toMatchObject({ name: "connecting", error });

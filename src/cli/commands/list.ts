@@ -1,28 +1,44 @@
 import type { Command } from "commander";
+import { ageWords } from "../views/age.ts";
 import { describeServer, noServersText } from "../views/server.ts";
 import { hanging, json, painter, safe, table } from "../terminal/print.ts";
 import { exitCodeOfMistakes, reportDiagnostics } from "../terminal/report.ts";
+import { headOf } from "../../lib/text-head.ts";
 import { withSameConfig } from "../terminal/same-config.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { cutText } from "../terminal/text-width.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
+import type { Workspace } from "../../config.ts";
 import type { LoadedConfig } from "../../index.ts";
 
 export function command(terminal: Terminal): Command {
-  return verb("list", "List the configured servers without starting them.", ["list", "list --json"]).action(
-    async (options: CommonOptions) =>
-      withWorkspace(terminal, options, async (workspace) =>
-        list(await workspace.load({ secrets: true }), options, terminal),
-      ),
+  return verb(
+    "list",
+    "List the configured servers, and how each failed the last time, without starting them.",
+    ["list", "list --json"],
+  ).action(async (options: CommonOptions) =>
+    withWorkspace(terminal, options, async (workspace) =>
+      list(await workspace.load({ secrets: true }), workspace, options, terminal),
+    ),
   );
 }
 
-function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal): void {
+async function list(
+  config: LoadedConfig,
+  workspace: Workspace,
+  options: CommonOptions,
+  terminal: Terminal,
+): Promise<void> {
   const servers = [...config.servers.values()];
+  const failures = await workspace.failures.list(config);
   terminal.exitCode = exitCodeOfMistakes(config.diagnostics);
   if (options.json) {
-    terminal.out(json({ servers: servers.map(describeServer), diagnostics: config.diagnostics }));
+    const described = servers.map((entry) => {
+      const lastFailure = failures.get(entry.name);
+      return { ...describeServer(entry), ...(lastFailure && { lastFailure }) };
+    });
+    terminal.out(json({ servers: described, diagnostics: config.diagnostics }));
     return;
   }
   reportDiagnostics(config.diagnostics, terminal, options.config);
@@ -43,8 +59,9 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
           ["", "", "", "", target],
         ];
   });
+  const header = ["NAME", "STATE", "TYPE", "SCOPE", "TARGET"];
   const fixed = [0, 1, 2, 3].reduce(
-    (sum, column) => sum + Math.max(...rows.map((row) => row[column]?.length ?? 0)) + 2,
+    (sum, column) => sum + Math.max(...[header, ...rows].map((row) => row[column]?.length ?? 0)) + 2,
     0,
   );
   const beside = terminal.isScreen ? terminal.columns - fixed : Infinity;
@@ -57,9 +74,8 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
     if (name === "") return "dim" as const;
     if (column !== 1) return undefined;
     // Nothing was connected, so nothing is known to be well.
-    return state === "ready" ? undefined : ("yellow" as const);
+    return state === "ready" && !failures.has(name ?? "") ? undefined : ("yellow" as const);
   };
-  const header = ["NAME", "STATE", "TYPE", "SCOPE", "TARGET"];
   if (!isNarrow) terminal.out(table(header, rows, paint, style));
   else {
     const cut = table(
@@ -75,15 +91,23 @@ function list(config: LoadedConfig, options: CommonOptions, terminal: Terminal):
     ]);
     terminal.out(`${[head, ...both].join("\n")}\n`);
   }
-  for (const { name, status } of servers) {
-    if (status.kind === "disabled" && status.reason !== "off") {
-      terminal.out(
-        paint(
-          "dim",
-          `\n${hanging(`${safe(name)}: ${safe(status.message)}. ${safe(withSameConfig(status.hint, options.config))}`, 2, terminal)}`,
-        ),
-      );
-    }
-  }
-  if (servers.some(({ status }) => status.kind === "disabled" && status.reason !== "off")) terminal.out("\n");
+  const notes = servers.flatMap(({ name, status }) => {
+    if (status.kind === "disabled" && status.reason !== "off")
+      return [`${name}: ${status.message}. ${withSameConfig(status.hint, options.config)}`];
+    const failure = failures.get(name);
+    if (!failure) return [];
+    return [
+      `${name}: failed ${ageWords(Date.now() - failure.at)}. ${headOf(failure.message, longestMessage)}`,
+    ];
+  });
+  for (const note of notes) terminal.out(paint("dim", `\n${hanging(safe(note), 2, terminal)}`));
+  if (notes.length > 0) terminal.out("\n");
+  if (failures.size > 0)
+    terminal.out(
+      paint("dim", `\n${hanging(withSameConfig(triedWords, options.config), 0, terminal)}`) + "\n",
+    );
 }
+
+/** `status` and `--json` have the whole. */
+const longestMessage = 200;
+const triedWords = "Run `plugboard status` to try them again.";

@@ -27,11 +27,12 @@ export function command(terminal: Terminal): Command {
       const query = words.join(" ");
       // Where there is no server at all, nothing is found either.
       terminal.exitCode = 1;
-      await withServers({ options, server }, terminal, async (hub) => {
+      await withServers({ options, server }, terminal, async (hub, failures) => {
         // A query without words fails before any server is started.
         await hub.search(query, { wait: false });
         const show = (view: View) => found(view, query, limit, terminal);
-        await showList(hub, { server, options, kinds: ["tools"], isBestEffort: true, show }, terminal);
+        const listing = { server, options, kinds: ["tools"] as const, isBestEffort: true, show };
+        await showList(hub, listing, failures, terminal);
       });
     });
 }

@@ -49,6 +49,7 @@ function setCommand(terminal: Terminal): Command {
           const vault = await workspace.vault();
           const place = await keepSecret(vault, name, value);
           await workspace.warm.forget({ secret: name });
+          await workspace.failures.forgetSecret(name);
           if (options.json) return terminal.out(json({ set: name, vault: vault.path, key: place }));
           const words = `the encrypted vault ${vault.path}, whose key is in ${keyWords[place]}`;
           terminal.out(`Saved ${name} in ${safe(words)}.\nUse it as \${secret:${name}}.\n`);

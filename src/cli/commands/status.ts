@@ -8,7 +8,8 @@ import { noServersText } from "../views/server.ts";
 import { hanging, json, screenWidth } from "../terminal/print.ts";
 import { exitCodeOfMistakes, reportDiagnostics } from "../terminal/report.ts";
 import { StatusBoard, exitCodeOf } from "../views/status/board.ts";
-import { statusLines, summaryLine, tableLines } from "../views/status/lines.ts";
+import { statusLines, summaryLine } from "../views/status/lines.ts";
+import { LiveTable } from "../views/status/live.ts";
 import { warmOf, warmText } from "../views/warm.ts";
 import { watchStatus } from "../views/status/watch.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -84,11 +85,14 @@ async function showStatus(
       config: options.config,
     });
     if (options.json) await board.connect();
-    else
-      await drawWhile(terminal, { frame: () => tableLines(view()), signal, keep: false }, (redraw) => {
+    else {
+      const table = new LiveTable();
+      const frame = () => table.lines(view(), terminal.rows - 1);
+      await drawWhile(terminal, { frame, signal, keep: false }, (redraw) => {
         board.onChange = redraw;
         return board.connect();
       });
+    }
     signal.throwIfAborted();
     const rows = board.rows();
     terminal.exitCode = exitCodeOf(rows) || terminal.exitCode;

@@ -2,10 +2,11 @@ import type { Command } from "commander";
 import { hidingRule } from "../../host.ts";
 import { isPlugboardError } from "../../index.ts";
 import type { Hub, ToolEntry, View } from "../../index.ts";
-import { findTool } from "../find.ts";
+import { findTool, findToolWithout } from "../find.ts";
 import { prepareLists, reportLists } from "../known-lists.ts";
+import { recentFailures } from "../left-out.ts";
 import { showList, withServers } from "../list-verb.ts";
-import type { ListOptions, Shown } from "../list-verb.ts";
+import type { Failures, ListOptions, Shown } from "../list-verb.ts";
 import { listedText } from "../views/listed.ts";
 import type { Listed } from "../views/listed.ts";
 import { statusWords } from "../views/tool-status.ts";
@@ -41,11 +42,11 @@ export function command(terminal: Terminal): Command {
     .option("--all", "include tools that cannot be called, with the reason")
     .option("--grep <text>", "only tools with this text in their name, title or description")
     .action(async (name: string | undefined, options: ToolsOptions) =>
-      withServers({ options, server: name }, terminal, (hub) => {
+      withServers({ options, server: name }, terminal, (hub, failures) => {
         if (name !== undefined && !hub.config.servers.has(name))
-          return showTool(hub, name, options, terminal);
+          return showTool(hub, name, failures, options, terminal);
         const show = (view: View, mark?: string) => listTools(hub, view, { ...options, mark }, terminal);
-        return showList(hub, { server: name, options, kinds: ["tools"], show }, terminal);
+        return showList(hub, { server: name, options, kinds: ["tools"], show }, failures, terminal);
       }),
     );
 }
@@ -91,8 +92,14 @@ function hasText({ id, name, title, description }: ToolEntry, text: string | und
   return [id, name, title, description].some((one) => one?.toLowerCase().includes(wanted));
 }
 
-async function showTool(hub: Hub, query: string, options: ToolsOptions, terminal: Terminal): Promise<void> {
-  const found = await knownOrAsked(hub, query);
+async function showTool(
+  hub: Hub,
+  query: string,
+  failures: Failures,
+  options: ToolsOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const found = await knownOrAsked(hub, query, failures);
   const { profile } = options;
   const refresh = options.refresh ?? oneOffServer(options) !== undefined;
   assertAccounts(hub.config.servers.get(found.server), profile);
@@ -113,12 +120,14 @@ async function showTool(hub: Hub, query: string, options: ToolsOptions, terminal
 }
 
 /** What is remembered can be shown although other servers have not been asked; only calls must be certain. */
-async function knownOrAsked(hub: Hub, query: string): Promise<ToolEntry> {
+async function knownOrAsked(hub: Hub, query: string, failures: Failures): Promise<ToolEntry> {
   try {
     return await hub.findTool(query, { wait: false });
   } catch (error) {
     const { unknown, near } = isPlugboardError(error, "tool-unknown") ? (error.data ?? {}) : {};
     const [only] = unknown !== undefined && Array.isArray(near) ? (near as string[]) : [];
-    return only === undefined ? findTool(hub, query) : hub.findTool(only, { wait: false });
+    if (only !== undefined) return hub.findTool(only, { wait: false });
+    const failed = recentFailures(await failures(), ["tools"], Date.now());
+    return findToolWithout(new Set(failed.keys()), hub, query);
   }
 }
