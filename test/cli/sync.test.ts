@@ -289,7 +289,6 @@ env = { PATH = "/opt/bin" } # only for Codex
   });
 
   it.each([
-    [["export", "continue", "--write", "--yes"], 2, "list"],
     [["export", "toolloop", "--write", "--yes"], 2, "not write"],
     [["export", "goose", "--write", "--yes", "--scope", "project"], 2, "no file for the project scope"],
     [["export", "claude-code", "--write", "--yes", "--scope", "project"], 2, "plugboard add --scope project"],

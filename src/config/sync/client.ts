@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { PlugboardError } from "../../errors.ts";
-import { shellWord } from "../../lib/argv.ts";
 import { readBoundedFile } from "../../lib/bounded-file.ts";
 import { isRecord } from "../../lib/record.ts";
 import { isSameFile } from "../../lib/same-file.ts";
@@ -105,7 +104,7 @@ export async function compareClient(
   const compare = (document: Record<string, unknown>) =>
     compareDocument(mergeable, document, usable, { context, known });
   const { document, exists, problem: unreadable } = await readDocument(file);
-  const problem = unreadable ?? containerProblem(mergeable.merging.container(document), document);
+  const problem = unreadable ?? containerProblem(mergeable.merging, document);
   const nothing = { servers: [], onlyThere: [], changes: [] };
   const compared = problem === undefined ? compare(document) : nothing;
   return {
@@ -120,23 +119,28 @@ export async function compareClient(
   };
 }
 
-/** Servers cannot be added to something that is not an object. Nothing at all, or `null`, becomes one. */
-function containerProblem(path: Path, document: Record<string, unknown>): string | undefined {
+/** Servers cannot be added to something that has no place for them. Nothing at all, or `null`, gets one. */
+function containerProblem(
+  { container, nameField }: Merging,
+  document: Record<string, unknown>,
+): string | undefined {
+  const path = container(document);
   const outer = path.map((_, index) => path.slice(0, index + 1));
-  const wrong = outer.find((one) => !isRecord(valueAt(document, one) ?? {}));
-  return wrong && `\`${formatPath(wrong)}\` is not an object`;
+  const isList = (one: Path) => nameField !== undefined && one.length === path.length;
+  const wrong = outer.find((one) => {
+    const value = valueAt(document, one) ?? undefined;
+    return value !== undefined && !(isList(one) ? Array.isArray(value) : isRecord(value));
+  });
+  return wrong && `\`${formatPath(wrong)}\` is not ${isList(wrong) ? "a list" : "an object"}`;
 }
 
 function assertMergeable(format: Format): Format & { merging: Merging } {
   const { merging } = format;
   if (merging) return { ...format, merging };
-  const reason = format.write
-    ? `${format.title} has its servers in a list, which Plugboard does not edit.`
-    : `Plugboard can import from ${format.title} but not write its files.`;
-  const hint = format.write
-    ? `Run \`plugboard export ${shellWord(format.id)}\` and copy the entries.`
-    : undefined;
-  throw new PlugboardError("usage-invalid", reason, hint === undefined ? {} : { hint });
+  throw new PlugboardError(
+    "usage-invalid",
+    `Plugboard can import from ${format.title} but not write its files.`,
+  );
 }
 
 async function readDocument(

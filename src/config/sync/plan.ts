@@ -1,5 +1,5 @@
 import { isRecord } from "../../lib/record.ts";
-import { nest, valueAt } from "../documents/document.ts";
+import { nest, type Path, valueAt } from "../documents/document.ts";
 import type { Change } from "../edit.ts";
 import type { Format, Merging, NamedServer, Note, ReadContext } from "../formats/format.ts";
 import type { ServerConfig } from "../server-schema.ts";
@@ -43,6 +43,7 @@ export function compareDocument(
   { context, known }: { context: ReadContext; known: ReadonlySet<string> },
 ): ComparedDocument {
   const container = format.merging.container(document);
+  const places = placesIn(valueAt(document, container), container, format.merging.nameField);
   // What Claude Code has for this project only is not in the place that is compared.
   const read = format.read(document, context).servers.filter(({ local }) => !local);
   const there = new Map(read.map((server) => [server.name, server.config]));
@@ -51,7 +52,7 @@ export function compareDocument(
   const written: NamedServer[] = [];
   const compared = servers.map((server): ComparedServer => {
     const { name, config: ours } = server;
-    const path = [...container, name];
+    const path = places(name);
     const readFile = (entry: unknown) => format.read(nest(path, entry), context);
     const readAs = (entry: unknown) => readFile(entry).servers.find((one) => one.name === name)?.config;
     const { entry: desired, notes } = format.merging.writeServer(server, document);
@@ -99,6 +100,17 @@ export function compareDocument(
     .filter(([name]) => !known.has(name))
     .map(([name, config]) => ({ name, isEnabled: config.enabled !== false }));
   return { servers: compared, onlyThere, changes };
+}
+
+/** Where the entry of a name is, or where a new one would go: in a list, after the last one. */
+function placesIn(value: unknown, container: Path, nameField: string | undefined): (name: string) => Path {
+  if (nameField === undefined) return (name) => [...container, name];
+  const items: unknown[] = Array.isArray(value) ? value : [];
+  const names = items.map((item) => (isRecord(item) ? item[nameField] : undefined));
+  return (name) => {
+    if (!names.includes(name)) names.push(name);
+    return [...container, names.indexOf(name)];
+  };
 }
 
 /** The fields of an entry that only say that the server is disabled. */
