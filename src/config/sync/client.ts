@@ -16,7 +16,8 @@ import { formats } from "../formats/index.ts";
 import { maxForeignBytes } from "../import.ts";
 import type { LoadedConfig, ServerEntry } from "../model.ts";
 import { clientFile } from "./client-file.ts";
-import { type ComparedDocument, compareDocument } from "./plan.ts";
+import type { ClientName } from "./client-names.ts";
+import { type ComparedDocument, compareDocument, type Comparing } from "./plan.ts";
 
 /** Our servers compared with those in one file of a client. */
 export interface ClientComparison {
@@ -47,11 +48,18 @@ export interface CompareOptions {
   scope?: "user" | "project" | undefined;
 }
 
+/** What is compared with a client's file. */
+export interface Compared extends Pick<Comparing, "names" | "keepOthers"> {
+  servers: readonly ServerEntry[];
+  config: LoadedConfig;
+}
+
 /** Compares with every file that exists. A file that is also ours is passed over: it cannot differ from itself. */
 export async function compareClients(
   { formats: chosen, scope }: CompareOptions,
   machine: Machine,
   config: LoadedConfig,
+  names: readonly ClientName[] = [],
 ): Promise<ClientComparison[]> {
   const wanted = chosen?.map(assertMergeable) ?? formats.filter(({ merging }) => merging);
   const scopes = scope === undefined ? (["user", "project"] as const) : [scope];
@@ -62,7 +70,8 @@ export async function compareClients(
       if (file === undefined || !existsSync(file) || isOwn(file, config)) continue;
       // In the home folder, a client's file for the project is the one for the user.
       if (compared.some((other) => other.format.id === format.id && isSameFile(other.file, file))) continue;
-      compared.push(await compareClient(format, one, machine, { servers: serversOf(config, one), config }));
+      const ours = { servers: serversOf(config, one), config, names, keepOthers: true };
+      compared.push(await compareClient(format, one, machine, ours));
     }
   }
   return compared;
@@ -77,7 +86,7 @@ export async function compareClient(
   format: Format,
   scope: "user" | "project",
   machine: Machine,
-  { servers, config }: { servers: readonly ServerEntry[]; config: LoadedConfig },
+  { servers, config, names, keepOthers }: Compared,
 ): Promise<ClientComparison> {
   const mergeable = assertMergeable(format);
   const file = clientFile(format, scope, machine)?.path;
@@ -96,13 +105,18 @@ export async function compareClient(
     const isUsable = status.kind === "ready" || status.reason === "off" || status.reason === "missing-value";
     return ours && isUsable ? [{ name, config: ours }] : [];
   });
-  const names = new Set(usable.map(({ name }) => name));
-  const unusable = servers.map(({ name }) => name).filter((name) => !names.has(name));
+  const used = new Set(usable.map(({ name }) => name));
+  const unusable = servers.map(({ name }) => name).filter((name) => !used.has(name));
   const known = new Set(config.servers.keys());
   const { home, projectRoot } = machine;
   const context = { home, projectRoot, scope, file };
   const compare = (document: Record<string, unknown>) =>
-    compareDocument(mergeable, document, usable, { context, known });
+    compareDocument(mergeable, document, usable, {
+      context,
+      known,
+      ...(names && { names }),
+      ...(keepOthers && { keepOthers }),
+    });
   const { document, exists, problem: unreadable } = await readDocument(file);
   const problem = unreadable ?? containerProblem(mergeable.merging, document);
   const nothing = { servers: [], onlyThere: [], changes: [] };
