@@ -75,6 +75,7 @@ export type { Format, Note } from "./config/formats/format.ts";
 export { exportServers, formatById } from "./config/export.ts";
 export { findForeignFiles, planImport, readForeignFile } from "./config/import.ts";
 export type { ForeignFile, PlannedServer } from "./config/import.ts";
+export type { ClientName } from "./config/sync/client-names.ts";
 export type { ClientComparison } from "./config/sync/client.ts";
 export type { ComparedServer } from "./config/sync/plan.ts";
 export { planBundles } from "./config/import-bundles.ts";

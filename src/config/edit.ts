@@ -99,9 +99,10 @@ async function applyChanges(
 }
 
 function applyTo(value: Record<string, unknown>, change: Change): void {
-  const container = containerAt(value, change.path.slice(0, -1), !("remove" in change));
+  const container = containerAt(value, change.path, !("remove" in change));
   const key = String(change.path.at(-1));
-  if ("remove" in change) delete container[key];
+  if ("remove" in change && Array.isArray(container)) container.splice(Number(key), 1);
+  else if ("remove" in change) delete container[key];
   else
     Object.defineProperty(container, key, {
       value: change.value,
@@ -111,13 +112,18 @@ function applyTo(value: Record<string, unknown>, change: Change): void {
     });
 }
 
+/** The object or list that the last step of a path is in. */
 function containerAt(value: Record<string, unknown>, path: Path, create: boolean): Record<string, unknown> {
   let here = value;
-  for (const step of path) {
+  for (const [index, step] of path.slice(0, -1).entries()) {
     const next = Object.hasOwn(here, step) ? here[step] : undefined;
     if (typeof next === "object" && next !== null) here = next as Record<string, unknown>;
-    else if (create) here = here[step] = bareObject();
-    else return bareObject();
+    else if (!create) return bareObject();
+    else
+      here = (here[step] = typeof path[index + 1] === "number" ? [] : bareObject()) as Record<
+        string,
+        unknown
+      >;
   }
   return here;
 }

@@ -1,6 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { canonicalJson } from "../lib/canonical.ts";
+import { withoutAutoApproval } from "./formats/auto-approval.ts";
+import type { ClientName } from "./sync/client-names.ts";
 import { readBoundedFile } from "../lib/bounded-file.ts";
 import { cannotCheck } from "./diagnose.ts";
 import { parseDocument, positionAt, syntaxOf } from "./documents/document.ts";
@@ -80,10 +82,13 @@ export interface PlannedServer {
   scope: WritableScope;
   from: { client: string; title: string; file: string; name: string; scope: "user" | "project" };
   /**
-   * `same`: already configured here. `taken`: the name is configured here with different content. `left`: somebody chose
-   * not to import it.
+   * `same`: already configured here, with the same target. `double`: another client has it too, which this import reads
+   * first. `taken`: what is configured here by that name starts or contacts something else. `left`: somebody chose not
+   * to import it.
    */
-  action: "add" | "same" | "taken" | "left";
+  action: "add" | "same" | "double" | "taken" | "left";
+  /** In which fields it differs from what is configured here. */
+  differs?: string[];
   notes: Note[];
 }
 
@@ -92,14 +97,15 @@ export function planImport(
   files: readonly ForeignFile[],
   config: LoadedConfig,
   scope?: WritableScope,
+  names: readonly ClientName[] = [],
 ): PlannedServer[] {
   const configured = new Set([...config.servers.keys()].map((name) => name.toLowerCase()));
-  const added: Added = { contents: new Set(), names: new Set(), configured };
+  const added: Added = { contents: new Map(), names: new Set(), configured, imported: names };
   return files.flatMap((file) =>
     file.imported.servers.flatMap((server) => {
       const plan = planServer(server, file, config, added, scope);
       if (plan.action !== "add") return [plan];
-      added.contents.add(contentOf(plan.config));
+      added.contents.set(contentOf(plan.config), plan.name);
       added.names.add(plan.name.toLowerCase());
       return server.offHere && plan.scope !== "local" ? offForThisProject(plan) : [plan];
     }),
@@ -108,7 +114,7 @@ export function planImport(
 
 /** What a server is, whether or not it is switched on. */
 export function contentOf(config: ServerConfig): string {
-  return canonicalJson(switchedOn(config));
+  return canonicalJson(comparable(config));
 }
 
 function switchedOn(config: ServerConfig): ServerConfig {
@@ -128,34 +134,47 @@ function offForThisProject(plan: PlannedServer): PlannedServer[] {
 
 /** What the import adds so far. */
 interface Added {
-  contents: Set<string>;
+  /** The names it gets here, by content. */
+  contents: Map<string, string>;
   /** In lower case: names must differ in more than that. */
   names: Set<string>;
   /** The names that are configured already, in lower case. */
   configured: ReadonlySet<string>;
+  /** What earlier imports called the servers of these files. */
+  imported: readonly ClientName[];
 }
 
 function planServer(
-  { name: original, config, notes: given, local }: ImportedServer,
+  { name: original, config: found, notes: given, local }: ImportedServer,
   { format, file, scope: fileScope }: ForeignFile,
   existing: LoadedConfig,
   added: Added,
   scope: WritableScope | undefined,
 ): PlannedServer {
-  const notes = [...given];
+  const { config, lost: unasked } = withoutAutoApproval(found);
+  const notes = [...given, ...unasked.map((field) => notTakenOver(field, format.title))];
   let name = validName(original);
   if (name !== original)
     notes.push({ kind: "translated", field: "name", message: `"${original}" is renamed to "${name}"` });
   const content = contentOf(config);
   const other = `${name.slice(0, 40)}-${format.id}`;
+  const target = scope ?? (local ? "local" : fileScope);
+  const from = { client: format.id, title: format.title, file, name: original, scope: fileScope };
+  const base = { config, scope: target, from, notes };
   // An earlier import may have had to rename it.
-  const known = [name, other].find((one) => {
-    const ours = existing.servers.get(one)?.config;
-    return ours !== undefined && contentOf(ours) === content;
-  });
-  name = known ?? name;
-  const isSame = known !== undefined || added.contents.has(content);
-  if (!isSame && added.names.has(name.toLowerCase())) {
+  const { ours: before } =
+    added.imported.find((one) => one.client === format.id && one.file === file && one.theirs === original) ??
+    {};
+  const configOf = (one: string) => existing.servers.get(one)?.config;
+  const candidates = [...new Set([before ?? name, name, other])];
+  const fitting = candidates.filter((one) => isSameTarget(configOf(one), config));
+  const known = fitting.find((one) => contentOf(configOf(one) ?? {}) === content) ?? fitting[0];
+  if (known !== undefined) return { ...base, name: known, action: "same", ...differing(configOf(known)) };
+  if (before !== undefined && configOf(before))
+    return { ...base, name: before, action: "taken", ...differing(configOf(before)) };
+  const twin = added.contents.get(content);
+  if (twin !== undefined) return { ...base, name: twin, action: "double" };
+  if (added.names.has(name.toLowerCase())) {
     notes.push({
       kind: "translated",
       field: "name",
@@ -163,10 +182,37 @@ function planServer(
     });
     name = freeName(other, added.names);
   }
-  const target = scope ?? (local ? "local" : fileScope);
-  const action = isSame ? "same" : added.configured.has(name.toLowerCase()) ? "taken" : "add";
-  const from = { client: format.id, title: format.title, file, name: original, scope: fileScope };
-  return { name, config, scope: target, from, action, notes };
+  const isTaken = added.configured.has(name.toLowerCase());
+  return { ...base, name, action: isTaken ? "taken" : "add", ...(isTaken && differing(configOf(name))) };
+
+  function differing(ours: ServerConfig | undefined): Pick<PlannedServer, "differs"> {
+    const differs = ours ? differingFields(ours, config) : [];
+    return differs.length > 0 ? { differs } : {};
+  }
+}
+
+/** What a client may do without asking was decided for that client. */
+function notTakenOver(field: string, title: string): Note {
+  const message = `${title} calls without asking, which is not taken over; set \`approval\` here if you want that`;
+  return { kind: "lost", field, message };
+}
+
+const target: readonly (keyof ServerConfig)[] = ["type", "command", "args", "url"];
+
+function isSameTarget(ours: ServerConfig | undefined, theirs: ServerConfig): boolean {
+  return ours !== undefined && !differingFields(ours, theirs).some((field) => target.includes(field));
+}
+
+function differingFields(ours: ServerConfig, theirs: ServerConfig): (keyof ServerConfig)[] {
+  const [one, other] = [comparable(ours), comparable(theirs)];
+  const fields = [...new Set([...Object.keys(one), ...Object.keys(other)])] as (keyof ServerConfig)[];
+  return fields.filter((field) => canonicalJson(one[field] ?? null) !== canonicalJson(other[field] ?? null));
+}
+
+function comparable(config: ServerConfig): ServerConfig {
+  const { args, ...rest } = switchedOn(config);
+  const isHttp = rest.url !== undefined && rest.type === undefined;
+  return { ...rest, ...(isHttp && { type: "http" }), ...(args && args.length > 0 && { args }) };
 }
 
 function freeName(name: string, taken: ReadonlySet<string>): string {

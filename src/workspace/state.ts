@@ -117,10 +117,14 @@ export class WorkspaceState {
     return meant;
   }
 
+  /** Reads what was kept. Does not create the state file: without one, it is `nothing`. */
+  async kept<T>(nothing: T, read: (store: Store) => Promise<T>): Promise<T> {
+    return !this.#store && !existsSync(this.#file) ? nothing : read(await this.store());
+  }
+
   async #readTrust(read: (store: Store) => Promise<TrustedContent[]>): Promise<TrustedContent[]> {
-    if (!this.#store && !existsSync(this.#file)) return [];
     try {
-      return await read(await this.store());
+      return await this.kept([], read);
     } catch (error) {
       const { message } = error as Error;
       this.#warn(`Your trust decisions cannot be read, so nothing is trusted: ${message}`);

@@ -24,6 +24,7 @@ import { assertAllowed, loadPolicy } from "../config/policy/policy.ts";
 import { assertInProject } from "../config/sync/client-file.ts";
 import { compareClient, compareClients, serversOf } from "../config/sync/client.ts";
 import type { ClientComparison, CompareOptions } from "../config/sync/client.ts";
+import type { ClientName } from "../config/sync/client-names.ts";
 import type { Scripts } from "../config/trust/scripts.ts";
 import type { HubOptions } from "../hub/options.ts";
 import { PlugboardError } from "../errors.ts";
@@ -36,6 +37,7 @@ import type { Held } from "../lib/held.ts";
 import { platformFolders } from "../lib/folders.ts";
 import type { Store } from "../store/store.ts";
 import { answerKey, approvalKey, sealKey } from "./approval-key.ts";
+import { clientNames, forgetClientNames, keepClientNames } from "./client-names.ts";
 import type { ApprovalKey } from "./approval-key.ts";
 import { gatewayToken } from "./gateway-token.ts";
 import type { GatewayToken, GatewayTokenOptions } from "./gateway-token.ts";
@@ -246,7 +248,7 @@ export class Workspace {
 
   /** Compares our servers with every file of these clients, or of all clients, that exists. */
   async compareClients(options: CompareOptions = {}): Promise<ClientComparison[]> {
-    return compareClients(options, this.machine, await this.load());
+    return compareClients(options, this.machine, await this.load(), await this.clientNames());
   }
 
   /**
@@ -260,11 +262,12 @@ export class Workspace {
   ): Promise<ClientComparison> {
     const config = await this.load();
     const servers = names?.map((name) => this.require(config, name)) ?? serversOf(config, scope);
-    return compareClient(format, scope, this.machine, { servers, config });
+    return compareClient(format, scope, this.machine, { servers, config, names: await this.clientNames() });
   }
 
   /** Writes what a comparison found into the client's file. Refuses if the file changed since then. */
   async updateClient({ format, file, scope, compared, compare }: ClientComparison): Promise<void> {
+    const client = format.id;
     if (scope === "project") assertInProject(file, this.projectRoot);
     const editing = { ...this.#editing(scope), maxBytes: maxForeignBytes, containers: [] };
     await editFile(file, editing, (value) => {
@@ -275,6 +278,20 @@ export class Workspace {
         hint: `Run the command again. If ${format.title} is running, it may write this file too.`,
       });
     });
+    const agreed = compared.servers.filter(({ state }) => state !== "other" && state !== "left");
+    await this.keepClientNames(
+      agreed.map(({ name, nameThere = name }) => ({ client, file, theirs: nameThere, ours: name })),
+    );
+  }
+
+  /** What other clients' files call our servers: what an import renamed has another name there. */
+  async clientNames(): Promise<ClientName[]> {
+    return this.#state.kept([], clientNames);
+  }
+
+  /** Remembers which servers of other clients are ours, so that `sync` never takes one for another. */
+  async keepClientNames(names: readonly ClientName[]): Promise<void> {
+    if (names.length > 0) await keepClientNames(await this.store(), names);
   }
 
   /** Removes a server from one scope; without `scope`, it must be in exactly one. */
@@ -285,6 +302,8 @@ export class Workspace {
       remove: true,
     }));
     await this.warm.forget({ servers: [name] });
+    const isGone = !(await this.load()).servers.has(name);
+    if (isGone) await this.#state.kept(undefined, (store) => forgetClientNames(store, name));
     return { file, ...origin };
   }
 

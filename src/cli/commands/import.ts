@@ -52,7 +52,8 @@ export function command(terminal: Terminal): Command {
       withWorkspace(terminal, options, async (workspace) => {
         const config = await workspace.load({ allowMissing: true });
         const files = await foreignFiles(clients, options, workspace, config);
-        const planned = onlyNamed(planImport(files, config, options.scope), options.only);
+        const names = await workspace.clientNames();
+        const planned = onlyNamed(planImport(files, config, options.scope, names), options.only);
         const bundlesOf = (servers: PlannedServer[]) => planBundles(files, servers, config, options.scope);
         const bundles = bundlesOf(planned);
         if (!options.json) {
@@ -70,10 +71,22 @@ export function command(terminal: Terminal): Command {
               ...(await addServers(wanted.servers, workspace, terminal)),
             ]
           : [];
+        if (isDone || (!options.dryRun && isEmpty(wantedOf(plan))))
+          await workspace.keepClientNames(namesOf(plan.servers, failed));
         if (failed.length > 0 || isUnread(files, clients)) terminal.exitCode = 3;
         reportImport(files, plan, isDone, failed, options, terminal);
       }),
     );
+}
+
+/** What the clients call the servers that are configured here now. */
+function namesOf(servers: readonly PlannedServer[], failed: readonly Failure[]) {
+  const isHere = (one: PlannedServer) => one.action === "same" || one.action === "add";
+  const added = servers.filter(({ action }) => action === "add").map(({ name }) => name);
+  const here = servers.filter((one) => isHere(one) || (one.action === "double" && added.includes(one.name)));
+  return here
+    .filter(({ name }) => !failed.some((failure) => failure.name === name))
+    .map(({ name, from: { client, file, name: theirs } }) => ({ client, file, theirs, ours: name }));
 }
 
 /** The project's files that the servers would run. */
@@ -209,5 +222,5 @@ function nothingNew({ servers, bundles }: Plan): string {
   const isAllHere = all.every(({ action }) => action === "same");
   return isAllHere
     ? "Nothing to import: everything that was found is already configured.\n"
-    : "There are no new servers to import.\n";
+    : "Nothing to import: there are no new servers. What differs from yours is listed above, and stays as it is.\n";
 }

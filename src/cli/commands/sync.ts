@@ -17,7 +17,7 @@ interface SyncOptions extends CommonOptions, UpdateOptions {
 export function command(terminal: Terminal): Command {
   return verb(
     "sync",
-    "Compare your servers with those in other clients' files: missing, different, switched off, or only there. Exits with 1 if something is missing or different. With --write, or when you agree in a terminal, adds and updates them there; it never removes a server, switches one on, or changes anything else in the file.",
+    "Compare your servers with those in other clients' files: missing, different, another one of the same name, switched off, or only there. Exits with 1 if something is missing or different. With --write, or when you agree in a terminal, adds and updates them there; it never removes a server, switches one on, or changes anything else in the file.",
     ["sync", "sync codex cursor", "sync --write", "sync --json"],
   )
     .argument("[clients...]", "the clients to compare with (default: all that have a file)")
@@ -34,11 +34,12 @@ export function command(terminal: Terminal): Command {
         const updated = mayWrite
           ? await updateClients(comparisons, workspace, options, terminal)
           : { written: [], failed: [] };
-        const left = comparisons.filter((one) => !updated.written.includes(one.file) && differs(one));
+        const left = comparisons.filter((one) => differs(one, updated.written.includes(one.file)));
         if (left.length > 0) terminal.exitCode = 1;
         if (options.json) terminal.out(json({ clients: comparisons.map(comparisonJson), ...updated }));
         else reportUpdate(updated, terminal);
         if (updated.failed.length > 0) terminal.exitCode = 3;
+        if (!options.dryRun) await workspace.keepClientNames(comparisons.flatMap(knownNames));
         const canRepair = left.some(({ compared }) => compared.changes.length > 0);
         if (!options.json && !mayWrite && canRepair)
           terminal.out(
@@ -48,6 +49,17 @@ export function command(terminal: Terminal): Command {
     );
 }
 
+/** What is the same now is known to be ours, also when one of the two changes. */
+function knownNames({ format, file, compared }: ClientComparison) {
+  const same = compared.servers.filter(({ state }) => state === "same" || state === "off");
+  return same.map(({ name, nameThere = name }) => ({
+    client: format.id,
+    file,
+    theirs: nameThere,
+    ours: name,
+  }));
+}
+
 const noServers =
   "You have no servers to compare with theirs. Run `plugboard add …` to add one, or `plugboard import` to take over theirs.";
 
@@ -55,15 +67,17 @@ function hasServers({ compared, unusable }: ClientComparison): boolean {
   return compared.servers.length + unusable.length > 0;
 }
 
-function differs({ problem, compared }: ClientComparison): boolean {
-  const isOff = ({ state }: { state: string }) => state === "missing" || state === "different";
-  return problem !== undefined || compared.servers.some(isOff);
+function differs({ problem, compared }: ClientComparison, isWritten = false): boolean {
+  const words = isWritten ? /^other$/ : /^(missing|different|other)$/;
+  return problem !== undefined || compared.servers.some(({ state }) => words.test(state));
 }
 
 function show(comparisons: readonly ClientComparison[], terminal: Terminal): void {
   if (comparisons.length === 0) terminal.out("No configuration files of other clients found.\n");
   else terminal.out(`${comparisons.map((one) => comparisonView(one, terminal)).join("\n")}\n`);
-  if (comparisons.length === 0 || comparisons.some(differs)) return;
-  const text = comparisons.some(hasServers) ? "Your servers are the same there." : noServers;
+  if (comparisons.length === 0 || comparisons.some((one) => differs(one))) return;
+  const isLeft = comparisons.some(({ compared }) => compared.servers.some(({ state }) => state === "left"));
+  const agreed = isLeft ? "There is nothing to repair." : "Your servers are the same there.";
+  const text = comparisons.some(hasServers) ? agreed : noServers;
   terminal.out(`${hanging(text, 0, terminal)}\n`);
 }

@@ -1,6 +1,6 @@
 import { shownEntry } from "../../config.ts";
 import type { ClientComparison, ComparedServer } from "../../config.ts";
-import { shellWord } from "../../lib/argv.ts";
+import { joinArgv, shellWord } from "../../lib/argv.ts";
 import { painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -13,7 +13,8 @@ export function comparisonView(comparison: ClientComparison, terminal: Terminal)
   const where = exists ? file : `${file} (will be created)`;
   const lines = [`${paint("bold", format.title)}  ${paint("dim", safe(where))}`];
   if (problem !== undefined) lines.push(`  ${paint("red", "unreadable")}  ${safe(problem)}`);
-  for (const server of compared.servers) lines.push(...serverLines(server, terminal));
+  for (const server of compared.servers)
+    lines.push(...serverLines(server, terminal), ...otherLines(server, comparison, terminal));
   for (const name of unusable) {
     const hint = `plugboard explain ${shellWord(name)}`;
     lines.push(`  ${paint("yellow", "left    ")}  ${safe(name)}  it cannot be used here (${safe(hint)})`);
@@ -29,7 +30,7 @@ export function comparisonView(comparison: ClientComparison, terminal: Terminal)
 }
 
 function serverLines(
-  { name, state, fields, reason, theirs, after, notes }: ComparedServer,
+  { name, nameThere, state, fields, reason, theirs, after, notes }: ComparedServer,
   terminal: Terminal,
 ) {
   const paint = painter(terminal);
@@ -37,13 +38,19 @@ function serverLines(
     same: paint("dim", "same    "),
     missing: paint("green", "missing "),
     different: paint("yellow", "differs "),
+    other: paint("yellow", "other   "),
     off: paint("dim", "off     "),
     left: paint("yellow", "left    "),
   };
-  const remark = { off: "switched off there; left alone", left: reason ?? "" } as Partial<
-    Record<string, string>
-  >;
-  const lines = [`  ${words[state]}  ${safe(name)}  ${safe(remark[state] ?? fields.join(", "))}`.trimEnd()];
+  const remark: Partial<Record<typeof state, string>> = {
+    off: "switched off there; left alone",
+    left: reason ?? "",
+    other: "another server has this name there; left alone",
+  };
+  const alias = nameThere === undefined ? "" : ` (${nameThere} there)`;
+  const lines = [
+    `  ${words[state]}  ${safe(`${name}${alias}`)}  ${safe(remark[state] ?? fields.join(", "))}`.trimEnd(),
+  ];
   const isWritten = state === "missing" || state === "different";
   if (isWritten && after) lines.push(...fieldLines(theirs, after).map((line) => paintLine(line, terminal)));
   if (isWritten || state === "left") {
@@ -51,6 +58,27 @@ function serverLines(
       lines.push(`        ${paint("yellow", note.kind)}  ${safe(note.field)}: ${safe(note.message)}`);
   }
   return lines;
+}
+
+/** Two servers that only share a name, and how one gets the place of the other. */
+function otherLines(
+  { name, state, theirs, after }: ComparedServer,
+  { format, scope }: ClientComparison,
+  terminal: Terminal,
+): string[] {
+  if (state !== "other") return [];
+  const paint = painter(terminal);
+  const target = (config: Config | undefined) => {
+    const fields = Object.entries(shown(config)).filter(([field]) => /^(command|args|url)$/.test(field));
+    return safe(fields.map(([field, value]) => `${field} ${JSON.stringify(value)}`).join("  "));
+  };
+  const words = ["plugboard", "export", format.id, "--write", "--server", name];
+  const replace = joinArgv(scope === "user" ? words : [...words, "--scope", scope]);
+  return [
+    `        there  ${target(theirs)}`,
+    `        here   ${target(after)}`,
+    `        ${paint("dim", safe(`\`${replace}\` would replace it.`))}`,
+  ];
 }
 
 /** `- args ["old"]` and `+ args ["new"]`; a hidden value that changes is shown as changed. */

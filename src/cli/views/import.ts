@@ -37,12 +37,17 @@ export function importView(
 
 /** A server that is added is shown in full. A project's values are not your secrets, so they are shown as written. */
 function serverLines(server: ReviewedServer, terminal: Terminal): string[] {
-  const { name, config, scope, action, notes, from, scripts } = server;
+  const { name, config, scope, action, differs, notes, from, scripts } = server;
+  const fields = safe(differs?.join(", ") ?? "");
   const paint = painter(terminal);
   const words = {
     add: [paint("green", "add "), `→ ${scope}`],
-    same: [paint("dim", "have"), "already configured"],
-    taken: [paint("yellow", "keep"), "you have another server with this name"],
+    same: [
+      paint("dim", "have"),
+      differs ? `already configured; yours differs in ${fields}` : "already configured",
+    ],
+    double: [paint("dim", "same"), "another client has it too"],
+    taken: [paint("yellow", "keep"), `yours is another server; it differs in ${fields}`],
     left: [paint("dim", "skip"), "not chosen"],
   };
   const [word = "", where = ""] = words[action];
@@ -53,7 +58,7 @@ function serverLines(server: ReviewedServer, terminal: Terminal): string[] {
       terminal,
     );
   return [
-    `  ${word}  ${paint("bold", safe(name))}  ${paint("dim", where)}`,
+    `  ${word}  ${paint("bold", safe(name))}${from.name === name ? "" : safe(` (${from.name} there)`)}  ${paint("dim", where)}`,
     ...(action === "add" ? preview().trimEnd().split("\n") : []),
     ...notes.map(
       (note) =>

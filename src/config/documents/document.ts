@@ -34,9 +34,9 @@ export function findSpan({ root }: Pick<ConfigDocument, "root">, path: Path): Sp
 }
 
 /**
- * One file syntax. `set` and `remove` change part of the text and keep every other byte; JSON can also add an item to the
- * end of a list. They may be simple: the
- * caller parses the result again and rejects it if anything else changed.
+ * One file syntax. `set` and `remove` change part of the text and keep every other byte; `set` with the index after the
+ * last one adds an item to a list. They may be simple: the caller parses the result again and rejects it if anything
+ * else changed.
  */
 export interface Notation {
   parse(text: string): ConfigDocument;
@@ -208,6 +208,7 @@ export function splice(text: string, start: number, length: number, insertion: s
   return text.slice(0, start) + insertion + text.slice(start + length);
 }
 
+/** The value inside of objects, and of lists of one item. */
 export function nest(path: Path, value: unknown): unknown {
-  return path.reduceRight((inner, step) => ({ [step]: inner }), value);
+  return path.reduceRight((inner, step) => (typeof step === "number" ? [inner] : { [step]: inner }), value);
 }

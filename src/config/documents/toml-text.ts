@@ -1,12 +1,17 @@
-/** Writes `[path]` with its plain values, then one table for each nested object. */
-export function renderTables(path: readonly string[], value: unknown): string {
-  if (!isTable(value)) return `${tomlKey(path.at(-1) ?? "")} = ${renderInline(value)}\n`;
+import type { Path } from "./document.ts";
+
+/** Writes `[path]`, or `[[path]]` for an item of a list, with its plain values, then one table for each nested object. */
+export function renderTables(path: Path, value: unknown): string {
+  if (!isTable(value)) return `${tomlKey(String(path.at(-1) ?? ""))} = ${renderInline(value)}\n`;
   const members = Object.entries(value).filter(([, member]) => member !== undefined && member !== null);
   const plain = members.filter(([, member]) => !isTable(member));
   const tables = members.filter(([, member]) => isTable(member));
   const lines = plain.map(([key, member]) => `${tomlKey(key)} = ${renderInline(member)}\n`).join("");
-  const needsHeader = path.length > 0 && (lines !== "" || tables.length === 0);
-  const header = needsHeader ? `[${path.map(tomlKey).join(".")}]\n` : "";
+  const isItem = typeof path.at(-1) === "number";
+  const needsHeader = path.length > 0 && (isItem || lines !== "" || tables.length === 0);
+  const names = path.filter((step) => typeof step === "string");
+  const [open, close] = isItem ? ["[[", "]]"] : ["[", "]"];
+  const header = needsHeader ? `${open}${names.map(tomlKey).join(".")}${close}\n` : "";
   const nested = tables.map(([key, member]) => renderTables([...path, key], member));
   return [header + lines, ...nested].filter(Boolean).join("\n");
 }

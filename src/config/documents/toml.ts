@@ -123,6 +123,8 @@ function set(text: string, path: Path, value: unknown): string {
     return splice(text, start, end - start, renderInline(value));
   }
   const inline = places.find((place) => place.value && startsWith(path, place.path));
+  if (inline?.value?.type === "TOMLArray" && path.length === inline.path.length + 1)
+    return addItem(text, inline.value, value);
   if (inline?.value?.type === "TOMLInlineTable") {
     return setInline(text, inline.value, path.slice(inline.path.length), value);
   }
@@ -140,7 +142,24 @@ function set(text: string, path: Path, value: unknown): string {
     return splice(text, header.end, 0, `\n${tomlKey(String(path.at(-1)))} = ${renderInline(value)}`);
   }
   const dotted = isTable ? undefined : places.findLast((place) => isDottedIn(place, parent));
-  return dotted ? insertBelow(text, dotted, path, value) : insertTables(text, text.length, path, value);
+  return dotted
+    ? insertBelow(text, dotted, path, value)
+    : insertTables(text, placeForTable(text, places, path), path, value);
+}
+
+/** A table of an item of a list must follow it before the next item; any other can be the last one. */
+function placeForTable(text: string, places: Place[], path: Path): number {
+  const item = path.slice(0, path.findLastIndex((step) => typeof step === "number") + 1);
+  if (item.length === 0 || item.length === path.length) return text.length;
+  const end = places.findLast((place) => startsWith(place.path, item))?.end ?? text.length;
+  const newline = text.indexOf("\n", end);
+  return newline === -1 ? text.length : newline + 1;
+}
+
+function addItem(text: string, list: AST.TOMLArray, value: unknown): string {
+  const last = list.elements.at(-1)?.range[1];
+  const item = renderInline(value);
+  return last === undefined ? splice(text, list.range[0] + 1, 0, item) : splice(text, last, 0, `, ${item}`);
 }
 
 /** True for `files.command = "x"`, which makes a table `files` that can have no header. */
@@ -180,7 +199,7 @@ function setInline(text: string, table: AST.TOMLInlineTable, path: Path, value: 
 function insertTables(text: string, offset: number, path: Path, value: unknown): string {
   const before = text.slice(0, offset).replace(/\s+$/, "");
   const after = text.slice(offset);
-  const block = renderTables(path.map(String), value).trimEnd();
+  const block = renderTables(path, value).trimEnd();
   return `${before}${before === "" ? "" : "\n\n"}${block}\n${after.trim() === "" ? "" : `\n${after}`}`;
 }
 
@@ -191,6 +210,8 @@ function remove(text: string, path: Path): string {
     if (startsWith(place.path, path)) result = cutLines(result, place);
     else if (place.value?.type === "TOMLInlineTable" && startsWith(path, place.path)) {
       result = removeInline(result, place.value, path.slice(place.path.length));
+    } else if (place.value?.type === "TOMLArray" && startsWith(path, place.path)) {
+      result = removeItem(result, place.value, path.slice(place.path.length));
     }
   }
   return result;
@@ -207,6 +228,14 @@ function cutLines(text: string, { start, end }: Span): string {
     if (blank) lineEnd += blank[0].length;
   }
   return before + text.slice(lineEnd);
+}
+
+function removeItem(text: string, { elements }: AST.TOMLArray, [index, ...inside]: Path): string {
+  const item = elements[Number(index)];
+  if (!item || inside.length > 0) return text;
+  const next = elements[Number(index) + 1];
+  const start = next ? item.range[0] : (elements[Number(index) - 1]?.range[1] ?? item.range[0]);
+  return splice(text, start, (next?.range[0] ?? item.range[1]) - start, "");
 }
 
 function removeInline(text: string, table: AST.TOMLInlineTable, path: Path): string {

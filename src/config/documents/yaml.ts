@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, parseDocument, stringify } from "yaml";
-import type { Document, Node, Pair, Scalar, YAMLMap } from "yaml";
+import type { Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
 import { bareObject, duplicateKey, nest, splice } from "./document.ts";
 import type { ConfigDocument, Located, Notation, Path, SyntaxProblem } from "./document.ts";
 
@@ -91,6 +91,8 @@ function nodeAt(document: Document, path: Path): Node | null | undefined {
 
 function set(text: string, path: Path, value: unknown): string {
   const document = read(text);
+  const list = nodeAt(document, path.slice(0, -1));
+  if (isSeq(list) && list.items.length === path.at(-1)) return addItem(text, list, value);
   let depth = path.length - 1;
   while (depth > 0 && !isMap(nodeAt(document, path.slice(0, depth)))) depth--;
   const map = nodeAt(document, path.slice(0, depth));
@@ -124,6 +126,35 @@ function addPair(text: string, map: YAMLMap, name: string, value: unknown): stri
   return appendBlock(text.slice(0, end), indent, name, value) + text.slice(end);
 }
 
+function addItem(text: string, list: YAMLSeq, value: unknown): string {
+  const last = list.items.at(-1) as Node | undefined;
+  const [start = 0, end = start] = list.range ?? [];
+  if (list.flow || !last) {
+    const item = JSON.stringify(value);
+    if (!last) return splice(text, start, end - start, `[${item}]`);
+    return splice(text, last.range?.[1] ?? start, 0, `, ${item}`);
+  }
+  const newline = text.indexOf("\n", trimmedEnd(text, last.range?.[1] ?? end));
+  const at = newline === -1 ? text.length : newline + 1;
+  const item = indented(stringify([value], textOptions), indentAt(text, start));
+  return `${text.slice(0, at)}${newline === -1 ? "\n" : ""}${item}\n${text.slice(at)}`;
+}
+
+function removeItem(text: string, list: YAMLSeq, index: number): string {
+  const item = list.items[index] as Node | undefined;
+  const [start = 0, end = start] = list.range ?? [];
+  if (!item?.range) return text;
+  if (list.items.length === 1) return splice(text, start, trimmedEnd(text, end) - start, "[]");
+  const next = (list.items[index + 1] as Node | undefined)?.range?.[0];
+  if (list.flow) {
+    const from = next === undefined ? ((list.items[index - 1] as Node).range?.[1] ?? start) : item.range[0];
+    return splice(text, from, (next ?? item.range[1]) - from, "");
+  }
+  const lineStart = text.lastIndexOf("\n", item.range[0] - 1) + 1;
+  const newline = text.indexOf("\n", trimmedEnd(text, item.range[1]));
+  return splice(text, lineStart, (newline === -1 ? text.length : newline + 1) - lineStart, "");
+}
+
 function appendBlock(text: string, indent: string, name: string, value: unknown): string {
   const separator = text === "" || text.endsWith("\n") ? "" : "\n";
   return `${text}${separator}${blockPair(name, value, indent)}\n`;
@@ -132,6 +163,7 @@ function appendBlock(text: string, indent: string, name: string, value: unknown)
 function remove(text: string, path: Path): string {
   const document = read(text);
   const map = nodeAt(document, path.slice(0, -1));
+  if (isSeq(map)) return removeItem(text, map, Number(path.at(-1)));
   const pair = isMap(map) ? pairAt(map, String(path.at(-1))) : undefined;
   if (!isMap(map) || !pair) return text;
   const start = pair.key.range?.[0] ?? 0;
@@ -157,23 +189,32 @@ function remove(text: string, path: Path): string {
 /** The end of a pair's value, before any line break and comments that follow it. */
 function endOf(text: string, pair: AnyPair): number {
   const end = pair.value?.range?.[1] ?? pair.key.range?.[1] ?? 0;
-  let here = end;
-  while (here > 0 && /\s/.test(text[here - 1] ?? "")) here--;
+  const here = trimmedEnd(text, end);
   if (here === end || !pair.value) return here;
   return Math.max(here, pair.key.range?.[1] ?? 0);
 }
 
+function trimmedEnd(text: string, end: number): number {
+  let here = end;
+  while (here > 0 && /\s/.test(text[here - 1] ?? "")) here--;
+  return here;
+}
+
 function blockPair(name: string, value: unknown, indent: string): string {
-  return stringify({ [name]: value }, textOptions)
-    .trimEnd()
-    .replaceAll(/^(?=.)/gm, indent);
+  return indented(stringify({ [name]: value }, textOptions), indent);
+}
+
+function indented(text: string, indent: string): string {
+  return text.trimEnd().replaceAll(/^(?=.)/gm, indent);
 }
 
 function flowPair(name: string, value: unknown): string {
   return `${JSON.stringify(name)}: ${JSON.stringify(value)}`;
 }
 
+/** What comes before it in its line, as spaces: in a list, also the dash of its item. */
 function indentAt(text: string, offset: number): string {
   const lineStart = text.lastIndexOf("\n", offset - 1) + 1;
-  return /^ */.exec(text.slice(lineStart, offset))?.[0] ?? "";
+  const [before = ""] = /^(?: |-(?= ))*/.exec(text.slice(lineStart, offset)) ?? [];
+  return " ".repeat(before.length);
 }

@@ -22,7 +22,7 @@ export interface Client extends Omit<Format, "read" | "write" | "merging">, Entr
 
 export interface Container {
   path(document: Readonly<Record<string, unknown>>): Path;
-  /** Set if the servers are in a list there; each entry then contains its name. */
+  /** Set if the servers are in a list there; each entry then contains its `name`. */
   isList?: true;
   /** Set if some documents have entries that differ from the client's usual shape. */
   shape?(document: Readonly<Record<string, unknown>>): EntryShape;
@@ -54,14 +54,13 @@ export function clientFormat(client: Client): Format {
   };
   if (!container) return format;
   format.write = (servers) => writeDocument(client, container, servers);
-  if (!container.isList) {
-    format.merging = {
-      container: (document) => container.path(document),
-      writeServer: ({ name, config }, document) =>
-        writeEntry(name, config, container.shape?.(document) ?? client, title),
-      ...(container.around && { around: container.around }),
-    };
-  }
+  format.merging = {
+    container: (document) => container.path(document),
+    writeServer: ({ name, config }, document) =>
+      writeEntry(name, config, container.shape?.(document) ?? client, title),
+    ...(container.isList && { nameField: "name" }),
+    ...(container.around && { around: container.around }),
+  };
   return format;
 }
 

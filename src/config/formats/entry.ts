@@ -1,5 +1,6 @@
 import { isRecord } from "../../lib/record.ts";
 import { serverSchema, type ServerConfig } from "../server-schema.ts";
+import { withoutAutoApproval } from "./auto-approval.ts";
 import { moveCredentials } from "./address-credentials.ts";
 import { createReadDraft, createWriteDraft, lost, type ReadDraft, type WriteDraft } from "./draft.ts";
 import { readFields, type Rules, writeFields } from "./fields.ts";
@@ -46,7 +47,8 @@ export function writeEntry(
   shape: EntryShape,
   client: string,
 ): WrittenServer {
-  const safe = withoutLiteralSecrets(name, config);
+  const asking = withoutAutoApproval(config);
+  const safe = withoutLiteralSecrets(name, asking.config);
   const flat = flatten(safe.config);
   flat.set("type", config.type ?? (config.command === undefined ? "http" : "stdio"));
   const draft = createWriteDraft({ name, client }, flat, shape.variables);
@@ -54,7 +56,10 @@ export function writeEntry(
   const entry = writeFields(shape.fields, draft);
   // The client infers these transports, so not writing them loses nothing.
   if (flat.get("type") === "stdio" || flat.get("type") === shape.remote) flat.delete("type");
-  return { entry, notes: [...safe.notes, ...draft.notes, ...leftOver(flat, client)] };
+  const unasked = asking.lost.map((field) =>
+    lost(field, `Plugboard calls without asking here; whether ${client} does is for you to set there`),
+  );
+  return { entry, notes: [...unasked, ...safe.notes, ...draft.notes, ...leftOver(flat, client)] };
 }
 
 function leftOver(config: FlatConfig, client: string): Note[] {

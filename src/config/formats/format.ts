@@ -17,14 +17,16 @@ export interface Format {
   read(document: unknown, context: ReadContext): ImportedFile;
   /** Returns a document with only these servers. */
   write?(servers: readonly NamedServer[]): WrittenFile;
-  /** How servers are put into the client's existing file. Absent if they are in a list, where they have no place by name. */
+  /** How servers are put into the client's existing file. */
   merging?: Merging;
 }
 
 /** How servers are put into a client's existing file. */
 export interface Merging {
-  /** Where this document has its servers, by name. */
+  /** Where this document has its servers, by name, or in a list. */
   container(document: Readonly<Record<string, unknown>>): Path;
+  /** Set if they are in a list: the field of an entry that has its name. */
+  nameField?: string;
   writeServer(server: NamedServer, document: Readonly<Record<string, unknown>>): WrittenServer;
   /** Values next to the servers that the written entries need, for example what VS Code has to prompt for. */
   around?(

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { PlugboardError } from "../../errors.ts";
-import { shellWord } from "../../lib/argv.ts";
 import { readBoundedFile } from "../../lib/bounded-file.ts";
 import { isRecord } from "../../lib/record.ts";
 import { isSameFile } from "../../lib/same-file.ts";
@@ -17,7 +16,8 @@ import { formats } from "../formats/index.ts";
 import { maxForeignBytes } from "../import.ts";
 import type { LoadedConfig, ServerEntry } from "../model.ts";
 import { clientFile } from "./client-file.ts";
-import { type ComparedDocument, compareDocument } from "./plan.ts";
+import type { ClientName } from "./client-names.ts";
+import { type ComparedDocument, compareDocument, type Comparing } from "./plan.ts";
 
 /** Our servers compared with those in one file of a client. */
 export interface ClientComparison {
@@ -48,11 +48,18 @@ export interface CompareOptions {
   scope?: "user" | "project" | undefined;
 }
 
+/** What is compared with a client's file. */
+export interface Compared extends Pick<Comparing, "names" | "keepOthers"> {
+  servers: readonly ServerEntry[];
+  config: LoadedConfig;
+}
+
 /** Compares with every file that exists. A file that is also ours is passed over: it cannot differ from itself. */
 export async function compareClients(
   { formats: chosen, scope }: CompareOptions,
   machine: Machine,
   config: LoadedConfig,
+  names: readonly ClientName[] = [],
 ): Promise<ClientComparison[]> {
   const wanted = chosen?.map(assertMergeable) ?? formats.filter(({ merging }) => merging);
   const scopes = scope === undefined ? (["user", "project"] as const) : [scope];
@@ -63,7 +70,8 @@ export async function compareClients(
       if (file === undefined || !existsSync(file) || isOwn(file, config)) continue;
       // In the home folder, a client's file for the project is the one for the user.
       if (compared.some((other) => other.format.id === format.id && isSameFile(other.file, file))) continue;
-      compared.push(await compareClient(format, one, machine, { servers: serversOf(config, one), config }));
+      const ours = { servers: serversOf(config, one), config, names, keepOthers: true };
+      compared.push(await compareClient(format, one, machine, ours));
     }
   }
   return compared;
@@ -78,7 +86,7 @@ export async function compareClient(
   format: Format,
   scope: "user" | "project",
   machine: Machine,
-  { servers, config }: { servers: readonly ServerEntry[]; config: LoadedConfig },
+  { servers, config, names, keepOthers }: Compared,
 ): Promise<ClientComparison> {
   const mergeable = assertMergeable(format);
   const file = clientFile(format, scope, machine)?.path;
@@ -97,15 +105,20 @@ export async function compareClient(
     const isUsable = status.kind === "ready" || status.reason === "off" || status.reason === "missing-value";
     return ours && isUsable ? [{ name, config: ours }] : [];
   });
-  const names = new Set(usable.map(({ name }) => name));
-  const unusable = servers.map(({ name }) => name).filter((name) => !names.has(name));
+  const used = new Set(usable.map(({ name }) => name));
+  const unusable = servers.map(({ name }) => name).filter((name) => !used.has(name));
   const known = new Set(config.servers.keys());
   const { home, projectRoot } = machine;
   const context = { home, projectRoot, scope, file };
   const compare = (document: Record<string, unknown>) =>
-    compareDocument(mergeable, document, usable, { context, known });
+    compareDocument(mergeable, document, usable, {
+      context,
+      known,
+      ...(names && { names }),
+      ...(keepOthers && { keepOthers }),
+    });
   const { document, exists, problem: unreadable } = await readDocument(file);
-  const problem = unreadable ?? containerProblem(mergeable.merging.container(document), document);
+  const problem = unreadable ?? containerProblem(mergeable.merging, document);
   const nothing = { servers: [], onlyThere: [], changes: [] };
   const compared = problem === undefined ? compare(document) : nothing;
   return {
@@ -120,23 +133,28 @@ export async function compareClient(
   };
 }
 
-/** Servers cannot be added to something that is not an object. Nothing at all, or `null`, becomes one. */
-function containerProblem(path: Path, document: Record<string, unknown>): string | undefined {
+/** Servers cannot be added to something that has no place for them. Nothing at all, or `null`, gets one. */
+function containerProblem(
+  { container, nameField }: Merging,
+  document: Record<string, unknown>,
+): string | undefined {
+  const path = container(document);
   const outer = path.map((_, index) => path.slice(0, index + 1));
-  const wrong = outer.find((one) => !isRecord(valueAt(document, one) ?? {}));
-  return wrong && `\`${formatPath(wrong)}\` is not an object`;
+  const isList = (one: Path) => nameField !== undefined && one.length === path.length;
+  const wrong = outer.find((one) => {
+    const value = valueAt(document, one) ?? undefined;
+    return value !== undefined && !(isList(one) ? Array.isArray(value) : isRecord(value));
+  });
+  return wrong && `\`${formatPath(wrong)}\` is not ${isList(wrong) ? "a list" : "an object"}`;
 }
 
 function assertMergeable(format: Format): Format & { merging: Merging } {
   const { merging } = format;
   if (merging) return { ...format, merging };
-  const reason = format.write
-    ? `${format.title} has its servers in a list, which Plugboard does not edit.`
-    : `Plugboard can import from ${format.title} but not write its files.`;
-  const hint = format.write
-    ? `Run \`plugboard export ${shellWord(format.id)}\` and copy the entries.`
-    : undefined;
-  throw new PlugboardError("usage-invalid", reason, hint === undefined ? {} : { hint });
+  throw new PlugboardError(
+    "usage-invalid",
+    `Plugboard can import from ${format.title} but not write its files.`,
+  );
 }
 
 async function readDocument(

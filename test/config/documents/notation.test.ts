@@ -151,6 +151,47 @@ describe.each(["json", "toml", "yaml"] as const)("M04 %s keeps what it does not 
   });
 });
 
+describe("M04 lists of servers", () => {
+  const lists: [SyntaxName, string][] = [
+    ["toml", ""],
+    ["toml", "servers = [] # none\n"],
+    ["toml", 'servers = [{ name = "a" }, { name = "b" }]\n'],
+    [
+      "toml",
+      '[[servers]] # one\nname = "a"\n\n[servers.env]\nX = "1"\n\n[[servers]]\nname = "b"\n\n[tui]\nx = 1',
+    ],
+    ["yaml", ""],
+    ["yaml", "servers:\nother: 1 # one\n"],
+    ["yaml", "servers: [] # none\n"],
+    ["yaml", "servers: [{ name: a }, { name: b }]\n"],
+    [
+      "yaml",
+      "servers:\n- name: a # one\n\n# before b\n- name: b\n  env:\n    X: 1\n\n# the rest\nother: 1\n",
+    ],
+    ["yaml", "servers:\n  - name: a"],
+  ];
+
+  it.each(lists)("%s adds items, changes them and removes each of them: %j", async (syntax, text) => {
+    const { set, remove, parse } = await notation(syntax);
+    const valueOf = (source: string) =>
+      JSON.parse(JSON.stringify(parse(source).value)) as { servers?: unknown[] };
+    const before = valueOf(text);
+    const items = before.servers ?? [];
+    const item = { name: "new", args: ["x y"], env: { A: "1" } };
+    const added = set(text, ["servers", items.length], item);
+    expect(valueOf(added)).toEqual({ ...before, servers: [...items, item] });
+    for (const comment of text.match(comments) ?? []) expect(added).toContain(comment);
+    for (const index of [...items, item].keys()) {
+      const kept = [...items, item].filter((_, other) => other !== index);
+      expect(valueOf(remove(added, ["servers", index])).servers ?? []).toEqual(kept);
+    }
+    if (added.includes("[{")) return;
+    const path = ["servers", 0, "limits"];
+    const [first, ...rest] = [...items, item] as Record<string, unknown>[];
+    expect(valueOf(set(added, path, { most: 3 })).servers).toEqual([{ ...first, limits: { most: 3 } }, ...rest]);
+  });
+});
+
 describe("M04 TOML with dotted keys", () => {
   it("adds a field to a server that has no table header", async () => {
     const { set, parse } = await notation("toml");

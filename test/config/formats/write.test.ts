@@ -143,6 +143,22 @@ describe("M10 writing other clients' files", () => {
       }
     });
 
+    it("never lets the client call tools unasked because we do, and says so", () => {
+      const approvals: ServerConfig["approval"][] = [
+        "approve",
+        { default: "approve", tools: { drop: "prompt" } },
+        { tools: { read: "approve", write: "approve" } },
+      ];
+      for (const approval of approvals) {
+        const { value, notes } = format.write!([{ name: "probe", config: { command: "uvx", approval } }]);
+        const [server] = format.read(value, context()).servers;
+        expect(JSON.stringify(server?.config)).not.toContain("approve");
+        expect(notes).toContainEqual(
+          expect.objectContaining({ kind: "lost", field: expect.stringMatching(/^approval/) as string }),
+        );
+      }
+    });
+
     it("writes names such as __proto__ unchanged", () => {
       const names = ["__proto__", "constructor", "two words"];
       const { value } = format.write!(names.map((name) => ({ name, config: { command: "uvx" } })));

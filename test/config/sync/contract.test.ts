@@ -23,9 +23,10 @@ const probe: NamedServer = {
 };
 
 describe("M10 merging into every client's file", () => {
-  it("works for all clients but those with a list of servers", () => {
-    const others = formats.filter(({ write, merging }) => write && !merging).map(({ id }) => id);
-    expect(others).toEqual(["continue", "vibe"]);
+  it("works for all clients that can be written, also those with a list of servers", () => {
+    expect(formats.filter(({ write, merging }) => write && !merging)).toEqual([]);
+    const lists = mergeable.filter(({ merging }) => merging.nameField).map(({ id }) => id);
+    expect(lists).toEqual(["continue", "vibe"]);
   });
 
   describe.each(mergeable)("$title", (format) => {
@@ -136,7 +137,7 @@ async function merge(format: Mergeable, path: string, servers: NamedServer[]): P
   const known = new Set(servers.map(({ name }) => name));
   await editFile(
     path,
-    { lock, newFileMode: 0o600 },
+    { lock, newFileMode: 0o600, containers: [] },
     (value) => compareDocument(format, value, servers, { context: context(), known }).changes,
   );
 }
