@@ -1,4 +1,5 @@
-// Runs on the Node.js that `npm ci` finds, which may be too old to run the build: then it says so.
+// Builds after `npm ci`, which runs `preprepare` like `prepare`. Only about a script of the latter name npm warns everybody
+// who installs a packed file. The Node.js that it finds may be too old to run the build: then this says so.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 

@@ -23,13 +23,14 @@ export function unpackPackage(folder: string): string {
   return modules;
 }
 
-/** Installs the published files in an empty folder, with only the declared dependencies. */
-export function installPackage(): { folder: string; remove: () => void } {
+/** Installs the published files in an empty folder, with only the declared dependencies and Node.js's types. */
+export function installPackage(nodeTypes = "@types/node"): { folder: string; remove: () => void } {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-package-")));
   const { dependencies } = readManifest();
   unpackPackage(folder);
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  for (const name of [...Object.keys(dependencies), "@types/node"]) linkModule(folder, name);
+  for (const name of Object.keys(dependencies)) linkModule(folder, name);
+  linkModule(folder, "@types/node", nodeTypes);
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }) };
 }
 
@@ -37,10 +38,10 @@ function readManifest(): { version: string; dependencies: Record<string, string>
   return JSON.parse(readFileSync("package.json", "utf8")) as ReturnType<typeof readManifest>;
 }
 
-export function linkModule(folder: string, name: string): void {
+export function linkModule(folder: string, name: string, installed = name): void {
   const place = join(folder, "node_modules", name);
   mkdirSync(dirname(place), { recursive: true });
-  symlinkSync(resolve("node_modules", name), place);
+  symlinkSync(resolve("node_modules", installed), place);
 }
 
 interface CompileOptions {

@@ -19,6 +19,11 @@ const specifiers = entries.map(([path]) => join("plugboard", path));
 const namesOf = (file: string) => readModule(file).exported.map(({ name = "*" }) => name);
 const core = ["src/index.ts", "src/config.ts", "src/host.ts"];
 
+const alias = (specifier: string) => specifier.replaceAll(/\W/g, "_");
+/** What a program imports only beside the SDK of the same name. */
+const needsSdk = (specifier: string) =>
+  /\/(ai-sdk|anthropic|google|langchain|openai|openai-agents|telemetry)$/.test(specifier);
+
 describe("the entries", () => {
   it("fit on a page: plugboard has at most 60 names", () => {
     const names = namesOf("src/index.ts");
@@ -31,6 +36,30 @@ describe("the entries", () => {
     const names = core.flatMap(namesOf);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     expect(names.length).toBeGreaterThan(200);
+  });
+
+  it("have types that hold with the newest types of Node.js, without the SDKs and with them", async () => {
+    const { folder, remove } = installPackage("types-node-newest");
+    onTestFinished(remove);
+    const write = (file: string, names: readonly string[]) =>
+      writeFileSync(
+        join(folder, file),
+        names.map((name) => `export * as ${alias(name)} from "${name}";\n`).join(""),
+      );
+    const ownMistakes = async (file: string) => {
+      const { out } = await compile(folder, [file]);
+      return out.split("\n").filter((line) => /^(node_modules\/plugboard\b|\w+\.ts)/.test(line));
+    };
+    write(
+      "own.ts",
+      specifiers.filter((name) => !needsSdk(name)),
+    );
+    expect(await compile(folder, ["own.ts"])).toEqual({ code: 0, out: "", err: "" });
+    write("all.ts", specifiers);
+    // What this would find if it was there: the SDKs are missing.
+    expect((await ownMistakes("all.ts")).join("\n")).toContain("Cannot find module 'ai'");
+    for (const name of Object.keys(peerDependencies)) linkModule(folder, name);
+    expect(await ownMistakes("all.ts")).toEqual([]);
   });
 
   it("can all be imported from the published package, with types", async () => {

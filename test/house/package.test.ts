@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { bundleCommandLine } from "../../scripts/bundle.ts";
 import { packageFolders, packageName } from "../../scripts/licences.ts";
 import { errorTable } from "../../src/host.ts";
@@ -17,6 +17,10 @@ const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
 };
 
 describe("the package", () => {
+  const { folder, remove } = installPackage();
+  afterAll(remove);
+  writeFileSync(join(folder, "old.cjs"), disguise);
+
   it("has up-to-date generated references", () => {
     execFileSync(process.execPath, ["scripts/generate.ts", "--check"], { stdio: "pipe" });
   });
@@ -29,7 +33,6 @@ describe("the package", () => {
   });
 
   it("includes test servers with types, without our development tools", async () => {
-    const folder = install();
     const [block] = codeBlocks(readFileSync("docs/testing.md", "utf8")).filter(
       ({ language }) => language === "ts",
     );
@@ -84,7 +87,6 @@ describe("the package", () => {
 
   it("tells people with an old runtime so in one sentence, before anything else can fail", async () => {
     expect(manifest.engines.node).toBe(`>=${oldestNode}`);
-    const sentence = (node: string) => `Plugboard needs Node.js 22.22.2 or newer; this is Node.js ${node}.`;
     expect(runtimeProblem({ node: "22.22.1" })).toBe(sentence("22.22.1"));
     expect(["22.22.2", "22.23.0", "24.0.0"].map((node) => runtimeProblem({ node }))).toEqual([
       undefined,
@@ -92,23 +94,51 @@ describe("the package", () => {
       undefined,
     ]);
     expect(runtimeProblem({ node: "22.6.0", bun: "1.2.0" })).toMatch(/^Plugboard needs a Bun .*\.$/);
-    const folder = install();
-    const disguise = `Object.defineProperty(process, "versions", { value: { node: "18.20.0" } });`;
-    writeFileSync(join(folder, "old.cjs"), disguise);
-    writeFileSync(
-      join(folder, "use.mjs"),
-      'await import("plugboard").catch((e) => console.error(e.message));',
-    );
+    const use = {
+      "catch.mjs": 'await import("plugboard").catch((e) => console.error(e.message));',
+      "import.mjs": 'import "plugboard";',
+      "later.mjs": 'setTimeout(() => import("plugboard/config"), 1);',
+    };
+    for (const [file, program] of Object.entries(use)) writeFileSync(join(folder, file), program);
     const main = join("node_modules", "plugboard", "dist", "cli", "main.js");
-    const runtimes: [string, string[], string][] = [
-      [process.execPath, ["--require", "./old.cjs"], "18.20.0"],
-      ...oldNodes().map(([path, version]): [string, string[], string] => [path, [], version]),
-    ];
-    for (const [program, flags, version] of runtimes) {
+    for (const [program, flags, version] of oldRuntimes()) {
       const err = `${sentence(version)}\n`;
       const run = (...args: string[]) => runProgram(program, [...flags, ...args], { cwd: folder });
       expect(await run(main, "list")).toEqual({ code: 1, out: "", err });
-      expect(await run("use.mjs")).toMatchObject({ out: "", err });
+      expect(await run("catch.mjs")).toEqual({ code: 0, out: "", err });
+      expect(await run("import.mjs")).toEqual({ code: 1, out: "", err });
+      expect(await run("later.mjs")).toEqual({ code: 1, out: "", err });
+    }
+  });
+
+  it("leaves programs that do without it to fail in their own way on an old runtime", async () => {
+    const program = 'await import("plugboard").catch(() => {}); setTimeout(() => missing(), 1);';
+    writeFileSync(join(folder, "without.mjs"), program);
+    for (const [node, flags] of oldRuntimes()) {
+      const { code, err } = await runProgram(node, [...flags, "without.mjs"], { cwd: folder });
+      expect(code).toBe(1);
+      expect(err).toMatch(/^ReferenceError: missing is not defined\n +at /m);
+    }
+  });
+
+  it("names the newer Node.js of the folder, which `npx` uses", async () => {
+    mkdirSync(join(folder, "programs"));
+    writeFileSync(join(folder, "programs/demo.mjs"), 'import "plugboard";');
+    const place = join(folder, "node_modules", "node-of-here");
+    mkdirSync(join(place, "bin"), { recursive: true });
+    writeFileSync(join(place, "bin/node"), "");
+    mkdirSync(join(folder, "node_modules/.bin"));
+    symlinkSync("../node-of-here/bin/node", join(folder, "node_modules/.bin/node"));
+    const advice: [string, string][] = [
+      ["24.21.0", " In this folder, `npx node programs/demo.mjs` uses Node.js 24.21.0."],
+      ["20.1.0", ""],
+    ];
+    for (const [newer, text] of advice) {
+      writeFileSync(join(place, "package.json"), JSON.stringify({ version: newer }));
+      for (const [node, flags, version] of oldRuntimes()) {
+        const run = await runProgram(node, [...flags, "programs/demo.mjs"], { cwd: folder });
+        expect(run).toEqual({ code: 1, out: "", err: `${sentence(version)}${text}\n` });
+      }
     }
   });
 
@@ -119,6 +149,17 @@ describe("the package", () => {
   });
 });
 
+const sentence = (node: string) => `Plugboard needs Node.js 22.22.2 or newer; this is Node.js ${node}.`;
+
+/** Makes this Node.js look too old. */
+const disguise = `Object.defineProperty(process, "versions", { value: { node: "18.20.0" } });`;
+
+/** Programs with their options and version: this Node.js in disguise (`old.cjs`), and those of this machine. */
+function oldRuntimes(): [string, string[], string][] {
+  const real = oldNodes().map(([path, version]): [string, string[], string] => [path, [], version]);
+  return [[process.execPath, ["--require", "./old.cjs"], "18.20.0"], ...real];
+}
+
 /** Real ones on this machine that are too old, with their versions. */
 function oldNodes(): [string, string][] {
   const paths = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "node"));
@@ -126,11 +167,4 @@ function oldNodes(): [string, string][] {
     const version = execFileSync(path, ["--version"], { encoding: "utf8" }).trim().slice(1);
     return runtimeProblem({ node: version }) === undefined ? [] : [[path, version]];
   });
-}
-
-/** Plugboard in an empty folder that is gone when the test is. */
-function install(): string {
-  const { folder, remove } = installPackage();
-  onTestFinished(remove);
-  return folder;
 }
