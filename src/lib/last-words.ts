@@ -42,9 +42,13 @@ function linesOf(stderr: string): string[] {
 /** Leaves out how to use the program where an error stands above it. Some programs print it first, and the error below. */
 function withoutUsage(lines: string[]): string[] {
   const usage = lines.findIndex((line) => /^\s*usage\b/i.test(line));
+  if (usage === -1) return lines;
   const isError = (line: string) => /^\S/.test(line) && namesProblem(line);
-  if (!lines.slice(0, Math.max(0, usage)).some(isError) || lines.slice(usage).some(isHead)) return lines;
-  return lines.slice(0, usage);
+  if (lines.slice(0, usage).some(isError))
+    return lines.slice(usage).some(isHead) ? lines : lines.slice(0, usage);
+  // A program that only says how it is used was started in another way.
+  const isAll = /^\s*usage\s*:/i.test(lines[usage] ?? "") && !lines.slice(usage).some(isError);
+  return isAll ? lines.slice(0, usage + 1) : lines;
 }
 
 function shown(line: string): string {
@@ -87,7 +91,7 @@ const isCause = /^(?:original|underlying|inner|root) (?:error|cause)\b/i;
 function namesProblem(line: string): boolean {
   return (
     isHead(line) ||
-    /\b(?:errors?:|error|exception|fatal|failed|cannot|can't|could not|unable|missing|required|invalid|not found|denied|refused|unauthorized|must be set|not set)\b/i.test(
+    /\b(?:errors?:|error|exception|fatal|failed|cannot|can't|could not|unable|missing|required|deprecated|invalid|not found|denied|refused|unauthorized|must be set|not set)\b/i.test(
       line,
     )
   );
@@ -128,6 +132,7 @@ const noise = [
   /^exit status \d+$/,
   /^stack backtrace:$/,
   /^note: /,
+  /^npm warn /i,
   /^npm (?:error|ERR!) A complete log of this run/,
   /^npm (?:error|ERR!)(?: \d+)?$/,
   /^(?:Run|See|Try) .*--help/,

@@ -102,6 +102,16 @@ describe("M23 the line that explains why a program ended", () => {
       "✖ Invalid input: expected string, received undefined\n  → at API_KEY\n✖ Not a number\n  → at db.port\n",
       "API_KEY is missing; db.port: Not a number",
     ],
+    [
+      "Notes\n\nA server for notes.\nUsage: notes [options] [command]\n\nOptions:\n  -h, --help  display help\n\nCommands:\n  run  Start\n\n  For more information, visit: https://x.example\n",
+      "Usage: notes [options] [command]",
+    ],
+    [
+      "npm warn deprecated a@1: use b\nnotes is deprecated.\n\nIt is part of the other tool now.\n\nDocs: https://x.example\n",
+      "notes is deprecated.",
+    ],
+    ["Usage data is sent\nno configuration here\n", "no configuration here"],
+    ["starting\nnpm warn deprecated a@1: use b\n", "starting"],
     ["Node.js v24.1.0\n", "Node.js v24.1.0"],
     ["\n\n", ""],
   ])("of %j", (stderr, line) => {
