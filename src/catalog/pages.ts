@@ -1,6 +1,7 @@
 import { PlugboardError } from "../errors.ts";
 import { issuesInWords } from "../lib/issue-words.ts";
 import { isRecord } from "../lib/record.ts";
+import { ownAnswerHint } from "../servers/rpc/errors.ts";
 import type { JsonRpcAnswer } from "../servers/rpc/messages.ts";
 import { deepField, flattened } from "./deep-entry.ts";
 import { hashEntry } from "./hashes.ts";
@@ -104,7 +105,11 @@ function readPage(server: string, member: string, answer: JsonRpcAnswer): Record
   if ("error" in answer) {
     const { code, message } = answer.error;
     const text = `"${server}" could not list its ${member}: ${issuesInWords(message)} (${code}).`;
-    throw new PlugboardError("protocol-error", text, { server, data: { rpcCode: code } });
+    throw new PlugboardError("protocol-error", text, {
+      server,
+      data: { rpcCode: code },
+      hint: ownAnswerHint,
+    });
   }
   if (Array.isArray(answer.result[member])) return answer.result;
   throw new PlugboardError("protocol-error", `"${server}" sent a result without a list of ${member}.`, {

@@ -12,8 +12,14 @@ export function lastWords(stderr: string): string {
   const lines = linesOf(stderr);
   const last = lines.findLastIndex((line) => line !== "" && !isNoise(line));
   const line = lines[headOf(lines, last)] ?? lines.findLast((one) => one !== "") ?? "";
-  return shown(line);
+  const cause =
+    line === "" || systemCall.test(line) ? undefined : systemCall.exec(stderr.slice(-causeCharacters));
+  return cause ? `${shown(line)} (${shown(cause[0])})` : shown(line);
 }
+
+/** The system's words for a connection that failed, which often stand in a cause or above the last error. */
+const systemCall = /\b(?:connect|getaddrinfo) E[A-Z_]{3,30} [\w.:[\]-]{1,200}/;
+const causeCharacters = 2_000;
 
 /** The last lines with something to say, oldest first, among them the one that explains the end. */
 export function lastLines(stderr: string, count: number): string[] {
@@ -36,9 +42,13 @@ function linesOf(stderr: string): string[] {
 /** Leaves out how to use the program where an error stands above it. Some programs print it first, and the error below. */
 function withoutUsage(lines: string[]): string[] {
   const usage = lines.findIndex((line) => /^\s*usage\b/i.test(line));
+  if (usage === -1) return lines;
   const isError = (line: string) => /^\S/.test(line) && namesProblem(line);
-  if (!lines.slice(0, Math.max(0, usage)).some(isError) || lines.slice(usage).some(isHead)) return lines;
-  return lines.slice(0, usage);
+  if (lines.slice(0, usage).some(isError))
+    return lines.slice(usage).some(isHead) ? lines : lines.slice(0, usage);
+  // A program that only says how it is used was started in another way.
+  const isAll = /^\s*usage\s*:/i.test(lines[usage] ?? "") && !lines.slice(usage).some(isError);
+  return isAll ? lines.slice(0, usage + 1) : lines;
 }
 
 function shown(line: string): string {
@@ -55,13 +65,13 @@ function headOf(lines: readonly string[], last: number): number {
     if (npm && /^npm (?:error|ERR!) (?!code\b)\S.*\s\S/.test(lines[at] ?? "")) head = at;
     else if (!npm && isHead(lines[at] ?? "")) return at;
   }
-  return head;
+  return npm ? head : errorAbove(lines, last);
 }
 
 /** Advice often follows an error. The nearest line above that names one explains more than a last line that does not. */
 function errorAbove(lines: readonly string[], last: number): number {
   if (last === -1 || isHead(lines[last] ?? "")) return last;
-  const isWeak = namesProblem(lines[last] ?? "");
+  const isWeak = namesProblem(lines[last] ?? "") && !isCause.test(lines[last] ?? "");
   let found = last;
   for (let at = last - 1; at >= Math.max(0, last - mostAdvice); at--) {
     const line = lines[at] ?? "";
@@ -75,19 +85,22 @@ function errorAbove(lines: readonly string[], last: number): number {
 }
 
 const mostAdvice = 20;
+/** Below the error that says what to do about it. */
+const isCause = /^(?:original|underlying|inner|root) (?:error|cause)\b/i;
 
 function namesProblem(line: string): boolean {
   return (
     isHead(line) ||
-    /\b(?:errors?:|error|exception|fatal|failed|cannot|can't|could not|unable|missing|required|invalid|not found|denied|refused|unauthorized|must be set|not set)\b/i.test(
+    /\b(?:errors?:|error|exception|fatal|failed|cannot|can't|could not|unable|missing|required|deprecated|invalid|not found|denied|refused|unauthorized|must be set|not set)\b/i.test(
       line,
     )
   );
 }
 
 function isHead(line: string): boolean {
-  return /^(?:Uncaught |Caused by: )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception|Interrupt|Fault)\b|^(?:panic|fatal|error)\b|^\s*╰─▶/i.test(
-    line,
+  const said = line.replace(/^(?:\[[^\]]{1,40}\] )+/, "");
+  return /^(?:Uncaught |Caused by: )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception|Interrupt|Fault)\b|^(?:panic|fatal|error|problem)\b|^\s*╰─▶/i.test(
+    said,
   );
 }
 
@@ -119,6 +132,7 @@ const noise = [
   /^exit status \d+$/,
   /^stack backtrace:$/,
   /^note: /,
+  /^npm warn /i,
   /^npm (?:error|ERR!) A complete log of this run/,
   /^npm (?:error|ERR!)(?: \d+)?$/,
   /^(?:Run|See|Try) .*--help/,

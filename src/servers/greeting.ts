@@ -3,6 +3,7 @@ import { issuesInWords } from "../lib/issue-words.ts";
 import { isRecord } from "../lib/record.ts";
 import { provesModern } from "./era.ts";
 import type { Era, EraMemory, EraPlan, ProbeOutcome } from "./era.ts";
+import { ownAnswerHint } from "./rpc/errors.ts";
 import { clientInfo, modernEnvelope } from "./rpc/envelope.ts";
 import type { Capabilities } from "./rpc/envelope.ts";
 import type { JsonRpcAnswer } from "./rpc/messages.ts";
@@ -92,7 +93,7 @@ export async function initialize(
     throw new PlugboardError(
       isVersion ? "version-unsupported" : "protocol-error",
       `"${server}" rejected \`initialize\`: ${issuesInWords(message)} (${code}).`,
-      { server, data: { rpcCode: code } },
+      { server, data: { rpcCode: code }, ...(!isVersion && { hint: ownAnswerHint }) },
     );
   }
   const { protocolVersion, capabilities: offered, serverInfo, instructions } = answer.result;

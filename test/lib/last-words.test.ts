@@ -69,6 +69,49 @@ describe("M23 the line that explains why a program ended", () => {
       "ZodError: NOTION_TOKEN is missing",
     ],
     [`Invalid configuration: ${issues}\n`, "Invalid configuration: NOTION_TOKEN is missing"],
+    [
+      "[db Error] Stack: Error: connect ECONNREFUSED 127.0.0.1:6379\n    at connect (node:net:1:1)\n[db Retry] 5 of 5\n[db Fatal] Error: Error: no retries left\n[db Fatal] Stack: Error: no retries left\n    at again (a.js:1:1)\n",
+      "[db Fatal] Error: Error: no retries left (connect ECONNREFUSED 127.0.0.1:6379)",
+    ],
+    [
+      "promises:394\n    triggerUncaughtException(err);\n    ^\n\n[TypeError: fetch failed] {\n  [cause]: Error: getaddrinfo ENOTFOUND docs.example\n      at look (node:dns:1:1) {\n    errno: -3008,\n    code: 'ENOTFOUND'\n  }\n}\n\nNode.js v24.1.0\n",
+      "[TypeError: fetch failed] (getaddrinfo ENOTFOUND docs.example)",
+    ],
+    [
+      "s: error [NO_COMMAND]\n\nProblem: The command is missing.\n\nDetected: no command\n\nFix:\n  Did you mean 'serve'?\n  Usage: s serve\n\nMore help: https://x.example\n",
+      "Problem: The command is missing.",
+    ],
+    [
+      "Failed to start: no credentials. Provide them in one of these ways:\n\n1. A variable:\n   export KEYS=/keys.json\n\n2. A file\n\nOriginal error: ENOENT: no such file or directory, open '/keys.json'\n",
+      "Failed to start: no credentials. Provide them in one of these ways:",
+    ],
+    ["Original error: ENOENT: no such file\n", "Original error: ENOENT: no such file"],
+    [
+      "Invalid environment: { _errors: [], API_KEY: { _errors: [ 'Required' ] }, db: { _errors: [], port: { _errors: [\n  'Not a number' ] } } }\n",
+      "Invalid environment: API_KEY is missing; db.port: Not a number",
+    ],
+    [
+      'Invalid environment: {\n  "_errors": [],\n  "API_KEY": {\n    "_errors": [\n      "Required"\n    ]\n  }\n}\n',
+      "Invalid environment: API_KEY is missing",
+    ],
+    [
+      "Invalid environment: { formErrors: [], fieldErrors: { API_KEY: [ 'Required' ] } }\n",
+      "Invalid environment: API_KEY is missing",
+    ],
+    [
+      "✖ Invalid input: expected string, received undefined\n  → at API_KEY\n✖ Not a number\n  → at db.port\n",
+      "API_KEY is missing; db.port: Not a number",
+    ],
+    [
+      "Notes\n\nA server for notes.\nUsage: notes [options] [command]\n\nOptions:\n  -h, --help  display help\n\nCommands:\n  run  Start\n\n  For more information, visit: https://x.example\n",
+      "Usage: notes [options] [command]",
+    ],
+    [
+      "npm warn deprecated a@1: use b\nnotes is deprecated.\n\nIt is part of the other tool now.\n\nDocs: https://x.example\n",
+      "notes is deprecated.",
+    ],
+    ["Usage data is sent\nno configuration here\n", "no configuration here"],
+    ["starting\nnpm warn deprecated a@1: use b\n", "starting"],
     ["Node.js v24.1.0\n", "Node.js v24.1.0"],
     ["\n\n", ""],
   ])("of %j", (stderr, line) => {
@@ -90,6 +133,10 @@ describe("M23 the line that explains why a program ended", () => {
       "}".repeat(100_000),
       "[{".repeat(50_000),
       '[{"a":"'.repeat(10_000),
+      "{ _errors: [".repeat(10_000),
+      "{ a: { _errors: [] }".repeat(5_000),
+      "✖ a\n".repeat(20_000),
+      "connect E".repeat(10_000),
       `${"error\n".repeat(20_000)}x`,
     ])
       expect(lastWords(text).length).toBeLessThanOrEqual(300);

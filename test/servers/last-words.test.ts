@@ -63,6 +63,18 @@ describe("M23 a program that crashes", () => {
     });
   });
 
+  it.each([
+    ["notifications/message", { level: "error", data: "Error: no key" }],
+    ["log", { level: 50, message: "Error: no key" }],
+  ])("is reported with the error that it sent as a message, if that is all: %s", async (method, params) => {
+    const line = JSON.stringify({ jsonrpc: "2.0", method, params });
+    const args = ["-e", `console.log(${JSON.stringify(line)}); process.exit(1)`];
+    await using hub = await createHub({ servers: { it: { command: node, args } } });
+    await expect(hub.connect("it")).rejects.toMatchObject({
+      message: '"it" exited with code 1. It printed: Error: no key',
+    });
+  });
+
   it("has its list of issues put into words, also in its answers", async () => {
     const issue = { code: "invalid_type", path: ["API_KEY"], message: "Required" };
     const message = `MCP error -32603: ${JSON.stringify([issue], null, 2)}`;
@@ -73,6 +85,7 @@ describe("M23 a program that crashes", () => {
     await using hub = await createHub({ servers: { it: fakeStdio(script) } });
     await expect(hub.connect("it")).rejects.toMatchObject({
       message: expect.stringContaining("MCP error -32603: API_KEY is missing") as string,
+      hint: expect.stringContaining("the server's own answer") as string,
     });
   });
 

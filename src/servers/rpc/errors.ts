@@ -1,6 +1,10 @@
 import { isPlugboardError, PlugboardError } from "../../errors.ts";
 import { maxDepth } from "./depth.ts";
 
+/** For errors that a server answers with, which often say what it misses. */
+export const ownAnswerHint =
+  "That is the server's own answer. If it does not say what to change, report it to the server's author.";
+
 /** The errors for requests that got no answer. */
 export function requestErrors(server: string) {
   return {

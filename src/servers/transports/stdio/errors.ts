@@ -7,17 +7,26 @@ import type { ServerProgram } from "../../process/process-tree.ts";
 import type { ExitStatus } from "../../process/server-process.ts";
 import type { StderrTail } from "./stderr-tail.ts";
 
+/** What a program said besides its answers. */
+export interface Said {
+  stderr: StderrTail;
+  /** Lines on stdout that were not messages. */
+  skipped: { first: readonly string[] };
+  /** In messages. */
+  logged: { error: string };
+}
+
 /** The errors for all the ways a stdio connection can end, with the end of stderr if it helps. */
 export function stdioErrors(
   program: Pick<ServerProgram, "server" | "command" | "args" | "cwd">,
-  stderr: StderrTail,
-  skipped: { first: readonly string[] },
+  { stderr, skipped, logged }: Said,
   redact = (text: string) => text,
 ) {
   const { server } = program;
   const stderrEnd = () => redact(stderr.tail(tailBytes));
-  /** Some programs print why they end where their messages belong. */
-  const lastSaid = () => redact(stderr.lastWords() || lastWords(skipped.first.join("\n")));
+  /** Some programs say why they end only where their messages belong. */
+  const lastSaid = () =>
+    redact(stderr.lastWords() || lastWords(skipped.first.join("\n")) || lastWords(logged.error));
   const words = () => {
     const line = lastSaid();
     return line === "" ? "" : ` It printed: ${line}`;

@@ -1,4 +1,5 @@
 import type { PlugboardError } from "../../../errors.ts";
+import { isRecord } from "../../../lib/record.ts";
 import { printable } from "../../../lib/printable.ts";
 import type { RpcMessage } from "../../rpc/messages.ts";
 import type { ServerProgram } from "../../process/process-tree.ts";
@@ -31,6 +32,8 @@ export class StdioTransport implements Transport {
   readonly stderr: StderrTail;
   /** Lines on stdout that were not messages: how many, and the first of them. */
   readonly skipped = { count: 0, first: [] as string[] };
+  /** The last error that the server sent as a log message. */
+  readonly #logged = { error: "" };
   /** Why the connection ended, once it did. */
   lost: PlugboardError | undefined;
   readonly #options: StdioOptions;
@@ -47,7 +50,11 @@ export class StdioTransport implements Transport {
   constructor(options: StdioOptions) {
     this.#options = options;
     this.stderr = new StderrTail({ onLine: options.onStderr, now: options.now, redact: options.redact });
-    this.#errors = stdioErrors(options.program, this.stderr, this.skipped, options.redact);
+    this.#errors = stdioErrors(
+      options.program,
+      { stderr: this.stderr, skipped: this.skipped, logged: this.#logged },
+      options.redact,
+    );
   }
 
   get pid(): number | null {
@@ -126,6 +133,7 @@ export class StdioTransport implements Transport {
       takes: (bytes, start, end) => this.#takes(bytes, start, end),
       onMessage: (message, bytes) => {
         this.#use?.received(message);
+        this.#logged.error = loggedError(message) ?? this.#logged.error;
         if (this.lost === undefined) this.#events?.message(message, undefined, bytes);
       },
       onSkipped: (line) => this.#skip(line),
@@ -184,6 +192,20 @@ export class StdioTransport implements Transport {
   }
 }
 
+/** Some servers log nowhere else, and not always in the shape of MCP. */
+function loggedError({ method, params }: Record<string, unknown>): string | undefined {
+  if (method === undefined || !isRecord(params)) return undefined;
+  const { level, data, message: text } = params;
+  const isError =
+    typeof level === "number" ? level >= 50 : /^(?:err|crit|alert|emerg|fatal)/i.test(String(level));
+  if (!isError) return undefined;
+  const said = [data, isRecord(data) ? data["message"] : undefined, text].find(
+    (one) => typeof one === "string",
+  );
+  return typeof said === "string" ? said.slice(0, maxLogged) : undefined;
+}
+
+const maxLogged = 4096;
 const maxRemembered = 5;
 const drainMs = 500;
 const exitLagMs = 500;
