@@ -179,7 +179,9 @@ describe("M52 plugboard serve", () => {
       return tools.map(({ name }) => name);
     };
     await vi.waitFor(async () => expect(await names()).toEqual([]), { timeout: 20_000 });
-    expect(await client.call("files__read_file").answer).toMatchObject({ error: { code: -32_602 } });
+    expect(await client.call("files__read_file").answer).toMatchObject({
+      result: { isError: true, content: [{ text: expect.stringContaining("lock file") }] },
+    });
     await box.cli(["lock", "files.read_file", "--yes"]);
     await vi.waitFor(async () => expect(await names()).toEqual(["files__read_file"]), { timeout: 20_000 });
     expect(await client.call("files__read_file").answer).toHaveProperty("result.content");

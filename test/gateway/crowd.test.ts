@@ -129,8 +129,17 @@ describe(`M80 ${crowd} clients of both eras and of ${callers.length} callers at 
   test("each hears of the resources that it subscribed to, once", async () => {
     const uriOf = (index: number) => `fake://modern-http/${index % 3 === 0 ? "readme" : "ask"}`;
     const updated = "notifications/resources/updated";
-    await everybody(({ client, index }) => client.listen({ uris: [uriOf(index)] }));
     const teller = await scene.client("modern-http");
+    // A subscription that takes its time hears once more when it begins, so the servers are subscribed to before.
+    await everybody(async ({ client }) => void (await client.result(client.request("resources/list"))));
+    const early = await scene.client("modern-http", { caller: "eve" });
+    await early.listen({ uris: [uriOf(0), uriOf(1)] });
+    for (const which of [0, 1]) {
+      const heard = early.sees("an update", ({ params }) => params?.["uri"] === uriOf(which));
+      await teller.result(teller.call("modern-http__change", { what: uriOf(which) }));
+      await heard;
+    }
+    await everybody(({ client, index }) => client.listen({ uris: [uriOf(index)] }));
     for (const which of [0, 1])
       await teller.result(teller.call("modern-http__change", { what: uriOf(which) }));
     await Promise.all(
