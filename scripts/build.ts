@@ -2,28 +2,34 @@ import { execFileSync } from "node:child_process";
 import { chmod, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { bundleCommandLine } from "./bundle.ts";
+import type { OutputOptions, RolldownBuild } from "rolldown";
+import { bundleCommandLine, bundleLibrary, libraryOutput } from "./bundle.ts";
 import { licenceNotices } from "./licences.ts";
 
-/** Builds the library and its test servers with tsc, file by file. Only the command line is bundled. */
+/** Builds the types of the library and its test servers with tsc, and bundles the library and the command line. */
 const typescript = dirname(createRequire(import.meta.url).resolve("typescript/package.json"));
 
 await rm("dist", { recursive: true, force: true, maxRetries: 20 });
-for (const config of ["tsconfig.build.json", "tsconfig.testing.json"]) {
-  execFileSync(process.execPath, [join(typescript, "bin", "tsc"), "-p", config], { stdio: "inherit" });
+for (const args of [["tsconfig.build.json", "--emitDeclarationOnly"], ["tsconfig.testing.json"]]) {
+  execFileSync(process.execPath, [join(typescript, "bin", "tsc"), "-p", ...args], { stdio: "inherit" });
 }
 
-const bundle = await bundleCommandLine();
-const { output } = await bundle.write({
+await write("The library", await bundleLibrary(), libraryOutput);
+// CommonJS starts faster: there is no module graph to link, and built-in modules need no wrapper.
+await write("The command line", await bundleCommandLine(), {
   dir: "dist/cli",
   format: "cjs",
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
   minify: true,
 });
-await bundle.close();
-const modules = output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : []));
-await writeFile("dist/cli/THIRD_PARTY_LICENSES.txt", licenceNotices(modules));
-// CommonJS starts faster: there is no module graph to link, and built-in modules need no wrapper.
 await writeFile("dist/cli/package.json", '{ "type": "commonjs" }\n');
 await chmod("dist/cli/main.js", 0o755);
+
+/** Writes a bundle, and beside it the licences of what is in it. */
+async function write(what: string, bundle: RolldownBuild, options: OutputOptions): Promise<void> {
+  const { output } = await bundle.write(options);
+  await bundle.close();
+  const modules = output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : []));
+  await writeFile(join(options.dir ?? "", "THIRD_PARTY_LICENSES.txt"), licenceNotices(what, modules));
+}

@@ -24,8 +24,8 @@ export function packageName(folder: string): string {
 }
 
 /** The notices that the licences of bundled packages ask for. Fails for a package without a licence. */
-export function licenceNotices(modules: readonly string[]): string {
-  const intro = "The command line contains parts of these packages, under their own licences.\n";
+export function licenceNotices(what: string, modules: readonly string[]): string {
+  const intro = `${what} contains parts of these packages, under their own licences.\n`;
   const folders = packageFolders(modules);
   const notices = folders.map((folder) => noticeOf(folder, folders));
   return [intro, ...notices].join(`\n${"-".repeat(80)}\n\n`);
