@@ -26,7 +26,8 @@ export class KnownFailures {
     config: LoadedConfig,
     { profile }: { profile?: string | undefined } = {},
   ): Promise<Map<string, LastFailure>> {
-    if (!existsSync(this.#settings.stateFile)) return new Map();
+    // Without the state file, no hub has run; a store of its own is somewhere else.
+    if (config.settings.store === undefined && !existsSync(this.#settings.stateFile)) return new Map();
     const failures = new LastFailures(() => this.#settings.storeOf(config));
     const found = [...config.servers.values()]
       .filter(({ status }) => status.kind === "ready")

@@ -105,6 +105,18 @@ describe("M23 list shows how servers failed the last time", () => {
     expect(kept.length).toBeLessThan(4_000);
   });
 
+  it("fits the screen", async () => {
+    const said = `${"no luck ".repeat(60)}\n`;
+    const broken = fakeStdio({ start: [{ raw: said, to: "stderr" }, { exit: 1 }] });
+    const box = createSandbox({ [user]: { mcpServers: { broken } } });
+    await box.cli(["status"]);
+    for (const columns of [40, 60, 80]) {
+      const { out } = await box.cli(["list"], { screen: { columns, rows: 24 } });
+      expect(out).toContain("broken: failed ");
+      for (const line of out.split("\n")) expect(line.length, line).toBeLessThanOrEqual(columns);
+    }
+  });
+
   it("does not count a start that somebody interrupted", async () => {
     const box = createSandbox();
     const log = box.path("log");

@@ -53,30 +53,36 @@ describe("M22 how many servers start at once", () => {
     await gate.run(async () => undefined, signal, nothing);
   });
 
-  it("launchers that may download do not take the place of programs that start", async () => {
-    const box = createSandbox();
-    const { command, args } = fakeStdio();
-    const npx = box.write(
-      "bin/npx",
-      `#!/bin/sh\nwhile [ ! -e '${box.path("go")}' ]; do sleep 0.1; done\nexec ${joinArgv([command, ...args])}\n`,
-    );
-    chmodSync(npx, 0o755);
-    const launchers = ["one", "two", "three"];
-    const packages = Object.fromEntries(
-      launchers.map((name) => [name, { command: "npx", args: ["-y", name] }]),
-    );
-    const env = { ...box.env, PATH: `${box.path("bin")}:/usr/bin:/bin` };
-    await using hub = await createHub(
-      { servers: { ...packages, plain: fakeStdio() }, startConcurrency: 1 },
-      { env, start: false },
-    );
-    const details: (string | undefined)[] = [];
-    hub.on("connection-changed", ({ detail }) => details.push(detail));
-    const installing = launchers.map((name) => hub.connect(name));
-    await hub.connect("plain");
-    box.write("go", "");
-    await Promise.all(installing);
-    expect(details.filter((detail) => detail === "installing")).toHaveLength(3);
-    expect(details).not.toContain("waiting for its turn");
-  });
+  it.each([
+    [3, 0],
+    [2, 1],
+  ])(
+    "%i launchers that may download do not keep a program from starting, and %i waits",
+    async (limit, wait) => {
+      const box = createSandbox();
+      const { command, args } = fakeStdio();
+      const npx = box.write(
+        "bin/npx",
+        `#!/bin/sh\nwhile [ ! -e '${box.path("go")}' ]; do sleep 0.1; done\nexec ${joinArgv([command, ...args])}\n`,
+      );
+      chmodSync(npx, 0o755);
+      const launchers = ["one", "two", "three"];
+      const packages = Object.fromEntries(
+        launchers.map((name) => [name, { command: "npx", args: ["-y", name] }]),
+      );
+      const env = { ...box.env, PATH: `${box.path("bin")}:/usr/bin:/bin` };
+      await using hub = await createHub(
+        { servers: { ...packages, plain: fakeStdio() }, startConcurrency: 1, installConcurrency: limit },
+        { env, start: false },
+      );
+      const details: (string | undefined)[] = [];
+      hub.on("connection-changed", ({ detail }) => details.push(detail));
+      const installing = launchers.map((name) => hub.connect(name));
+      await hub.connect("plain");
+      box.write("go", "");
+      await Promise.all(installing);
+      expect(details.filter((detail) => detail === "installing")).toHaveLength(3);
+      expect(details.filter((detail) => detail === "waiting for its turn")).toHaveLength(wait);
+    },
+  );
 });
