@@ -61,7 +61,7 @@ export default defineConfig({
           include: integration,
           ...inForks,
           env,
-          ...workers(2),
+          ...workers(3),
           sequence: { groupOrder: 2 },
         },
       },

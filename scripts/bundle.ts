@@ -46,7 +46,6 @@ export function bundleLibrary(): Promise<RolldownBuild> {
 
 /** The files of a library. What refuses old runtimes comes first: they may lack what the other files are made of. */
 export const libraryOutput: OutputOptions = {
-  dir: "dist",
   format: "esm",
   entryFileNames: "[name].js",
   chunkFileNames: "chunks/[name]-[hash].js",

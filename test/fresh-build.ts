@@ -12,9 +12,9 @@ function isCurrent(): boolean {
   const built = statSync(commandLine, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = globSync([
     "src/**/*.ts",
-    "test/fixtures/{auth,fake}/**/*.ts",
-    "scripts/*.ts",
-    "package.json",
+    "test/fixtures/{auth,fake}/*.ts",
+    "scripts/b*.ts",
+    "tsconfig*.json",
   ]);
   return sources.every((source) => statSync(source).mtimeMs < built);
 }

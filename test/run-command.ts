@@ -19,7 +19,7 @@ export function runNode(args: readonly string[], options: RunOptions = {}): Prom
 
 /** Runs a line as a person types it. */
 export function runShell(line: string, options: RunOptions = {}): Promise<CommandRun> {
-  return runProgram("bash", ["-c", line], options);
+  return runProgram("sh", ["-c", line], options);
 }
 
 export async function runProgram(

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { explainServer, Workspace } from "../../src/config.ts";
 import { createHub } from "../../src/index.ts";
 import { verbs } from "../../src/cli/verbs.ts";
-import { firstOf } from "../rounds.ts";
+import { firstOf, isLong } from "../rounds.ts";
 import { createSandbox } from "../sandbox.ts";
 import type { Sandbox } from "../sandbox.ts";
 import { entriesWith, filePlaces, plantToken, shapes } from "./canary-fields.ts";
@@ -62,7 +62,10 @@ describe("no verb, event or error shows a field that may be a secret", () => {
     const lines = [
       ...overviews,
       ...connecting,
-      ...names.flatMap((name) => [`get ${name}`, `explain ${name}`]),
+      // Every field is in a program and in a remote server: each verb sees all fields.
+      ...names.flatMap((name) =>
+        (isLong ? ["get", "explain"] : [verbFor(name)]).map((verb) => `${verb} ${name}`),
+      ),
       ...some.flatMap((name) => each.map((line) => line.replace("<>", name))),
       ...some.flatMap((name) => [`disable ${name}`, `enable ${name} --json`, `remove ${name}`]),
       "secret list",
@@ -124,6 +127,8 @@ it("no message about a managed policy shows a secret in one of its rules", async
     await see(box, canaries, line);
   expect(canaries.report().found).toEqual([]);
 });
+
+const verbFor = (name: string) => (name.startsWith("program") ? "get" : "explain");
 
 function leaks(canaries: Canaries): string[] {
   expect(canaries.planted).toBeGreaterThan(50);

@@ -64,7 +64,7 @@ function createClone() {
   const run = (command: string): string => {
     const own = command.replace(/^npx plugboard\b/, `node ${commandLine}`);
     const script = /^npx plugboard serve\b/.test(command) ? untilConnectable(own) : own;
-    const { stdout } = spawnSync("bash", ["-c", `{ ${script}\n} 2>&1`], options);
+    const { stdout } = spawnSync("sh", ["-c", `{ ${script}\n} 2>&1`], options);
     return blur(stdout.replaceAll(home, "/home/ada"));
   };
   return { folder, run };
@@ -75,7 +75,7 @@ function untilConnectable(serve: string): string {
   return [
     // The file has to be there before it is looked into.
     `: > ../served; ${serve} --port 0 --quiet >> ../served & pid=$!`,
-    "for turn in {1..600}; do grep -q Gemini ../served && break; sleep 0.1; done",
+    "for turn in $(seq 600); do grep -q Gemini ../served && break; sleep 0.1; done",
     "kill $pid; wait $pid; cat ../served",
   ].join("\n");
 }

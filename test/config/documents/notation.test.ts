@@ -188,7 +188,10 @@ describe("M04 lists of servers", () => {
     if (added.includes("[{")) return;
     const path = ["servers", 0, "limits"];
     const [first, ...rest] = [...items, item] as Record<string, unknown>[];
-    expect(valueOf(set(added, path, { most: 3 })).servers).toEqual([{ ...first, limits: { most: 3 } }, ...rest]);
+    expect(valueOf(set(added, path, { most: 3 })).servers).toEqual([
+      { ...first, limits: { most: 3 } },
+      ...rest,
+    ]);
   });
 });
 
