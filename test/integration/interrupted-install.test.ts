@@ -113,6 +113,21 @@ describe("M20 an install that takes longer than a start may", () => {
     expect((await result).content).toEqual([{ type: "text", text: "called read" }]);
   });
 
+  it("says in the terminal of a command what it waits for, and so does `status`", async () => {
+    const { host } = new URL(registry.url);
+    for (const [words, stream] of [
+      [["call", "notes.read"], "onErr"],
+      [["status"], "onOut"],
+    ] as const) {
+      const { box } = newcomer(registry);
+      const release = holdDownloads();
+      const onText = (text: string) =>
+        void (text.includes(`npx is waiting for an answer from ${host}`) && release());
+      const run = await box.cli(words, { screen: { columns: 120, rows: 24 }, [stream]: onText });
+      expect(run.code).toBe(0);
+    }
+  });
+
   it("is ended if its registry is silent, and the error says so; the next start works", async () => {
     const one = newcomer(registry, { startupTimeoutMs: 1_000 });
     const release = holdDownloads();
