@@ -99,6 +99,29 @@ function holdDownloads(): () => void {
   return release;
 }
 
+/** Serves both protocols, after `initialize` only the older one. Writes down what it is asked. */
+const bilingual = `#!/usr/bin/env node
+import { appendFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+const note = (text) => appendFileSync(process.argv[2], text + "\\n");
+note("started");
+let isLegacy = false;
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (/^(?:server.discover|initialize)$/.test(method)) note(method);
+  if (method === "initialize") isLegacy = true;
+  const { protocolVersion } = params ?? {};
+  const serverInfo = { name: "both", version: "1" };
+  const modern = { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: {}, serverInfo, ttlMs: 0, cacheScope: "private" };
+  const result =
+    method === "server/discover" && !isLegacy ? modern
+    : method === "initialize" ? { protocolVersion, capabilities: {}, serverInfo }
+    : undefined;
+  const error = { code: -32601, message: "Method not found" };
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, ...(result ? { result } : { error }) }));
+});
+`;
+
 describe("M20 an install that takes longer than a start may", () => {
   it("gets more time while it goes on, and says what it waits for", async () => {
     const one = newcomer(registry, { startupTimeoutMs: 2_000 });
@@ -126,6 +149,20 @@ describe("M20 an install that takes longer than a start may", () => {
       const run = await box.cli(words, { screen: { columns: 120, rows: 24 }, [stream]: onText });
       expect(run.code).toBe(0);
     }
+  });
+
+  it("does not count as the server's time to answer: the server is only asked for the modern protocol", async () => {
+    registry.publish("both", { "main.mjs": bilingual }, { type: "module", bin: { both: "main.mjs" } });
+    const { box } = newcomer(registry, { args: ["both", "${HOME}/greetings.txt"] });
+    const release = holdDownloads();
+    const hub = await hubOf({ box });
+    const before = registry.downloads;
+    hub.on("connection-changed", ({ detail = "" }) => {
+      if (registry.downloads > before && detail.includes("waiting")) release();
+    });
+    await hub.connect("notes");
+    expect(hub.status()).toMatchObject([{ era: "modern", state: "connected" }]);
+    expect(box.read("home/greetings.txt")).toBe("started\nserver/discover\n");
   });
 
   it("is ended if its registry is silent, and the error says so; the next start works", async () => {

@@ -66,9 +66,10 @@ const signs =
 /** The folder of `npx` that a program's last words name as incomplete. */
 export function incompleteNpxFolder(words: string): string | undefined {
   if (!signs.test(words)) return undefined;
-  const paths = words.matchAll(/(?:[A-Za-z]:)?[\\/][^\n'"`()]*?[\\/]_npx[\\/][0-9a-f]{16}(?=[\\/])/g);
+  const paths = words.matchAll(/(?:\b[A-Za-z]:)?[\\/][^\n'"`()]*?[\\/]_npx[\\/][0-9a-f]{16}(?=[\\/])/g);
   const found = [...paths].at(-1)?.[0];
-  return found?.replace(/^.*\bfile:\/\//, "").replace(/^\/\/(?=\/)/, "");
+  // What is left of `file:///`.
+  return found?.replace(/^\/\/(?=\/)/, "");
 }
 
 export function incompleteWords(folder: string): string {
