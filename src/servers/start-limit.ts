@@ -29,6 +29,7 @@ export class StartLimit implements Disposable {
   #installedAt: number | undefined;
   #movedAt = this.#startedAt;
   #detail = "";
+  #isOver = false;
 
   constructor(options: StartLimitOptions) {
     this.#options = options;
@@ -55,11 +56,10 @@ export class StartLimit implements Disposable {
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
     this.#program = undefined;
-    this.#controller.abort();
+    this.#isOver = true;
   }
 
   #wait(): void {
-    if (this.signal.aborted) return;
     const dueMs = (this.#installedAt ?? this.#startedAt) + this.#options.limitMs - performance.now();
     const pauseMs = this.#options.isLauncher ? Math.min(lookMs, Math.max(dueMs, shortestMs)) : dueMs;
     this.#timer = setTimeout(() => void this.#look(), pauseMs);
@@ -67,7 +67,7 @@ export class StartLimit implements Disposable {
 
   async #look(): Promise<void> {
     if (this.#program) await this.#observe(this.#program);
-    if (this.signal.aborted) return;
+    if (this.#isOver) return;
     const reason = this.#reason(performance.now());
     if (reason) this.#controller.abort(reason);
     else this.#wait();
@@ -84,7 +84,9 @@ export class StartLimit implements Disposable {
       return;
     }
     if (!before || hasMoved(before, activity)) this.#movedAt = now;
-    this.#remotes = await activity.remotes();
+    const remotes = await activity.remotes();
+    if (this.#program !== program) return;
+    this.#remotes = remotes;
     const detail = describe(activity, this.#remotes, now - this.#movedAt);
     if (detail !== this.#detail) this.#options.onDetail((this.#detail = detail));
   }

@@ -61,12 +61,17 @@ export async function isNpxFolder(path: string, cache: string): Promise<boolean>
 
 /** What Node.js and npm print if a file of an installed package is missing or cut off. */
 const signs =
-  /\b(?:ERR_)?MODULE_NOT_FOUND\b|\bCannot find (?:module|package)\b|\bENOENT\b.*package\.json|ERR_INVALID_PACKAGE_CONFIG|Unexpected end of (?:JSON )?input|\bENOTEMPTY\b|\bECOMPROMISED\b/;
+  /\b(?:ERR_)?MODULE_NOT_FOUND\b|\bCannot find (?:module|package)\b|\bENOENT\b.{0,1000}package\.json|ERR_INVALID_PACKAGE_CONFIG|Unexpected end of (?:JSON )?input|\bENOTEMPTY\b|\bECOMPROMISED\b/;
+
+const maxWords = 32_000;
 
 /** The folder of `npx` that a program's last words name as incomplete. */
-export function incompleteNpxFolder(words: string): string | undefined {
-  if (!signs.test(words)) return undefined;
-  const paths = words.matchAll(/(?:\b[A-Za-z]:)?[\\/][^\n'"`()]*?[\\/]_npx[\\/][0-9a-f]{16}(?=[\\/])/g);
+export function incompleteNpxFolder(said: string): string | undefined {
+  const words = said.slice(-maxWords);
+  if (!words.includes("_npx") || !signs.test(words)) return undefined;
+  const paths = words.matchAll(
+    /(?:\b[A-Za-z]:)?[\\/][^\n'"`()]{0,1000}?[\\/]_npx[\\/][0-9a-f]{16}(?=[\\/])/g,
+  );
   const found = [...paths].at(-1)?.[0];
   // What is left of `file:///`.
   return found?.replace(/^\/\/(?=\/)/, "");
