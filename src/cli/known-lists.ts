@@ -9,7 +9,7 @@ import { printLines } from "./terminal/live-area.ts";
 import { painter, safe } from "./terminal/print.ts";
 import { withSameConfig } from "./terminal/same-config.ts";
 import type { Terminal } from "./terminal/terminal.ts";
-import { yieldingSpinner } from "./terminal/waiting.ts";
+import { showStarts, yieldingSpinner } from "./terminal/waiting.ts";
 import { someOf } from "./views/some-of.ts";
 
 type Kind = NonNullable<Parameters<View["listStates"]>[0]>;
@@ -56,6 +56,7 @@ export async function prepareLists(
   const remembered = new Set(before.map((state) => state.server).filter((name) => !unread.has(name)));
   const left = new Set(asked);
   const { waiting, onAsking, spinWhile } = yieldingSpinner(askingWords(left));
+  showStarts(hub, waiting);
   const show = async (names: readonly string[], isLate: boolean) => {
     const text = await onListed?.(hub.view({ servers: [...names] }), isLate);
     onAsking(true);

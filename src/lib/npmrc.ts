@@ -13,6 +13,17 @@ export async function npmrcSets(key: RegExp, { folder, home }: { folder: string;
   return false;
 }
 
+/** The value of a key in the nearest `.npmrc`; undefined if none sets it. */
+export async function npmrcValue(key: string, { folder, home }: { folder: string; home: string }) {
+  const line = new RegExp(`^\\s*${key}\\s*=\\s*(.*?)\\s*$`, "m");
+  for (const place of new Set([...foldersUp(folder), home])) {
+    const read = await readBoundedFile(join(place, ".npmrc"), maxBytes);
+    const [, value] = (read.kind === "text" && line.exec(read.text)) || [];
+    if (value !== undefined) return value.replace(/^(["'])(.*)\1$/, "$2");
+  }
+  return undefined;
+}
+
 /** The folder and all above it, nearest first. */
 export function foldersUp(folder: string): string[] {
   const up = dirname(folder);

@@ -19,7 +19,7 @@ const launchers: readonly Launcher[] = [
   { programs: /^bun$/, verbs: ["x"], ecosystem: "npm", namesPackage: true },
   { programs: /^uvx$/, ecosystem: "python", namesPackage: true },
   { programs: /^pipx$/, verbs: ["run"], ecosystem: "python", namesPackage: true },
-  { programs: /^uv$/, verbs: ["tool run"], ecosystem: "python", namesPackage: true },
+  { programs: /^uv$/, verbs: ["tool run", "tool uvx"], ecosystem: "python", namesPackage: true },
   // These run what a project describes, and download what it needs.
   { programs: /^(?:npm|pnpm|yarn)$/, verbs: ["run", "exec"], ecosystem: "npm" },
   { programs: /^uv$/, verbs: ["run"], ecosystem: "python" },

@@ -32,6 +32,8 @@ export interface HandshakeOptions {
   refusal?(error: unknown): ProbeOutcome;
   /** Over a pipe: when the program last printed anything, by `performance.now()`; undefined while it has not. */
   spokeAt?(): number | undefined;
+  /** Over a pipe: true while a launcher still installs the program; what is printed until then is the launcher's. */
+  isInstalling?(): boolean;
   /** Over a pipe: true if there is time to start the program again. */
   mayRestart?(): boolean;
 }

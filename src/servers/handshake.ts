@@ -144,15 +144,18 @@ async function pinnedModern(
 
 /** Resolves when `initialize` is due. A program that has not printed anything may still be starting. */
 async function untilDue(
-  { plan, spokeAt }: HandshakeOptions,
+  { plan, spokeAt, isInstalling }: HandshakeOptions,
   afterMs: number,
   signal: AbortSignal,
 ): Promise<undefined> {
-  const startedAt = performance.now();
+  let startedAt = performance.now();
+  let launcherAt: number | undefined;
   const { whileSilentMs = afterMs } = plan;
   for (;;) {
     const now = performance.now();
-    const lastAt = spokeAt?.();
+    const spoken = spokeAt?.();
+    if (isInstalling?.()) [startedAt, launcherAt] = [now, spoken];
+    const lastAt = spoken === launcherAt ? undefined : spoken;
     const dueAt = Math.min(
       startedAt + whileSilentMs,
       lastAt === undefined ? Infinity : Math.max(lastAt, startedAt) + afterMs,

@@ -4,7 +4,9 @@ import { shownUrl } from "../config/show/references.ts";
 import type { Environment } from "../lib/folders.ts";
 import { matchesAny } from "../lib/glob.ts";
 import type { Ecosystem } from "../lib/package-launcher.ts";
-import { own } from "../lib/record.ts";
+import { incompleteAdvice, incompleteNpxFolder, incompleteWords } from "../lib/npx/folder.ts";
+import { isRecord, own } from "../lib/record.ts";
+import { asSentence } from "../lib/sentence.ts";
 import { printable } from "../lib/printable.ts";
 import { registryCredentials } from "./launcher-variables.ts";
 import type { StdioTarget, Target } from "./target.ts";
@@ -15,7 +17,7 @@ import type { StdioTarget, Target } from "./target.ts";
  */
 export function explainLauncher(error: unknown, target: Target, env: Environment): unknown {
   const found = installFailure(error, target);
-  if (!found) return adviseOnSilence(error, target, env);
+  if (!found) return explainIncomplete(adviseOnSilence(error, target, env));
   const { cause, report, flat, launched, failure } = found;
   const { program, ecosystem } = launched.launcher;
   const [, host = "the package registry"] = /\bhttps?:\/\/(?:[^@/\s]*@)?([\w.:[\]-]+)/.exec(report) ?? [];
@@ -25,13 +27,32 @@ export function explainLauncher(error: unknown, target: Target, env: Environment
   return failure.with({ message, hint: cause.advises(ecosystem, launched, env), executed: "no" });
 }
 
-/** A firewall that drops packets makes a launcher wait in silence. */
+/** A firewall that drops packets makes a launcher wait in silence, and so does a registry that is stuck. */
 function adviseOnSilence(error: unknown, target: Target, env: Environment): unknown {
-  if (target.kind !== "stdio" || !target.launcher?.namesPackage || !isPlugboardError(error)) return error;
-  if (error.code !== "start-timeout" || error.data?.["stderr"] !== undefined) return error;
+  if (target.kind !== "stdio" || !target.launcher || !isPlugboardError(error, "start-timeout")) return error;
+  const { install } = error.data ?? {};
+  if (!isRecord(install)) return error;
   const { program, ecosystem } = target.launcher;
-  const hint = `${program} printed nothing; it may be waiting for its registry. ${adviseProxy(ecosystem, target, env)}`;
+  const again = "The next attempt begins anew.";
+  const hint =
+    install["isSilent"] === true
+      ? `${program} may be waiting for its registry. ${adviseProxy(ecosystem, target, env)}`
+      : `${again} Increase \`startupTimeoutMs\` if the install takes longer than this, or install the package yourself.`;
   return error.with({ hint });
+}
+
+/** Says which folder to delete if a program lacks parts of itself, as after an install that was interrupted. */
+function explainIncomplete(error: unknown): unknown {
+  if (!isPlugboardError(error)) return error;
+  if (!["server-exited", "start-timeout", "protocol-error"].includes(error.code)) return error;
+  const { stderr } = error.data ?? {};
+  const folder = incompleteNpxFolder(typeof stderr === "string" ? stderr : "");
+  if (folder === undefined) return error;
+  return error.with({
+    message: `${asSentence(error.message)} ${incompleteWords(folder)}`,
+    hint: incompleteAdvice(folder),
+    data: { ...error.data, incompleteFolder: folder },
+  });
 }
 
 /** True if a launcher could not download the server, so that the server itself never ran. */

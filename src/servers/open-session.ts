@@ -18,6 +18,7 @@ import type { ProcessTree, ServerProgram } from "./process/process-tree.ts";
 import type { RunningProgram } from "./process/running-program.ts";
 import type { Redaction } from "./redaction.ts";
 import { Session } from "./session.ts";
+import type { StartLimit } from "./start-limit.ts";
 import { TracedConnection } from "./traced-connection.ts";
 import type { TargetIdentity } from "./target-identity.ts";
 import type { ServerAuth, Target } from "./target.ts";
@@ -40,12 +41,16 @@ export interface OpenOptions {
   /** The headers for one `tools/call`, with values not yet encoded. */
   paramHeaders(params: Record<string, unknown>): Record<string, string>;
   processes(): Promise<ProcessTree>;
+  /** Called before a program is started. */
+  beforeStart?: (() => Promise<void>) | undefined;
   /** A program that another command left, or one that may stay for the next; undefined if there is none of either. */
   warm?: ((program: ServerProgram, limitMs: number) => Promise<RunningProgram | undefined>) | undefined;
   env: Environment;
   authProvider?: ServerAuth | undefined;
   /** The limit for the whole start; the probe waits for at most half of it. */
   limitMs: number;
+  /** What ends the start; it is told of the program, and knows whether that is still being installed. */
+  limit?: Pick<StartLimit, "watch" | "isInstalling"> | undefined;
   /** Aborted with the error to show when the start takes too long or is no longer needed. */
   signal: AbortSignal;
   redaction: Redaction;
@@ -167,6 +172,7 @@ async function attempt(
         ...(kind === "http" && { refusal: httpRefusal }),
         ...(kind === "stdio" && {
           spokeAt: () => spokeAt,
+          isInstalling: () => options.limit?.isInstalling ?? false,
           mayRestart: () => performance.now() - startedAt < options.limitMs / 2,
         }),
       }));
@@ -222,8 +228,13 @@ async function createTransport(options: OpenOptions, kind: Kind): Promise<Transp
       : {};
   if (target.kind === "stdio") {
     const { StdioTransport } = await import("./transports/stdio/transport.ts");
-    const spawn = async (program: ServerProgram) =>
-      (await options.warm?.(program, options.limitMs)) ?? (await options.processes()).spawn(program);
+    const spawn = async (program: ServerProgram) => {
+      await options.beforeStart?.();
+      const warm = await options.warm?.(program, options.limitMs);
+      const started = warm ?? (await (await options.processes()).spawn(program));
+      options.limit?.watch(started.pid);
+      return started;
+    };
     return new StdioTransport({ processes: { spawn }, program: target.program, redact, onStderr, ...limits });
   }
   if (target.kind === "memory") {

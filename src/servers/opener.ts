@@ -21,6 +21,7 @@ import type { Capabilities } from "./rpc/envelope.ts";
 import { ConfiguredHeaders, canChange } from "./configured-headers.ts";
 import { rememberEra } from "./era.ts";
 import { explainFailure } from "./failure-advice.ts";
+import { installRepair } from "./install-repair.ts";
 import { prepareLauncher, secretsAmong } from "./launcher-variables.ts";
 import type { OpenOptions } from "./open-session.ts";
 import type { OwnHeaders } from "./own-headers.ts";
@@ -30,6 +31,7 @@ import { entryFingerprint, introductionOf, serverFingerprint } from "./server-me
 import type { Remembered, ServerMemory } from "./server-memory.ts";
 import type { Session } from "./session.ts";
 import type { StartGates } from "./start-gate.ts";
+import { StartLimit } from "./start-limit.ts";
 import { targetIdentity } from "./target-identity.ts";
 import type { TargetIdentity } from "./target-identity.ts";
 import { toTarget } from "./target.ts";
@@ -268,9 +270,11 @@ async function openWithDeadline(
   const known = await context.memory.recall(fingerprint);
   const isInstalling = target.kind === "stdio" && target.launcher !== undefined && !known.hasStarted;
   const limitMs = config?.startupTimeoutMs ?? (isInstalling ? firstInstallMs : startMs);
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(tooSlow(name, limitMs, isInstalling)), limitMs);
+  const isLauncher = target.kind === "stdio" && target.launcher !== undefined;
+  const onDetail = (detail: string) => hooks.onDetail(detail);
+  using limit = new StartLimit({ server: name, limitMs, isLauncher, isFirst: isInstalling, onDetail });
   if (isInstalling) hooks.onDetail("installing");
+  const repair = await installRepair(target, context);
   try {
     const { openSession } = await import("./open-session.ts");
     const session = await openSession({
@@ -300,13 +304,15 @@ async function openWithDeadline(
       env: context.env,
       authProvider,
       limitMs,
-      signal: AbortSignal.any([hooks.signal, deadline.signal]),
+      limit,
+      beforeStart: repair,
+      signal: AbortSignal.any([hooks.signal, limit.signal]),
       redaction,
       telemetry: context.telemetry,
       onTrace: context.onTrace,
       onSkipped: (line) => hooks.onSkipped(line),
       onStderr: (line) => {
-        if (isInstalling) hooks.onDetail(`installing: ${line.slice(0, 200)}`);
+        if (isInstalling && !limit.isInstalling) hooks.onDetail(`installing: ${line.slice(0, 200)}`);
         hooks.onStderr(line);
       },
       onMissed: () => hooks.onMissed(),
@@ -317,9 +323,8 @@ async function openWithDeadline(
     await learn(fingerprint, known, said, session, context.memory);
     return session;
   } catch (error) {
+    await repair?.();
     throw redaction.error(explainFailure(error, { target, config, env: context.env }));
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -354,12 +359,4 @@ function credentialsIn(target: Target, env: Environment): string[] {
 function valuesTooSlow(server: string, limitMs: number): PlugboardError {
   const message = `The values in the configuration of "${server}" could not be resolved within ${limitMs / 1000} s.`;
   return new PlugboardError("start-timeout", message, { server, data: { limitMs } });
-}
-
-function tooSlow(server: string, limitMs: number, isInstalling: boolean): PlugboardError {
-  const what = isInstalling ? "was not installed and started" : "did not complete its handshake";
-  return new PlugboardError("start-timeout", `"${server}" ${what} within ${limitMs / 1000} s.`, {
-    server,
-    data: { limitMs },
-  });
 }

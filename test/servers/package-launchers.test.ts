@@ -214,14 +214,15 @@ describe("M44 a launcher that cannot download the server says why, and which var
     expect(error).toMatchObject({ code: "server-exited", executed: "no", retryable: true });
   });
 
-  it("npx that waits in silence: the hint names the proxy's variable", async () => {
+  it("a launcher that hangs without asking anybody: nothing is said of a registry", async () => {
     const entry = { startupTimeoutMs: 1000 };
     const prepare = (sandbox: Sandbox) => void sandbox.write("bin/npx", "#!/bin/sh\ncat > /dev/null\nexit\n");
     const { error } = await launch("npx some-server", { entry, prepare });
-    expect(error).toMatchObject({ code: "start-timeout" });
-    expect(error.hint).toMatch(
-      /^npx printed nothing; it may be waiting for its registry\. .*set HTTPS_PROXY/,
-    );
+    expect(error).toMatchObject({
+      code: "start-timeout",
+      message: '"demo" was not installed and started within 1 s.',
+    });
+    expect(error.hint).not.toContain("registry");
   });
 
   it("a server's own trouble is not taken for the launcher's", async () => {

@@ -19,7 +19,7 @@ import { serverVerb } from "../server-verb.ts";
 import type { ServerOptions } from "../server-verb.ts";
 import { withWorkspace } from "../verb.ts";
 import { sayWhatWaits } from "../waiting-approvals.ts";
-import { yieldingSpinner } from "../terminal/waiting.ts";
+import { showStarts, yieldingSpinner } from "../terminal/waiting.ts";
 import type { Waiting } from "../terminal/waiting.ts";
 import { loadForUse, withHub } from "../with-hub.ts";
 
@@ -90,6 +90,7 @@ export function command(terminal: Terminal): Command {
             workspace,
             async (hub, signal) => {
               if (!interact.approve) sayWhatWaits(hub, terminal);
+              showStarts(hub, waiting);
               const result = await spinWhile(
                 terminal,
                 () => callTool(hub, query, words, { ...options, signal, waiting }, terminal),

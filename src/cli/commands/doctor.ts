@@ -1,9 +1,10 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 import { argumentMistakes, lostRule, unmatchedPatterns } from "../../config.ts";
-import { isPlugboardError } from "../../index.ts";
+import { isPlugboardError, PlugboardError } from "../../index.ts";
 import type { Workspace } from "../../config.ts";
 import type { LoadedConfig } from "../../index.ts";
+import { brokenFindings, brokenInstalls, deleteBroken } from "../broken-installs.ts";
 import { connectServers } from "../connect-servers.ts";
 import { examine, fromDiagnostic } from "../views/examination.ts";
 import { findingLines, ofSameConfig, worstFirst } from "../views/finding.ts";
@@ -22,6 +23,8 @@ import type { CommonOptions } from "../verb.ts";
 
 interface DoctorOptions extends CommonOptions {
   connect?: boolean;
+  fix?: boolean;
+  yes?: boolean;
   provider?: Provider;
 }
 
@@ -29,10 +32,22 @@ export function command(terminal: Terminal): Command {
   return verb(
     "doctor",
     "Find problems and suggest fixes. Without --connect, starts no server and sends no request.",
-    ["doctor", "doctor --connect", "doctor --connect files", "doctor --provider gemini", "doctor --json"],
+    [
+      "doctor",
+      "doctor --connect",
+      "doctor --connect files",
+      "doctor --fix",
+      "doctor --provider gemini",
+      "doctor --json",
+    ],
   )
     .argument("[names...]", "the servers to check (default: all)")
     .option("--connect", "also connect to the servers")
+    .option(
+      "--fix",
+      "ask about each repair, and make it: delete folders that an interrupted npx left incomplete",
+    )
+    .option("-y, --yes", "make the repairs without asking")
     .addOption(
       new Option("--provider <name>", "also check every known tool's schema against this model API").choices(
         providers,
@@ -40,12 +55,17 @@ export function command(terminal: Terminal): Command {
     )
     .action(async (names: string[], options: DoctorOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
+        if (options.yes && !options.fix) throw new PlugboardError("usage-invalid", "--yes goes with --fix.");
         const whole = await workspace.load({ secrets: true });
         for (const name of names) workspace.require(whole, name);
         const config = onlyServers(whole, names);
         const findings = await examine(workspace, config, options.connect ?? false);
-        if (findings.some(isProblem)) terminal.exitCode = 3;
         const isStateBroken = findings.some((finding) => isProblem(finding) && finding.about === "state");
+        const broken = await brokenInstalls(workspace, config);
+        findings.push(
+          ...brokenFindings(options.fix ? await deleteBroken(broken, options, terminal) : broken),
+        );
+        if (findings.some(isProblem)) terminal.exitCode = 3;
         if (names.length === 0 && !isStateBroken) findings.push(...(await examineVault(workspace)));
         if (names.length === 0) findings.push(...(await warmFindings(workspace)));
         if (options.connect) findings.push(...(await connectAll(workspace, config, options, terminal)));

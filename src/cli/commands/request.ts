@@ -11,7 +11,7 @@ import type { ServerOptions } from "../server-verb.ts";
 import { terminalAnswers } from "../terminal/answers.ts";
 import { json, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { yieldingSpinner } from "../terminal/waiting.ts";
+import { showStarts, yieldingSpinner } from "../terminal/waiting.ts";
 import { withWorkspace } from "../verb.ts";
 import { loadForUse, withHub } from "../with-hub.ts";
 
@@ -55,7 +55,7 @@ export function command(terminal: Terminal): Command {
               readResult: () => Promise.reject(noHandles()),
             },
           );
-          const { onAsking, spinWhile } = yieldingSpinner(`${method} at ${server}`);
+          const { waiting, onAsking, spinWhile } = yieldingSpinner(`${method} at ${server}`);
           const interact = terminalAnswers({ terminal, offersLogin: !options.json, onAsking });
           const { profile, timeout } = options;
           await withHub(
@@ -64,6 +64,7 @@ export function command(terminal: Terminal): Command {
             workspace,
             async (hub, signal) => {
               const asked = { server, signal, ...(timeout !== undefined && { timeoutMs: timeout * 1000 }) };
+              showStarts(hub, waiting);
               await spinWhile(terminal, () => send(hub, method, params, asked, options, terminal));
             },
           );

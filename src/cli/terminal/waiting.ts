@@ -1,3 +1,4 @@
+import type { Hub } from "../../index.ts";
 import { drawWhile } from "./live-area.ts";
 import type { Line } from "./live-area.ts";
 import { safe } from "./print.ts";
@@ -57,6 +58,17 @@ export function yieldingSpinner(words: string) {
         signal,
       ),
   };
+}
+
+/** Shows what the launchers of servers that are starting do, such as what an install waits for. */
+export function showStarts(hub: Hub, waiting: Waiting): void {
+  const details = new Map<string, string>();
+  hub.on("connection-changed", ({ server, to, detail }) => {
+    if (to === "connecting" && detail !== undefined) details.set(server, detail);
+    else if (!details.delete(server)) return;
+    const [first] = details;
+    waiting.message = first && `${first[0]}: ${first[1]}`;
+  });
 }
 
 const neverAborted = new AbortController().signal;

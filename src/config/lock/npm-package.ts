@@ -2,20 +2,20 @@ import { existsSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join, relative, resolve } from "node:path";
 import { readBoundedFile } from "../../lib/bounded-file.ts";
 import { foldersUp, npmrcSets } from "../../lib/npmrc.ts";
+import { npxFolder, npxPackages } from "../../lib/npx/folder.ts";
 import { isRecord, own } from "../../lib/record.ts";
 import { unknownPackage } from "./package-place.ts";
 import type { PackagePlace } from "./package-place.ts";
 import type { PinnedPackage } from "./pins.ts";
 
 const maxBytes = 16_000_000;
-const flags = /^(?:-y|--yes|-q|--quiet|-s|--silent|--no|--no-install|--(?:prefer-)?offline|--prefer-online)$/;
 
 /**
  * What `npx` runs, in npm's own order: a program installed in the folder or above it, a package installed there, then
  * its cache. Where that does not decide it, the answer is unknown; a guess would look like a fact.
  */
 export async function npmPackage(place: PackagePlace): Promise<PinnedPackage> {
-  const read = readArgs(place.args);
+  const read = npxPackages(place.args);
   if ("problem" in read) return unknownPackage("npm", "unknown", read.problem);
   const { packages, isCommand } = read;
   const [first = ""] = packages;
@@ -40,20 +40,6 @@ export async function npmPackage(place: PackagePlace): Promise<PinnedPackage> {
   const cached = await cachedPackage(packages, name, place);
   if (cached && (exact === undefined || cached.version === exact)) return cached;
   return unknownPackage("npm", name, "npm's cache does not have it", exact);
-}
-
-function readArgs(args: readonly string[]): { packages: string[]; isCommand: boolean } | { problem: string } {
-  const packages: string[] = [];
-  for (let at = 0; at < args.length; at++) {
-    const word = args[at] ?? "";
-    const [, inline] = /^(?:--package|-p)=(.*)$/.exec(word) ?? [];
-    if (inline !== undefined) packages.push(inline);
-    else if (word === "-p" || word === "--package") packages.push(args[++at] ?? "");
-    else if (word === "--" || flags.test(word)) continue;
-    else if (word.startsWith("-")) return { problem: `the option ${word.slice(0, 40)} is not understood` };
-    else return packages.length > 0 ? { packages, isCommand: false } : { packages: [word], isCommand: true };
-  }
-  return { problem: "its command line names no package" };
 }
 
 /** `name`, `name@version` or `@scope/name@version`; undefined for paths, URLs and aliases. */
@@ -106,11 +92,7 @@ async function cachedPackage(
   name: string,
   { home, env }: PackagePlace,
 ): Promise<PinnedPackage | undefined> {
-  const { createHash } = process.getBuiltinModule("node:crypto");
-  const words = [...packages].sort((a, b) => a.localeCompare(b, "en")).join("\n");
-  const folder = createHash("sha512").update(words).digest("hex").slice(0, 16);
-  const cache = env["npm_config_cache"] ?? join(home, ".npm");
-  const root = join(cache, "_npx", folder);
+  const root = npxFolder(env["npm_config_cache"] ?? join(home, ".npm"), packages);
   const path = join(root, "node_modules", name);
   return existsSync(path) ? installed(path, root) : undefined;
 }

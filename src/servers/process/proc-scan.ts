@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
 import { promisify } from "node:util";
+import { processIds, readProc } from "../../lib/proc.ts";
 
 export type MarkerScan = (marker: string) => Promise<number[]>;
 
@@ -84,15 +84,6 @@ export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean 
   } catch {
     return false;
   }
-}
-
-export async function processIds(): Promise<number[]> {
-  const names = await readdir("/proc").catch(() => []);
-  return names.filter((name) => /^[1-9]\d*$/.test(name)).map(Number);
-}
-
-export async function readProc(pid: number, name: string): Promise<string | undefined> {
-  return await readFile(`/proc/${pid}/${name}`, "latin1").catch(() => undefined);
 }
 
 interface ProcessStat {

@@ -177,7 +177,7 @@ export class ProcessTree {
   }
 }
 
-const defaultGraces: Graces = { eofMs: 2000, termMs: 2000 };
+const defaultGraces: Graces = { eofMs: 2000, termMs: 2000, installMs: 5000 };
 
 interface StartOptions {
   cwd: string;

@@ -1,6 +1,8 @@
 import type { ChildProcess } from "node:child_process";
+import { readProc } from "../../lib/proc.ts";
+import { launcherActivity } from "./launcher-activity.ts";
 import type { RunningProgram } from "./running-program.ts";
-import { isGroupAlive, signalProcess, type MarkerScan } from "./proc-scan.ts";
+import { isGroupAlive, parseStat, signalProcess, type MarkerScan } from "./proc-scan.ts";
 import { goneWithin, killMarked } from "./reap.ts";
 import { endWindowsTree } from "./windows.ts";
 import { waitAtMost } from "../wait-at-most.ts";
@@ -15,6 +17,8 @@ export interface Graces {
   eofMs: number;
   /** How long it may take to exit after SIGTERM. */
   termMs: number;
+  /** The same for a launcher that is still installing: it removes what it began. */
+  installMs: number;
 }
 
 export interface ServerProcessOptions {
@@ -88,11 +92,12 @@ export class ServerProcess implements RunningProgram {
     const { child, pid } = this;
     const { graces, marker, scan } = this.#options;
     child.stdin?.end();
-    await this.#exitWithin(graces.eofMs);
+    // An install does not read stdin. It would go on to its end, and start the server.
+    const isInstalling = (await launcherActivity(pid))?.isInstalling ?? false;
+    if (!isInstalling) await this.#exitWithin(graces.eofMs);
     if (!(await this.#isGone())) {
-      signalProcess(-pid, "SIGTERM");
-      for (const marked of await scan(marker)) signalProcess(marked, "SIGTERM");
-      await goneWithin(() => this.#isGone(), graces.termMs);
+      await this.#terminate();
+      await goneWithin(() => this.#isGone(), isInstalling ? graces.installMs : graces.termMs);
       // Even if the program itself has exited: its descendants may ignore SIGTERM and hold its pipes.
       signalProcess(-pid, "SIGKILL");
     }
@@ -101,6 +106,16 @@ export class ServerProcess implements RunningProgram {
     await waitAtMost(this.#closed, pipeMs);
     // A process that left the group and dropped the marker may still hold the pipes; we do not wait for it.
     for (const stream of child.stdio) stream?.destroy();
+  }
+
+  /** Each process gets the signal once: at a second one, npm exits without removing what it began to install. */
+  async #terminate(): Promise<void> {
+    const { marker, scan } = this.#options;
+    signalProcess(-this.pid, "SIGTERM");
+    for (const marked of await scan(marker)) {
+      const group = parseStat((await readProc(marked, "stat")) ?? "")?.group;
+      if (group !== this.pid) signalProcess(marked, "SIGTERM");
+    }
   }
 
   async #isGone(): Promise<boolean> {

@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { processIds, readProc } from "../../lib/proc.ts";
 import { pidsBetween, readPidCursor, type PidCursor, type PidRange } from "./pid-cursor.ts";
-import { parseStat, processIds, readProc } from "./proc-scan.ts";
+import { parseStat } from "./proc-scan.ts";
 
 export interface PidSystem {
   readCursor(): PidCursor | undefined;

@@ -116,7 +116,14 @@ marked() {
 }
 strike() {
   for group in $groups; do kill -s "$1" -- "-$group" 2>/dev/null; done
-  for pid in $(marked "$marker"); do kill -s "$1" "$pid" 2>/dev/null; done
+  # A second SIGTERM keeps npm from removing what it began to install.
+  for pid in $(marked "$marker"); do grouped "$pid" || kill -s "$1" "$pid" 2>/dev/null; done
+}
+grouped() {
+  line=; read -r line 2>/dev/null < "/proc/$1/stat" || return 1
+  set -- \${line##*) }
+  case $groups in *" $3 "*) return 0 ;; esac
+  return 1
 }
 in_groups() {
   for group in $groups; do kill -s 0 -- "-$group" 2>/dev/null && set -- found; done
