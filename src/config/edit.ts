@@ -1,8 +1,9 @@
-import { lstat, realpath } from "node:fs/promises";
+import { lstat, realpath, rm } from "node:fs/promises";
 import { PlugboardError } from "../errors.ts";
 import { writeFileAtomic } from "../lib/atomic-file.ts";
 import { canonicalJson } from "../lib/canonical.ts";
 import { readBoundedFile } from "../lib/bounded-file.ts";
+import { assertHeld } from "../lib/held.ts";
 import type { Held } from "../lib/held.ts";
 import { isRecord } from "../lib/record.ts";
 import { bareObject, notation, parseDocument, positionAt, syntaxOf, valueAt } from "./documents/document.ts";
@@ -31,8 +32,36 @@ export interface Editing {
  */
 export async function editFile(
   file: string,
-  { lock, newFileMode, maxBytes = maxConfigBytes, containers = ["mcpServers", "servers"] }: Editing,
+  { containers = ["mcpServers", "servers"], ...editing }: Editing,
   decide: (value: Record<string, unknown>) => Change | readonly Change[] | undefined,
+): Promise<void> {
+  await rewriteFile(file, editing, async (found) => {
+    for (const key of containers) {
+      if (valueAt(found.value, [key]) !== undefined && !isRecord(found.value[key]))
+        throw unreadable(file, `\`${key}\` is not an object`);
+    }
+    const changes = [decide(found.value) ?? []].flat();
+    return changes.length === 0 ? undefined : applyChanges(found, changes, file);
+  });
+}
+
+/** A file's content while its lock is held. */
+export interface FoundText {
+  text: string;
+  /** False if there is no file; its text is empty then. */
+  exists: boolean;
+  value: Record<string, unknown>;
+  syntax: SyntaxName;
+}
+
+/**
+ * Replaces a file's whole text, or removes the file, with the same care as `editFile`. `decide` returns the new text,
+ * `null` for no file, or nothing to leave it as it is.
+ */
+export async function rewriteFile(
+  file: string,
+  { lock, newFileMode, maxBytes = maxConfigBytes }: Omit<Editing, "containers">,
+  decide: (found: FoundText) => Promise<string | null | undefined>,
 ): Promise<void> {
   const target = await realpath(file).catch(() => file);
   // Writing would replace the link; following it could create a file anywhere.
@@ -43,17 +72,17 @@ export async function editFile(
     if (!syntax) throw unreadable(file, "has an unknown file extension; use .json, .jsonc, .toml or .yaml");
     const read = await readBoundedFile(target, maxBytes);
     if (read.kind === "refused") throw unreadable(file, read.reason);
-    const before = read.kind === "text" ? read.text : "";
-    const current = await parseOrThrow(before, syntax, file);
-    for (const key of containers) {
-      if (valueAt(current, [key]) !== undefined && !isRecord(current[key]))
-        throw unreadable(file, `\`${key}\` is not an object`);
+    const exists = read.kind === "text";
+    const text = exists ? read.text : "";
+    const value = await parseOrThrow(text, syntax, file);
+    const after = await decide({ text, exists, value, syntax });
+    if (after === undefined || (exists && after === text)) return;
+    if (after === null) {
+      await assertHeld(held);
+      return rm(target, { force: true });
     }
-    const changes = [decide(current) ?? []].flat();
-    if (changes.length === 0) return;
-    const after = await applyChanges({ text: before, value: current }, syntax, changes, file);
-    await write(target, read.kind === "text" ? read.mark + after : after, {
-      mode: read.kind === "text" ? read.mode : newFileMode,
+    await write(target, exists ? read.mark + after : after, {
+      mode: exists ? read.mode : newFileMode,
       held,
     });
   });
@@ -69,28 +98,34 @@ export function serverPath(value: Record<string, unknown>, name: string): Path {
   return [container, name];
 }
 
-/** The text with all changes, compared once with what it must say: other clients' files can be large. */
-async function applyChanges(
-  { text, value }: { text: string; value: Record<string, unknown> },
-  syntax: SyntaxName,
+/**
+ * The text with all changes, compared once with what it must say: other clients' files can be large. `onStep` gets the
+ * text before and after each change.
+ */
+export async function applyChanges(
+  { text, value, syntax }: Omit<FoundText, "exists">,
   changes: readonly Change[],
   file: string,
+  onStep?: (before: string, after: string) => void,
 ): Promise<string> {
   const { set, remove } = await notation(syntax);
   const hasWindowsLines = text.includes("\r\n") && !/[^\r]\n/.test(text);
   const expected = structuredClone(value);
   const why = "cannot be edited without changing other parts of it; please edit it by hand";
+  const asWritten = (lines: string) => (hasWindowsLines ? lines.replaceAll("\n", "\r\n") : lines);
   let lines = hasWindowsLines ? text.replaceAll("\r\n", "\n") : text;
   for (const change of changes) {
     applyTo(expected, change);
+    const before = lines;
     try {
       lines = "remove" in change ? remove(lines, change.path) : set(lines, change.path, change.value);
     } catch (error) {
       // The parser of the notation, which cannot read what the change before it wrote.
       throw unreadable(file, why, error);
     }
+    onStep?.(asWritten(before), asWritten(lines));
   }
-  const after = hasWindowsLines ? lines.replaceAll("\n", "\r\n") : lines;
+  const after = asWritten(lines);
   const reparsed = await parseDocument(after, syntax);
   const isFaithful =
     reparsed.problems.length === 0 && canonicalJson(reparsed.value) === canonicalJson(expected);

@@ -37,6 +37,7 @@ import type { Held } from "../lib/held.ts";
 import { platformFolders } from "../lib/folders.ts";
 import type { Store } from "../store/store.ts";
 import { answerKey, approvalKey, sealKey } from "./approval-key.ts";
+import { ClientWiring } from "./client-wiring.ts";
 import { clientNames, forgetClientNames, keepClientNames } from "./client-names.ts";
 import type { ApprovalKey } from "./approval-key.ts";
 import { gatewayToken } from "./gateway-token.ts";
@@ -85,6 +86,8 @@ export class Workspace {
   readonly failures: KnownFailures;
   /** The servers that commands left for the next one. */
   readonly warm: KeptWarm;
+  /** Our entries in other clients' files. */
+  readonly wiring: ClientWiring;
   readonly #options: WorkspaceOptions;
   readonly #state: WorkspaceState;
 
@@ -106,6 +109,12 @@ export class Workspace {
       storeOf: (config) => this.#storeOf(config),
     });
     this.warm = new KeptWarm(folders.state, (key, work) => this.#state.lock(key, work), onWarning);
+    this.wiring = new ClientWiring({
+      state: this.#state,
+      machine: this.machine,
+      load: () => this.load({ allowMissing: true }),
+      editing: (scope) => this.#editing(scope),
+    });
     this.stored = new StoredCredentials({
       env,
       stateFile: this.stateFile,

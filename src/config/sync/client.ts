@@ -54,6 +54,11 @@ export interface Compared extends Pick<Comparing, "names" | "keepOthers"> {
   config: LoadedConfig;
 }
 
+/** The same, of servers that need not be configured. */
+interface ComparedServers extends Comparing {
+  servers: readonly NamedServer[];
+}
+
 /** Compares with every file that exists. A file that is also ours is passed over: it cannot differ from itself. */
 export async function compareClients(
   { formats: chosen, scope }: CompareOptions,
@@ -88,8 +93,28 @@ export async function compareClient(
   machine: Machine,
   { servers, config, names, keepOthers }: Compared,
 ): Promise<ClientComparison> {
-  const mergeable = assertMergeable(format);
-  const file = clientFile(format, scope, machine)?.path;
+  const usable = servers.flatMap(({ name, config: ours, status }): NamedServer[] => {
+    const isUsable = status.kind === "ready" || status.reason === "off" || status.reason === "missing-value";
+    return ours && isUsable ? [{ name, config: ours }] : [];
+  });
+  const used = new Set(usable.map(({ name }) => name));
+  const unusable = servers.map(({ name }) => name).filter((name) => !used.has(name));
+  const known = new Set(config.servers.keys());
+  const file = fileToWrite(format, scope, machine, config);
+  const { home, projectRoot } = machine;
+  const context = { home, projectRoot, scope, file };
+  const comparing = { context, known, ...(names && { names }), ...(keepOthers && { keepOthers }) };
+  return { ...(await compareServers(format, { ...comparing, servers: usable })), unusable };
+}
+
+/** The file that a client's servers are written to. Refuses our own: it cannot differ from itself. */
+export function fileToWrite(
+  format: Format,
+  scope: "user" | "project",
+  machine: Machine,
+  config: LoadedConfig,
+): string {
+  const file = clientFile(assertMergeable(format), scope, machine)?.path;
   if (file === undefined) {
     throw new PlugboardError("usage-invalid", `${format.title} has no file for the ${scope} scope.`, {
       hint: `Choose --scope ${scope === "user" ? "project" : "user"}.`,
@@ -101,22 +126,17 @@ export async function compareClient(
       data: { file },
     });
   }
-  const usable = servers.flatMap(({ name, config: ours, status }): NamedServer[] => {
-    const isUsable = status.kind === "ready" || status.reason === "off" || status.reason === "missing-value";
-    return ours && isUsable ? [{ name, config: ours }] : [];
-  });
-  const used = new Set(usable.map(({ name }) => name));
-  const unusable = servers.map(({ name }) => name).filter((name) => !used.has(name));
-  const known = new Set(config.servers.keys());
-  const { home, projectRoot } = machine;
-  const context = { home, projectRoot, scope, file };
+  return file;
+}
+
+export async function compareServers(
+  format: Format,
+  { servers, ...comparing }: ComparedServers,
+): Promise<ClientComparison> {
+  const mergeable = assertMergeable(format);
+  const { file, scope } = comparing.context;
   const compare = (document: Record<string, unknown>) =>
-    compareDocument(mergeable, document, usable, {
-      context,
-      known,
-      ...(names && { names }),
-      ...(keepOthers && { keepOthers }),
-    });
+    compareDocument(mergeable, document, servers, comparing);
   const { document, exists, problem: unreadable } = await readDocument(file);
   const problem = unreadable ?? containerProblem(mergeable.merging, document);
   const nothing = { servers: [], onlyThere: [], changes: [] };
@@ -127,7 +147,7 @@ export async function compareClient(
     file,
     exists,
     compared,
-    unusable,
+    unusable: [],
     compare,
     ...(problem !== undefined && { problem }),
   };
@@ -148,7 +168,7 @@ function containerProblem(
   return wrong && `\`${formatPath(wrong)}\` is not ${isList(wrong) ? "a list" : "an object"}`;
 }
 
-function assertMergeable(format: Format): Format & { merging: Merging } {
+export function assertMergeable(format: Format): Format & { merging: Merging } {
   const { merging } = format;
   if (merging) return { ...format, merging };
   throw new PlugboardError(
