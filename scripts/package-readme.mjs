@@ -19,12 +19,12 @@ if (mode !== "restore") {
 }
 
 /**
- * What stands between `<!-- repository -->` and `<!-- end -->` is only about a clone. A comment that begins with `package`
- * takes its place. The pages that links lead to are not in the package.
+ * What stands between `<!-- repository -->` and `<!-- end -->` is only about a clone, like its `.npmrc` in what commands print.
+ * A comment that begins with `package` takes its place. Links lead to files that are in the package.
  */
 function forUsers(text) {
   return text
     .replaceAll(/<!-- repository -->\n[^]*?<!-- end -->\n/g, "")
     .replaceAll(/<!-- package\n([^]*?)-->\n/g, "$1")
-    .replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, "$1");
+    .replaceAll(/^ +script +\.npmrc .*\n/gm, "");
 }

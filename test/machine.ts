@@ -55,9 +55,14 @@ export const programs = {
     isThere: () => succeeds("openssl", "version"),
   },
   python: {
-    tests: "crashes of Python programs",
+    tests: "crashes of Python programs, and the programs of docs/other-languages.md",
     packages: ["python3"],
     isThere: () => succeeds("python3", "--version"),
+  },
+  curl: {
+    tests: "the gateway from a shell",
+    packages: ["curl"],
+    isThere: () => succeeds("curl", "--version"),
   },
   sharp: {
     tests: "scaling images down",

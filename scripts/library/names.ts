@@ -36,14 +36,25 @@ export function describeName(
 /** Comments name pages by their path in the repository. */
 const withLinks = (comment: string) => comment.replaceAll(/\bdocs\/([\w/-]+\.md)/g, "[$1]($1)");
 
-/** A name on one line, for entries that another page describes. */
-export function nameLine({ name, declaration }: PublicName, signatures: Signatures): string {
+/** A name on one line, and one for each field, for entries that another page describes. */
+export function nameLine({ name, declaration, isType }: PublicName, signatures: Signatures): string {
   const { module, nodes } = declaration;
   const [node] = nodes;
-  const isFunction = node?.type === "TSDeclareFunction" || node?.type === "FunctionDeclaration";
-  const text = isFunction ? signatureOf(declaration, node, signatures).text : name;
-  const comment = node ? commentBefore(module, statementStart(declaration, node)) : "";
-  return `- \`${text}\`${comment === "" ? "" : `: ${comment}`}`;
+  if (node === undefined) return `- \`${name}\``;
+  const comment = commentBefore(module, statementStart(declaration, node));
+  const line = `- \`${oneLine(name, declaration, node, signatures)}\`${comment === "" ? "" : `: ${comment}`}`;
+  if (node.type !== "TSInterfaceDeclaration") return line;
+  const { own, bases } = membersOf(declaration, node, signatures, isType);
+  const inherited = bases.map(({ text }) => `- Everything of \`${text}\`.`);
+  return [line, ...[...inherited, ...memberLines(own)].map((field) => `  ${field}`)].join("\n");
+}
+
+function oneLine(name: string, declaration: Declaration, node: Declaring, signatures: Signatures): string {
+  if (node.type === "TSDeclareFunction" || node.type === "FunctionDeclaration")
+    return signatureOf(declaration, node, signatures).text;
+  if (node.type !== "TSTypeAliasDeclaration") return name;
+  const { text } = signatureOf(declaration, node, signatures);
+  return text.length <= lineLength ? text : name;
 }
 
 /** `export declare class` begins with `export`; the comment stands before it. */

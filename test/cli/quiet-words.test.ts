@@ -20,6 +20,23 @@ it("M51 `sync` says when there are no servers to compare", async () => {
   expect(out).not.toContain("Your servers are the same there.");
 });
 
+it("M51 `sync` says which servers it does not compare, and when there is nothing at all", async () => {
+  const box = createSandbox();
+  expect((await box.cli(["sync"])).out).toMatch(
+    /^You have no servers, and no configuration files .* found\./,
+  );
+  await box.cli(["add", "mine", "--", "true"]);
+  expect((await box.cli(["sync"])).out).toBe("No configuration files of other clients found.\n");
+  box.write("home/.cursor/mcp.json", { mcpServers: {} });
+  expect((await box.cli(["sync"])).out).toContain("Run `plugboard add --scope user …` to add one");
+});
+
+it("M51 last lines are wrapped between words on a narrow screen", async () => {
+  const box = createSandbox();
+  const screen = { columns: 20, rows: 40 };
+  expect((await box.cli(["approvals", "list"], { screen })).out).toBe("No answers are\nremembered.\n");
+});
+
 it("M57 `doctor` does not call a package unpinned whose version is in the lock file", async () => {
   const box = createSandbox();
   const { command, args } = fakeStdio({});

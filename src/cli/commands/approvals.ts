@@ -3,7 +3,7 @@ import { errorTable } from "../../host.ts";
 import { PlugboardError } from "../../index.ts";
 import type { ApprovalEntry } from "../../host.ts";
 import type { Hub } from "../../index.ts";
-import { count, json, painter, safe, table } from "../terminal/print.ts";
+import { count, json, painter, safe, sentence, table } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
@@ -39,7 +39,9 @@ function listCommand(terminal: Terminal): Command {
     withApprovals(options, terminal, async ({ approvals }) => {
       const remembered = await approvals.list();
       if (options.json) return terminal.out(json({ remembered }));
-      terminal.out(remembered.length === 0 ? nothing : rememberedTable(remembered, terminal));
+      terminal.out(
+        remembered.length === 0 ? sentence(nothing, terminal) : rememberedTable(remembered, terminal),
+      );
     }),
   );
 }
@@ -65,7 +67,8 @@ function revokeCommand(terminal: Terminal): Command {
         if (revoked.length === 0 && !isKnown) terminal.exitCode = errorTable["server-unknown"].exitCode;
         if (options.json) return terminal.out(json({ revoked }));
         for (const { id, covers } of revoked) terminal.out(`${safe(`Revoked ${id}: ${covers}`)}\n`);
-        if (revoked.length > 1) terminal.out(`${count(revoked.length, "answer")} revoked.\n`);
+        if (revoked.length > 1)
+          terminal.out(sentence(`${count(revoked.length, "answer")} revoked.`, terminal));
         if (revoked.length > 0) return;
         const about =
           answer === undefined ? "" : isId(answer) ? ` ${answer}` : ` about the server "${answer}"`;
@@ -74,7 +77,7 @@ function revokeCommand(terminal: Terminal): Command {
     });
 }
 
-const nothing = "No answers are remembered.\n";
+const nothing = "No answers are remembered.";
 
 function isId(answer: string): boolean {
   return /^a_[0-9a-f]{16}$/.test(answer);

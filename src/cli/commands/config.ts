@@ -9,7 +9,7 @@ import {
 } from "../../config.ts";
 import type { Diagnostic } from "../../config.ts";
 import type { LoadedConfig } from "../../index.ts";
-import { count, json, painter, safe, table } from "../terminal/print.ts";
+import { count, json, painter, safe, sentence, table } from "../terminal/print.ts";
 import { diagnosticLine } from "../terminal/report.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { verb, withWorkspace } from "../verb.ts";
@@ -107,7 +107,9 @@ function validateCommand(terminal: Terminal): Command {
       for (const diagnostic of diagnostics) terminal.out(diagnosticLine(diagnostic, terminal, "out"));
       const warnings = diagnostics.length - errors;
       const verdict = errors === 0 ? "The configuration is valid" : count(errors, "mistake");
-      terminal.out(`${safe(verdict)}${warnings > 0 ? `, ${count(warnings, "warning")}` : ""}.\n`);
+      terminal.out(
+        sentence(`${safe(verdict)}${warnings > 0 ? `, ${count(warnings, "warning")}` : ""}.`, terminal),
+      );
     });
 }
 

@@ -13,7 +13,7 @@ import { unreadableFindings, unusedFindings } from "../views/kept.ts";
 import { flagFinding, pinFindings } from "../views/pin-findings.ts";
 import { printLines } from "../terminal/live-area.ts";
 import { onlyServers, withHub } from "../with-hub.ts";
-import { count, hanging, json, screenWidth } from "../terminal/print.ts";
+import { count, hanging, json, screenWidth, sentence } from "../terminal/print.ts";
 import { checkProvider, providerFindings, providers } from "../views/provider-check.ts";
 import type { Provider, ProviderTool } from "../views/provider-check.ts";
 import { warmFindings } from "../views/warm.ts";
@@ -90,7 +90,9 @@ export function command(terminal: Terminal): Command {
         );
         const warnings = findings.filter(({ level }) => level === "note").length;
         const rest = warnings === 0 ? "" : `, ${count(warnings, "warning")}`;
-        terminal.out(`${problems === 0 ? "No problems" : count(problems, "problem")} found${rest}.\n`);
+        terminal.out(
+          sentence(`${problems === 0 ? "No problems" : count(problems, "problem")} found${rest}.`, terminal),
+        );
         if (!options.connect && config.servers.size > 0)
           terminal.out(`${hanging(notStarted, 0, terminal)}\n`);
       }),

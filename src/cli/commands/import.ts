@@ -18,7 +18,7 @@ import { bundleView } from "../views/bundle.ts";
 import { plainSecrets, warnOfPlainSecrets } from "../plain-secrets.ts";
 import { importView } from "../views/import.ts";
 import type { ReviewedServer } from "../views/import.ts";
-import { json, safe } from "../terminal/print.ts";
+import { json, safe, sentence } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { collect, scopeOption, verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
@@ -212,7 +212,8 @@ function reportImport(
       `Added ${countOf(added)}. Run \`plugboard list\` to see ${added.servers.length === 1 ? "it" : "them"}.\n`,
     );
   else if (isEmpty(wanted)) terminal.out(nothingNew(planned));
-  else if (options.dryRun) terminal.out(`Would add ${countOf(wanted)}. Leave out --dry-run to do so.\n`);
+  else if (options.dryRun)
+    terminal.out(sentence(`Would add ${countOf(wanted)}. Leave out --dry-run to do so.`, terminal));
   else terminal.out("Nothing was changed.\n");
 }
 

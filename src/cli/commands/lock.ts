@@ -8,7 +8,7 @@ import { joinArgv } from "../../lib/argv.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { printLines } from "../terminal/live-area.ts";
 import type { Line } from "../terminal/live-area.ts";
-import { count, json, safe, screenWidth } from "../terminal/print.ts";
+import { count, json, safe, screenWidth, sentence } from "../terminal/print.ts";
 import { orCancelled } from "../terminal/signals.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { spinWhile } from "../terminal/waiting.ts";
@@ -86,7 +86,8 @@ export function command(terminal: Terminal): Command {
         const shown = narrowed.map((one) => ({ ...pinReportJson(one), written: written.has(one.server) }));
         const removed = approvals.flatMap(({ server, file, surface }) => (surface ? [] : [{ server, file }]));
         if (options.json) return terminal.out(json({ files, digest, servers: shown, removed }));
-        if (written.size > 0) terminal.out(`Pinned ${[...written].map(safe).join(", ")}.\n`);
+        if (written.size > 0)
+          terminal.out(sentence(`Pinned ${[...written].map(safe).join(", ")}.`, terminal));
         for (const file of files) terminal.out(`Wrote ${safe(file)}\n`);
         if (files.length === 0) terminal.out("Nothing was written.\n");
       }),

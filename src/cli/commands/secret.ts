@@ -4,7 +4,7 @@ import { PlugboardError } from "../../index.ts";
 import type { CredentialUse, Scope, VaultPlace } from "../../config.ts";
 import { keepSecret } from "../keep-secret.ts";
 import { isShared } from "../plain-secrets.ts";
-import { json, painter, safe, table } from "../terminal/print.ts";
+import { json, painter, safe, sentence, table } from "../terminal/print.ts";
 import { shownLogin, unreadableFindings, unusedCredentials, unusedFindings } from "../views/kept.ts";
 import { readSecretValue } from "../terminal/secret-value.ts";
 
@@ -131,7 +131,9 @@ function moveCommand(terminal: Terminal): Command {
           });
         if (options.json) return terminal.out(json({ server, ...origin, moved }));
         for (const { field, secret } of moved)
-          terminal.out(`Moved ${safe(field)} of ${safe(server)} to the secret ${safe(secret)}.\n`);
+          terminal.out(
+            sentence(`Moved ${safe(field)} of ${safe(server)} to the secret ${safe(secret)}.`, terminal),
+          );
         if (isShared(origin))
           terminal.err(
             "note: others may have the old value, for example in the history of the repository. Replace it where it was issued.\n",

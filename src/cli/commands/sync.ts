@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { formatById } from "../../config.ts";
 import type { ClientComparison } from "../../config.ts";
-import { hanging, json } from "../terminal/print.ts";
+import { hanging, json, sentence } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { reportUpdate, updateClients } from "../update-clients.ts";
 import type { UpdateOptions } from "../update-clients.ts";
@@ -29,7 +29,7 @@ export function command(terminal: Terminal): Command {
       withWorkspace(terminal, options, async (workspace) => {
         const chosen = clients.length > 0 ? clients.map(formatById) : undefined;
         const comparisons = await workspace.compareClients({ formats: chosen, scope: options.scope });
-        if (!options.json) show(comparisons, terminal);
+        if (!options.json) show(comparisons, terminal, (await workspace.load()).servers.size > 0);
         const mayWrite = options.write || (terminal.isInteractive && !options.json && !options.dryRun);
         const updated = mayWrite
           ? await updateClients(comparisons, workspace, options, terminal)
@@ -62,6 +62,10 @@ function knownNames({ format, file, compared }: ClientComparison) {
 
 const noServers =
   "You have no servers to compare with theirs. Run `plugboard add …` to add one, or `plugboard import` to take over theirs.";
+const onlyOthers =
+  "None of your servers is compared: those in the local scope are for this folder only. Run `plugboard add --scope user …` to add one for all folders.";
+const nothingAtAll =
+  "You have no servers, and no configuration files of other clients were found. Run `plugboard add …` to add a server.";
 
 function hasServers({ compared, unusable }: ClientComparison): boolean {
   return compared.servers.length + unusable.length > 0;
@@ -72,12 +76,15 @@ function differs({ problem, compared }: ClientComparison, isWritten = false): bo
   return problem !== undefined || compared.servers.some(({ state }) => words.test(state));
 }
 
-function show(comparisons: readonly ClientComparison[], terminal: Terminal): void {
-  if (comparisons.length === 0) terminal.out("No configuration files of other clients found.\n");
+function show(comparisons: readonly ClientComparison[], terminal: Terminal, hasOwn: boolean): void {
+  if (comparisons.length === 0)
+    terminal.out(
+      sentence(hasOwn ? "No configuration files of other clients found." : nothingAtAll, terminal),
+    );
   else terminal.out(`${comparisons.map((one) => comparisonView(one, terminal)).join("\n")}\n`);
   if (comparisons.length === 0 || comparisons.some((one) => differs(one))) return;
   const isLeft = comparisons.some(({ compared }) => compared.servers.some(({ state }) => state === "left"));
   const agreed = isLeft ? "There is nothing to repair." : "Your servers are the same there.";
-  const text = comparisons.some(hasServers) ? agreed : noServers;
-  terminal.out(`${hanging(text, 0, terminal)}\n`);
+  const without = hasOwn ? onlyOthers : noServers;
+  terminal.out(sentence(comparisons.some(hasServers) ? agreed : without, terminal));
 }

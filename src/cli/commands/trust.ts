@@ -4,7 +4,7 @@ import { describeOrigin, previewServer } from "../../config.ts";
 import { PlugboardError } from "../../index.ts";
 import type { Review, ServerEntry, SettingsReview, TrustedContent, Workspace } from "../../config.ts";
 import type { LoadedConfig } from "../../index.ts";
-import { count, hanging, json, painter, safe } from "../terminal/print.ts";
+import { count, hanging, json, painter, safe, sentence } from "../terminal/print.ts";
 import { reportDiagnostics } from "../terminal/report.ts";
 import { orCancelled } from "../terminal/signals.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -174,7 +174,7 @@ async function ask(
     terminal.out(
       `${paint("green", "Trusted")} ${trusted.join(", ")}. You will be asked again after any change.\n`,
     );
-  if (declined.length > 0) terminal.out(`Not trusted: ${declined.join(", ")}.\n`);
+  if (declined.length > 0) terminal.out(sentence(`Not trusted: ${declined.join(", ")}.`, terminal));
 }
 
 const reviewWords = "Run `plugboard trust` to review and allow them.";
@@ -234,10 +234,10 @@ async function revoke(
   for (const label of revoked) {
     const number = contents.filter((one) => labelOf(one) === label).length;
     const several = number > 1 ? ` (${count(number, "content")})` : "";
-    terminal.out(`${safe(label)} is no longer trusted${several}.\n`);
+    terminal.out(sentence(`${safe(label)} is no longer trusted${several}.`, terminal));
   }
   for (const name of names.filter((one) => !contents.some((content) => isNamed(one, content))))
-    terminal.out(`${safe(name)} was not trusted here.\n`);
+    terminal.out(sentence(`${safe(name)} was not trusted here.`, terminal));
   if (names.length + revoked.length === 0) terminal.out("Nothing was trusted.\n");
 }
 

@@ -83,6 +83,11 @@ export function hanging(text: string, indent: number, terminal: Terminal): strin
   return [first, ...rest.map((line) => " ".repeat(indent) + line)].join("\n");
 }
 
+/** A line of ours below what a command shows, wrapped between words. */
+export function sentence(text: string, terminal: Terminal): string {
+  return `${hanging(text, 0, terminal)}\n`;
+}
+
 /** Aligns all columns but the last. Escapes the cells, so callers pass raw text. */
 export function table(
   header: string[],
