@@ -48,6 +48,11 @@ export class Clearance implements SessionCheck {
     this.session = call.route.sessionNumber;
   }
 
+  /** A call can wait for its turn for as long as a person takes to answer another one. */
+  get isStale(): boolean {
+    return this.#context.loaded !== this.#call.route.loaded;
+  }
+
   /** What the call may run or contact. */
   get target(): TargetIdentity | undefined {
     return this.#target;

@@ -9,6 +9,7 @@ import type { Cancellation } from "../lib/abortable.ts";
 import { looksAtArguments, rulingOf } from "../config/approval/rules.ts";
 import { approvalFields } from "../config/approval/origin.ts";
 import type { Mode } from "../config/approval/schema.ts";
+import type { LoadedConfig } from "../config/model.ts";
 import type { Interact } from "../interact/interact.ts";
 import type { Questions } from "../interact/questions.ts";
 import type { Route } from "../servers/route.ts";
@@ -100,6 +101,8 @@ export interface CallContext {
   log: CallLog;
   /** Earlier answers that allow calls. */
   readonly approvals: RememberedApprovals;
+  /** The configuration of now. */
+  readonly loaded: LoadedConfig;
   /** Where this view's calls go at a server. */
   route(server: string): Route;
   /** The same, as soon as it is known which connection that is. */

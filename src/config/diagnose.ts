@@ -25,8 +25,16 @@ export function check<T extends z.ZodMiniType>(
   const result = schema.safeParse(value);
   const lost = lostNames(value, base);
   if (result.success && lost.length === 0) return { data: result.data, findings: [] };
-  const issues = result.error?.issues ?? [];
-  return { findings: [...issues.flatMap((issue) => explain(issue, schema, value, base)), ...lost] };
+  return { findings: [...explained(result, schema, value, base), ...lost] };
+}
+
+function explained(
+  { error }: { error?: z.core.$ZodError | undefined },
+  schema: z.ZodMiniType,
+  value: unknown,
+  base: Path,
+): Finding[] {
+  return error?.issues.flatMap((issue) => explain(issue, schema, value, base)) ?? [];
 }
 
 /** The schemas leave out members of this name without a word, and a rule for such a tool would be lost. */
@@ -87,7 +95,7 @@ function explain(issue: z.core.$ZodIssue, schema: z.ZodMiniType, root: unknown, 
     case "invalid_union": {
       const meant =
         issue.code === "invalid_union" ? objectOption(schema, issue.path as Path, value) : undefined;
-      const inside = meant ? check(meant, value, path).findings : [];
+      const inside = meant ? explained(meant.safeParse(value), meant, value, path) : [];
       if (inside.length > 0) return inside;
       const values =
         issue.code === "invalid_value" ? issue.values.map(String) : valuesAt(schema, issue.path as Path);

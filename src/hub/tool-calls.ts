@@ -146,6 +146,9 @@ export class ToolCalls {
       log,
       output: calling.outputDefaults(env),
       approvals,
+      get loaded() {
+        return servers.config;
+      },
       route: (server) => servers.route(server, scope.use),
       routed: (server, signal) => servers.routed(server, scope.use, signal),
       markOf: (target) => approvals.markOf(target),

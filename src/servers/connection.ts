@@ -247,7 +247,7 @@ export class Connection {
     for (;;) {
       const session = await this.ready(signal);
       if (onlyAt && !session.identity.equals(onlyAt)) throw leadsElsewhere(this.name);
-      if (!check || (check.session === this.sessionNumber && leadsTo(session, check.target))) return session;
+      if (!check || this.#isFor(check, session)) return session;
       await check.again(session.identity);
       const checked = this.#checked(options);
       if (checked) return checked;
@@ -259,7 +259,11 @@ export class Connection {
     const session = this.#session;
     if (!session || !isUp(this.#state) || signal?.aborted || !leadsTo(session, onlyAt)) return undefined;
     if (!check) return session;
-    return check.session === this.sessionNumber && leadsTo(session, check.target) ? session : undefined;
+    return this.#isFor(check, session) ? session : undefined;
+  }
+
+  #isFor(check: SessionCheck, session: Session): boolean {
+    return check.session === this.sessionNumber && !check.isStale && leadsTo(session, check.target);
   }
 
   /** Ends the session, if any, and goes back to `ready`. */

@@ -130,6 +130,9 @@ function onlyTarget(check: SessionCheck, connection: Connection): SessionCheck {
     get session() {
       return connection.sessionNumber;
     },
+    get isStale() {
+      return check.isStale;
+    },
     get target() {
       return check.target;
     },

@@ -51,6 +51,8 @@ export type SessionRequest = RequestOptions & {
 export interface SessionCheck {
   /** The number of the session that the request was checked for. */
   readonly session: number | undefined;
+  /** True if the configuration is another one since then: it may not be sent any more. */
+  readonly isStale: boolean;
   /** What the request was checked for; undefined if that does not matter. */
   readonly target: TargetIdentity | undefined;
   /** Throws if the request must not be sent over the session that is current now, which leads to `target`. */

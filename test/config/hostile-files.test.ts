@@ -172,6 +172,14 @@ describe("M11 one hostile part of a file", () => {
       ["mcpServers.one.approval.tools.__proto__", "`__proto__` cannot be a name here"],
       ["mcpServers.two.env.__proto__", "`__proto__` cannot be a name here"],
     ]);
+    const both = await usable(
+      ".mcp.json",
+      `{ "mcpServers": { "one": { "command": "x", "approval": ${approval.replace("approve", "no")} } } }`,
+    );
+    expect(both.diagnostics.map(({ path }) => path)).toEqual([
+      "mcpServers.one.approval.default",
+      "mcpServers.one.approval.tools.__proto__",
+    ]);
     const box = createSandbox({
       "home/.config/plugboard/config.json": `{ "mcpServers": { "one": { "command": "x" } }, "approval": ${approval} }`,
     });

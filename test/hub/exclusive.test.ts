@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { JsonRpcAnswer } from "../../src/host.ts";
-import type { ForwardOptions, Hub, View } from "../../src/index.ts";
+import type { ConfigLiteral, ForwardOptions, Hub, View } from "../../src/index.ts";
 import { Inbound } from "../../src/servers/rpc/inbound.ts";
 import { Requests } from "../../src/servers/rpc/requests.ts";
 import { Turns } from "../../src/servers/turns.ts";
@@ -63,6 +63,28 @@ describe("M81 exchanges of one caller on a pipe", () => {
     expect(order.map(({ method }) => method ?? "answer")).toEqual(
       names.flatMap(() => ["tools/call", "answer"]),
     );
+  });
+
+  it.each([
+    ["denies it", { approval: "deny", bundles: { ours: { servers: ["it"] } } }, "approval-denied"],
+    ["takes its server away", { bundles: { ours: { servers: ["other"] } } }, "tool-unknown"],
+  ])("are held to a configuration that %s while they wait for their turn", async (_, settings, code) => {
+    await using logged = await openLogged(legacy);
+    const servers: Servers = { it: logged.entry, other: fakeStdio(legacy) };
+    const bundles = { ours: { servers: ["it"] } };
+    await using hub = await openHub(servers, { capabilities }, { bundles });
+    const view = hub.view({ caller: "ada", bundle: "ours" });
+    await bringIntoDoubt(hub, view);
+    const slow = slowly("first");
+    const first = elicit(view, slow.options);
+    await slow.asked;
+    const waiting = failure(view.forwardCall("it.add", { arguments: { a: 1, b: 2 } }, exchange("second")));
+    await vi.waitFor(() => expect(hub.calls().filter(({ outcome }) => !outcome)).toHaveLength(2));
+    await hub.reload({ servers, ...settings } as ConfigLiteral);
+    slow.go();
+    await first;
+    expect(await waiting).toMatchObject({ code });
+    expect(logged.heard().filter(({ params }) => params?.["name"] === "add")).toEqual([]);
   });
 
   it("do not delay those that nobody can be asked about, nor other callers", async () => {

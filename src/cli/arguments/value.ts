@@ -1,3 +1,4 @@
+import { parseExact } from "../../lib/exact-json.ts";
 import { allowedValues, itemSchema, typesOf } from "./schema-parts.ts";
 import type { Schema } from "./schema-parts.ts";
 
@@ -38,7 +39,7 @@ function isNumber(text: string): boolean {
 /** Returns `undefined` if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { exactText, stringifyExact } from "../../lib/exact-json.ts";
 import { isRecord } from "../../lib/record.ts";
 import { nameText } from "../../lib/name-text.ts";
 import { printable } from "../../lib/printable.ts";
@@ -21,15 +22,20 @@ function valueLines(value: unknown, depth: number): string[] {
       ? Object.entries(value)
       : undefined;
   if (!entries || depth >= maxDepth) return [shortText(value)];
+  const exact = (key: string) => exactText(value as object, key);
   if (Array.isArray(value) && value.every((item) => !isNested(item)))
-    return value.flatMap((item) => `- ${shortText(item).replaceAll("\n", "\n  ")}`.split("\n"));
-  const shown = entries.map(
-    ([name, inner]) => [Array.isArray(value) ? name : nameText(name), inner] as const,
-  );
-  const column = Math.min(widestName, Math.max(0, ...shown.map(([name]) => displayWidth(name))));
-  return shown.flatMap(([name, inner]) => {
+    return value.flatMap((item, index) =>
+      `- ${(exact(String(index)) ?? shortText(item)).replaceAll("\n", "\n  ")}`.split("\n"),
+    );
+  const shown = entries.map(([name, inner], index) => {
+    const isItem = Array.isArray(value);
+    return [isItem ? name : nameText(name), inner, exact(isItem ? String(index) : name)] as const;
+  });
+  let column = 0;
+  for (const [name] of shown) column = Math.min(widestName, Math.max(column, displayWidth(name)));
+  return shown.flatMap(([name, inner, number]) => {
     if (isNested(inner)) return [name, ...valueLines(inner, depth + 1).map((line) => `  ${line}`)];
-    const [first = "", ...rest] = shortText(inner).split("\n");
+    const [first = "", ...rest] = (number ?? shortText(inner)).split("\n");
     const gap = " ".repeat(Math.max(0, column - displayWidth(name)) + 2);
     return [`${name}${gap}${first}`, ...rest.map((line) => `${" ".repeat(column + 2)}${line}`)];
   });
@@ -42,5 +48,5 @@ function isNested(value: unknown): boolean {
 }
 
 function shortText(value: unknown): string {
-  return printable(typeof value === "string" ? value : (JSON.stringify(value) ?? "null"));
+  return printable(typeof value === "string" ? value : (stringifyExact(value) ?? "null"));
 }
