@@ -52,9 +52,8 @@ export function modelResult(result: CallResult, parts: ModelPart[]): ModelResult
 
 /** One part of a result, a prompt or a resource. A medium that cannot be given to a model is described in words. */
 export async function modelPart(part: ContentPart, media: MediaBudget): Promise<ModelPart> {
-  const medium = isMedia(part) && media.left > 0 ? await takenMedium(part, media.limits) : undefined;
+  const medium = isMedia(part) ? await takenMedium(part, media) : undefined;
   if (!medium || !isMedia(part)) return { type: "text", text: partToText(part).toWellFormed() };
-  media.left--;
   const { kind, uri } = part;
   return { type: kind === "blob" ? "file" : kind, ...medium, ...(uri && { uri }) };
 }
