@@ -32,9 +32,17 @@ function keepText(this: unknown, key: string, value: unknown, context?: { source
 }
 
 /** Like `JSON.stringify`, but numbers that `parseExact` could not hold are written as they came. */
-export function stringifyExact(value: unknown): string {
-  return hasTexts(value) ? JSON.stringify(value, withText) : JSON.stringify(value);
+export function stringifyExact(value: unknown, indent?: number): string {
+  return hasTexts(value) ? JSON.stringify(value, withText, indent) : JSON.stringify(value, undefined, indent);
 }
+
+/** Notes the text of a number that was set as a member, if JavaScript cannot hold it. */
+export function setExactText(holder: object, key: string, text: string): void {
+  const written = text.trim().replace(/^\+/, "");
+  if (jsonNumber.test(written) && hasInexactNumbers(written)) withExactText(holder, key, written);
+}
+
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
 function hasTexts(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;

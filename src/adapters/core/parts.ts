@@ -1,6 +1,7 @@
 import { isMedia, mirroredValue, partToText } from "../../host.ts";
 import { contentParts } from "../../index.ts";
 import type { CallResult, ContentPart } from "../../index.ts";
+import { stringifyExact } from "../../lib/exact-json.ts";
 import { mediaBudget, takenMedium } from "./media.ts";
 import type { MediaBudget, Provider } from "./media.ts";
 
@@ -35,7 +36,7 @@ export async function modelParts(
   for (const part of parsed) parts.push(await modelPart(part, budget));
   const { structuredContent } = result;
   if (structuredContent !== undefined && !mirroredValue(parsed, structuredContent))
-    parts.push({ type: "text", text: JSON.stringify(structuredContent) });
+    parts.push({ type: "text", text: stringifyExact(structuredContent) });
   // Some providers refuse a result without any text.
   return parts.length > 0 ? parts : [{ type: "text", text: "(The result is empty.)" }];
 }

@@ -1,5 +1,6 @@
 import { PlugboardError } from "../../index.ts";
 import type { Selection } from "../../index.ts";
+import { parseExact, setExactText, stringifyExact } from "../../lib/exact-json.ts";
 import { isRecord } from "../../lib/record.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { flagsToPairs } from "./flags.ts";
@@ -42,7 +43,7 @@ export async function readArguments(
     const steps = stepsOf(pair.key, schema);
     const target = schemaAt(steps, schema);
     const value = await readValue(pair, target, schema, sources);
-    place(args, steps, value, { key: pair.key, isRepeated: given.has(pair.key) });
+    place(args, steps, value, { ...pair, isRepeated: given.has(pair.key) });
     given.add(pair.key);
   }
   return args;
@@ -129,7 +130,7 @@ function place(
   args: Arguments,
   steps: readonly string[],
   value: unknown,
-  { key, isRepeated }: { key: string; isRepeated: boolean },
+  { key, text, isRepeated }: Pair & { isRepeated: boolean },
 ): void {
   let holder = args;
   for (const [index, step] of steps.slice(0, -1).entries()) {
@@ -149,7 +150,18 @@ function place(
   if (isRepeated && !(Array.isArray(before) && Array.isArray(value))) {
     throw new PlugboardError("usage-invalid", `"${key}" was given twice, but takes one value.`);
   }
-  holder[last] = isRepeated ? [...(before as unknown[]), ...(value as unknown[])] : value;
+  holder[last] = isRepeated ? joined(before as unknown[], value as unknown[]) : value;
+  if (typeof value === "number") setExactText(holder, last, text);
+}
+
+/** One list after the other, with the texts of their numbers. */
+function joined(before: unknown[], more: unknown[]): unknown {
+  return parseExact(`[${[...listItems(before), ...listItems(more)].join(",")}]`);
+}
+
+function listItems(list: unknown[]): string[] {
+  const items = stringifyExact(list).slice(1, -1);
+  return items === "" ? [] : [items];
 }
 
 async function objectFrom(text: string, where: string): Promise<Arguments> {

@@ -1,10 +1,11 @@
 import { PlugboardError } from "../../index.ts";
+import { parseExact } from "../../lib/exact-json.ts";
 import type { ParseError } from "jsonc-parser";
 
 /** Parses handwritten JSON and reports a mistake with its line and column. */
 export async function parseJson(text: string, where: string): Promise<unknown> {
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch (error) {
     const at = await firstMistake(text);
     const before = text.slice(0, at);

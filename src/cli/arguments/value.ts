@@ -1,3 +1,4 @@
+import { parseExact, setExactText } from "../../lib/exact-json.ts";
 import { allowedValues, itemSchema, typesOf } from "./schema-parts.ts";
 import type { Schema } from "./schema-parts.ts";
 
@@ -24,7 +25,11 @@ export function argumentValue(text: string, schema: unknown, root: Schema): unkn
   if (types.has("null") && text === "null") return null;
   if (types.has("array")) {
     const item = itemSchema(schema, root);
-    return text === "" ? [] : text.split(",").map((part) => argumentValue(part.trim(), item, root));
+    const parts = text === "" ? [] : text.split(",").map((part) => part.trim());
+    const values = parts.map((part) => argumentValue(part, item, root));
+    for (const [at, part] of parts.entries())
+      if (typeof values[at] === "number") setExactText(values, String(at), part);
+    return values;
   }
   return text;
 }
@@ -38,7 +43,7 @@ function isNumber(text: string): boolean {
 /** Returns `undefined` if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch {
     return undefined;
   }

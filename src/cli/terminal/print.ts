@@ -1,3 +1,4 @@
+import { stringifyExact } from "../../lib/exact-json.ts";
 import { printable, printableJson } from "../../lib/printable.ts";
 import type { Terminal } from "./terminal.ts";
 import { displayWidth, wrapText } from "./text-width.ts";
@@ -112,12 +113,12 @@ export function table(
 }
 
 export function json(value: unknown): string {
-  return `${printableJson(JSON.stringify(value, null, 2))}\n`;
+  return `${printableJson(stringifyExact(value, 2))}\n`;
 }
 
 /** One value on one line, for output that goes on. */
 export function jsonLine(value: unknown): string {
-  return `${printableJson(JSON.stringify(value))}\n`;
+  return `${printableJson(stringifyExact(value))}\n`;
 }
 
 export function count(number: number, noun: string, several = `${noun}s`): string {

@@ -1,3 +1,4 @@
+import { exactText, stringifyExact } from "../../lib/exact-json.ts";
 import { isRecord } from "../../lib/record.ts";
 import { nameText } from "../../lib/name-text.ts";
 import { printable } from "../../lib/printable.ts";
@@ -15,21 +16,21 @@ export function valueText(value: unknown): string {
 }
 
 function valueLines(value: unknown, depth: number): string[] {
-  const entries = Array.isArray(value)
-    ? value.map((item, index): [string, unknown] => [`${index + 1}.`, item])
-    : isRecord(value)
-      ? Object.entries(value)
-      : undefined;
-  if (!entries || depth >= maxDepth) return [shortText(value)];
+  if (typeof value !== "object" || value === null || depth >= maxDepth) return [shortText(value)];
+  const textOf = (key: string, inner: unknown) => exactText(value, key) ?? shortText(inner);
   if (Array.isArray(value) && value.every((item) => !isNested(item)))
-    return value.flatMap((item) => `- ${shortText(item).replaceAll("\n", "\n  ")}`.split("\n"));
-  const shown = entries.map(
-    ([name, inner]) => [Array.isArray(value) ? name : nameText(name), inner] as const,
-  );
-  const column = Math.min(widestName, Math.max(0, ...shown.map(([name]) => displayWidth(name))));
-  return shown.flatMap(([name, inner]) => {
+    return value.flatMap((item, index) =>
+      `- ${textOf(String(index), item).replaceAll("\n", "\n  ")}`.split("\n"),
+    );
+  const shown = Object.entries(value).map(([key, inner]: [string, unknown]) => ({
+    name: Array.isArray(value) ? `${Number(key) + 1}.` : nameText(key),
+    inner,
+    text: () => textOf(key, inner),
+  }));
+  const column = Math.min(widestName, Math.max(0, ...shown.map(({ name }) => displayWidth(name))));
+  return shown.flatMap(({ name, inner, text }) => {
     if (isNested(inner)) return [name, ...valueLines(inner, depth + 1).map((line) => `  ${line}`)];
-    const [first = "", ...rest] = shortText(inner).split("\n");
+    const [first = "", ...rest] = text().split("\n");
     const gap = " ".repeat(Math.max(0, column - displayWidth(name)) + 2);
     return [`${name}${gap}${first}`, ...rest.map((line) => `${" ".repeat(column + 2)}${line}`)];
   });
@@ -42,5 +43,5 @@ function isNested(value: unknown): boolean {
 }
 
 function shortText(value: unknown): string {
-  return printable(typeof value === "string" ? value : (JSON.stringify(value) ?? "null"));
+  return printable(typeof value === "string" ? value : (stringifyExact(value) ?? "null"));
 }
