@@ -5,6 +5,7 @@ import { gone, wasNotExecuted } from "../servers/connection-errors.ts";
 import type { ConnectionKey, Use } from "../servers/connection-key.ts";
 import { keepListening, untilOver } from "../servers/listening.ts";
 import type { Session } from "../servers/session.ts";
+import { PacedChanges } from "./paced-changes.ts";
 
 export type ResourceListener = (update: { server: string; uri: string }) => void;
 
@@ -53,6 +54,7 @@ export interface SubscriptionSettings {
 export class ResourceSubscriptions {
   readonly #settings: SubscriptionSettings;
   readonly #subscriptions = new Map<string, Subscription>();
+  readonly #changes = new PacedChanges<Subscription>(tellChange);
 
   constructor(settings: SubscriptionSettings) {
     this.#settings = settings;
@@ -119,7 +121,7 @@ export class ResourceSubscriptions {
 
   hear(key: ConnectionKey, { uri }: Record<string, unknown>): void {
     const heard = typeof uri === "string" ? this.#subscriptions.get(nameOf(key, uri)) : undefined;
-    if (heard) tellChange(heard);
+    if (heard) this.#changes.changed(heard);
   }
 
   /** What the server said may not have arrived, so everything that is subscribed to counts as changed. */
@@ -131,6 +133,7 @@ export class ResourceSubscriptions {
   close(): void {
     for (const { stop } of this.#subscriptions.values()) stop?.abort();
     this.#subscriptions.clear();
+    this.#changes.close();
   }
 
   #at(key: ConnectionKey, uri: string): Subscription {
@@ -272,7 +275,9 @@ export class ResourceSubscriptions {
     });
   }
 
-  async #end({ held, uri, opened, stop }: Subscription): Promise<void> {
+  async #end(subscription: Subscription): Promise<void> {
+    const { held, uri, opened, stop } = subscription;
+    this.#changes.forget(subscription);
     stop?.abort();
     if (!held) return;
     held.holds--;

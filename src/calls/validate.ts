@@ -1,3 +1,4 @@
+import { parseExact } from "../lib/exact-json.ts";
 import { PlugboardError } from "../errors.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import { guardSchema } from "../catalog/schema/guard.ts";
@@ -51,7 +52,7 @@ export function fitArguments(
 function parsedArguments(args: unknown): { given: unknown; notes: string[] } {
   if (typeof args !== "string") return { given: args, notes: [] };
   try {
-    const given = JSON.parse(args) as unknown;
+    const given = parseExact(args);
     return {
       given,
       notes: ["The arguments were a string that contains an object, so the string was parsed."],

@@ -32,9 +32,17 @@ function keepText(this: unknown, key: string, value: unknown, context?: { source
 }
 
 /** Like `JSON.stringify`, but numbers that `parseExact` could not hold are written as they came. */
-export function stringifyExact(value: unknown, space?: number): string {
-  return hasTexts(value) ? JSON.stringify(value, withText, space) : JSON.stringify(value, null, space);
+export function stringifyExact(value: unknown, indent?: number): string {
+  return hasTexts(value) ? JSON.stringify(value, withText, indent) : JSON.stringify(value, undefined, indent);
 }
+
+/** Notes the text of a number that was set as a member, if JavaScript cannot hold it. */
+export function setExactText(holder: object, key: string, text: string): void {
+  const written = text.trim().replace(/^\+/, "");
+  if (jsonNumber.test(written) && hasInexactNumbers(written)) withExactText(holder, key, written);
+}
+
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
 function hasTexts(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
@@ -71,13 +79,6 @@ export function copyExact<T extends object>(original: object, copy: T): T {
 export function copyExactMember<T extends object>(from: object, key: string, to: T): T {
   const text = exactText(from, key);
   return text === undefined ? to : withExactText(to, key, text);
-}
-
-/** Gives a number that was read from a text that text, where JavaScript cannot hold it. */
-export function keepExact(holder: object, key: string, text: string): void {
-  const number = text.trim();
-  const isJson = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(number);
-  if (isJson && hasInexactNumbers(number)) withExactText(holder, key, number);
 }
 
 function withExactText<T extends object>(holder: T, key: string, text: string): T {

@@ -62,6 +62,19 @@ describe("M64 an image that the model's provider would refuse", () => {
     expect(await given("anthropic", "/9j/4AAQSkZJRgABAQ==", "image/jpeg")).toBe("text");
   });
 
+  it("is described in words where the result has 16 MiB of media already", async () => {
+    const sizes = [3.7, 3.7, 3.7, 3.7, 0.5].map((size) => size * mebibyte);
+    const content = sizes.map((size) => ({
+      type: "image",
+      data: pngOf(100, 100, size),
+      mimeType: "image/png",
+    }));
+    for (const provider of ["anthropic", "openai", "google"] as const) {
+      const parts = await modelParts({ content }, true, provider);
+      expect(parts.map(({ type }) => type)).toEqual(["image", "image", "image", "text", "image"]);
+    }
+  });
+
   it("keeps the narrowest limits where the provider is not known", async () => {
     expect(await given("unknown", pngOf(8_001, 10))).toBe("text");
   });

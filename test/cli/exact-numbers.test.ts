@@ -1,37 +1,60 @@
-import { expect, it } from "vitest";
-import { fakeStdio } from "../fixtures/fake/index.ts";
-import { openLogged } from "../servers/hub-fixture.ts";
-import { valueText } from "../../src/cli/views/value-lines.ts";
-import { parseExact } from "../../src/lib/exact-json.ts";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { anthropicTools } from "../../src/adapters/anthropic.ts";
+import { openAiChatTools } from "../../src/adapters/openai.ts";
 import { createSandbox } from "../sandbox.ts";
+import { openHub } from "../servers/hub-fixture.ts";
 
-const number = "12345678901234567890";
+const big = "12345678901234567891";
+const exact = { command: process.execPath, args: [join(import.meta.dirname, "programs", "exact-server.ts")] };
 
-it.each([
-  [["n:=12345678901234567890"], '"n":12345678901234567890'],
-  [['n:=[1e400,{"a":12345678901234567890}]'], '"n":[1e400,{"a":12345678901234567890}]'],
-  [['{"n":12345678901234567890}'], '"n":12345678901234567890'],
-  [["--n", number], '"n":12345678901234567890'],
-  [["o.n:=12345678901234567890"], '"o":{"n":12345678901234567890}'],
-])("M55 a typed number reaches the server as it was typed: %j", async (words, sent) => {
-  const inputSchema = {
-    type: "object",
-    properties: { n: { type: ["integer", "array"] }, o: { type: "object" } },
-  };
-  await using server = await openLogged({ tools: [{ name: "take", inputSchema }] });
-  const box = createSandbox({ "home/.config/plugboard/config.json": { mcpServers: { it: server.entry } } });
-  expect(await box.cli(["call", "it.take", ...words])).toMatchObject({ code: 0 });
-  expect(server.lines().find((line) => line.includes("tools/call"))).toContain(sent);
+function setUp() {
+  return createSandbox({ "home/.config/plugboard/config.json": { mcpServers: { it: exact } } });
+}
+
+describe("M43 numbers that JavaScript cannot hold, such as long ids", () => {
+  it.each([
+    ["key=value", [`id=${big}`], `{"id":${big}}`],
+    ["a flag", ["--id", big], `{"id":${big}}`],
+    ["JSON of one value", [`id:=${big}`], `{"id":${big}}`],
+    ["one object", [`{"id":${big},"ids":[${big}]}`], `{"id":${big},"ids":[${big}]}`],
+    ["a list", [`ids=${big},1,-${big}`], `{"ids":[${big},1,-${big}]}`],
+    ["a list item by item", [`ids=${big}`, "ids=2", `ids=${big}`], `{"ids":[${big},2,${big}]}`],
+    [
+      "a place inside of another",
+      [`extra.id:=${big}`, `extra.n=${big}`],
+      `{"extra":{"id":${big},"n":${big}}}`,
+    ],
+    ["with a sign", [`id=+${big}`], `{"id":${big}}`],
+    ["beside a corrected one", [`{"id":${big},"count":"5"}`], `{"id":${big},"count":5}`],
+  ])("reach the server as they were typed: %s", async (_, words, sent) => {
+    const { out } = await setUp().cli(["call", "it.echo", ...words]);
+    expect(out).toContain(`"arguments":${sent}`);
+  });
+
+  it("are printed as the server sent them", async () => {
+    const sandbox = setUp();
+    expect((await sandbox.cli(["call", "it.big"])).out).toBe(`id    ${big}\nlist\n  - ${big}\n`);
+    expect((await sandbox.cli(["call", "it.big", "--json"])).out).toContain(`"id": ${big}`);
+    expect((await sandbox.cli(["tools", "it.big", "--json"])).out).toContain(`"maximum": ${big}`);
+  });
 });
 
-it("M55 a number in a result is printed as the server sent it", async () => {
-  const result = `{"content":[],"structuredContent":{"n":${number}}}`;
-  const say = { raw: `{"jsonrpc":"2.0","id":$id,"result":${result}}\n` };
-  const it = fakeStdio({ versions: "legacy", on: [{ when: { tool: "echo" }, do: [say] }] });
-  const box = createSandbox({ "home/.config/plugboard/config.json": { mcpServers: { it } } });
-  expect((await box.cli(["call", "it.echo"])).out).toContain(`n  ${number}`);
-  expect((await box.cli(["call", "it.echo", "--json"])).out).toContain(`"n": ${number}`);
-  expect(valueText(parseExact(`{"n":${number},"l":[1e400,1],"m":[[${number}]]}`))).toBe(
-    `n  ${number}\nl\n  - 1e400\n  - 1\nm\n  1.\n    - ${number}`,
-  );
+describe("M64 numbers that JavaScript cannot hold", () => {
+  it("reach the server as a model wrote them, and the model as the server did", async () => {
+    await using hub = await openHub({ it: exact });
+    const { answer } = await openAiChatTools(hub);
+    const call = (name: string, args: string) => ({
+      id: "1",
+      type: "function" as const,
+      function: { name: `mcp__it__${name}`, arguments: args },
+    });
+    const said = await answer({ tool_calls: [call("echo", `{"id":${big},"count":"5"}`), call("big", "{}")] });
+    expect(JSON.parse(String(said[0]?.content))).toBeDefined();
+    expect(String(said[0]?.content)).toContain(`"arguments":{"id":${big},"count":5}`);
+    expect(said[1]?.content).toBe(`{"id":${big},"list":[${big}]}`);
+    const { call: ask } = await anthropicTools(hub);
+    const shown = await ask({ id: "1", name: "mcp__it__big", input: {} });
+    expect(shown.content).toBe(`{"id":${big},"list":[${big}]}`);
+  });
 });

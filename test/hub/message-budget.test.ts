@@ -35,6 +35,25 @@ it("a flood of log lines is cut, counted once, and hides neither changes nor ans
   }
 });
 
+it("a flood of changes of one resource is told now and then to the many that subscribed to it", async () => {
+  const uri = "test://one";
+  const updated: Step = {
+    notify: { method: "notifications/resources/updated", params: { uri } },
+    times: lines,
+  };
+  const on = [{ when: { tool: "echo" }, do: [updated, { default: true as const }] }];
+  const capabilities = { resources: { subscribe: true }, tools: {} };
+  await using hub = await openHub({ it: fakeStdio({ versions: "legacy", capabilities, on }) });
+  const told = Array.from({ length: 100 }, () => 0);
+  for (const index of told.keys())
+    await hub.subscribeResource("it", uri, () => void (told[index] = (told[index] ?? 0) + 1));
+  await hub.callTool("it.echo");
+  for (const count of told) {
+    expect(count).toBeGreaterThan(0);
+    expect(count).toBeLessThan(lines / 2);
+  }
+});
+
 it("a budget is for messages and their listeners, and comes back with time", () => {
   let [now, listeners] = [0, 100];
   const budget = new MessageBudget(

@@ -1,4 +1,5 @@
 import { PlugboardError } from "../../index.ts";
+import { parseExact } from "../../lib/exact-json.ts";
 import { isRecord } from "../../lib/record.ts";
 
 /** The arguments of a call as a model wrote them: an object, or its JSON. Throws `arguments-invalid`. */
@@ -12,7 +13,7 @@ export function parseArguments(tool: string, given: unknown): Record<string, unk
 function parsed(tool: string, text: string): unknown {
   if (text.trim() === "") return {};
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch (error) {
     throw invalid(
       tool,

@@ -15,10 +15,14 @@ export interface MediaLimits {
 /** How many media a model may still be given, and how large. */
 export interface MediaBudget {
   left: number;
+  /** Characters of base64 that all of them may still have together. */
+  characters: number;
   limits: MediaLimits;
 }
 
 const mostMedia = 20;
+/** Of one result. A request has an end too, for Gemini after 20 MB, and every later one has all results in it. */
+const mostTogether = 16 * 1024 * 1024;
 /** 5 MiB of bytes. */
 const usual: MediaLimits = { characters: Math.floor((5 * 1024 * 1024 * 4) / 3) };
 /** Anthropic counts the characters of base64. A request with a larger image fails, and with it the whole conversation. */
@@ -36,7 +40,7 @@ const mostCharacters = 64 * 1024 * 1024;
 
 /** The media that one result, prompt or text with mentions may have; none for a model without eyes and ears. */
 export function mediaBudget(isWanted: boolean, provider: Provider = "unknown"): MediaBudget {
-  return { left: isWanted ? mostMedia : 0, limits: limitsOf[provider] };
+  return { left: isWanted ? mostMedia : 0, characters: mostTogether, limits: limitsOf[provider] };
 }
 
 const wave = /^RIFF.{4}WAVE/s;
@@ -62,13 +66,19 @@ export interface Medium {
 }
 
 /**
- * A medium as the provider takes it. An image that is too large is scaled down if that is possible. Undefined if it is not
- * what its label says, still too large, or nothing that providers take.
+ * A medium as the provider takes it, which counts from then on. An image that is too large is scaled down if that is
+ * possible. Undefined if it is not what its label says, still too large, one too many, or nothing that providers take.
  */
-export async function takenMedium(part: Labelled, limits: MediaLimits): Promise<Medium | undefined> {
-  const medium = plainMedium(part);
-  if (!medium || fits(medium, limits)) return medium;
-  return medium.mimeType.startsWith("image/") ? scaledImage(medium, limits) : undefined;
+export async function takenMedium(part: Labelled, budget: MediaBudget): Promise<Medium | undefined> {
+  const medium = budget.left > 0 ? plainMedium(part) : undefined;
+  if (!medium) return undefined;
+  const limits = { ...budget.limits, characters: Math.min(budget.limits.characters, budget.characters) };
+  const isImage = medium.mimeType.startsWith("image/");
+  const sent = fits(medium, limits) ? medium : isImage ? await scaledImage(medium, limits) : undefined;
+  if (!sent) return undefined;
+  budget.left--;
+  budget.characters -= sent.data.length;
+  return sent;
 }
 
 /** An image whose size cannot be read is too large where there is a limit. */

@@ -1,6 +1,7 @@
 import { isMedia, mirroredValue, partToText } from "../../host.ts";
 import { contentParts } from "../../index.ts";
 import type { CallResult, ContentPart } from "../../index.ts";
+import { stringifyExact } from "../../lib/exact-json.ts";
 import { mediaBudget, takenMedium } from "./media.ts";
 import type { MediaBudget, Provider } from "./media.ts";
 
@@ -35,7 +36,7 @@ export async function modelParts(
   for (const part of parsed) parts.push(await modelPart(part, budget));
   const { structuredContent } = result;
   if (structuredContent !== undefined && !mirroredValue(parsed, structuredContent))
-    parts.push({ type: "text", text: JSON.stringify(structuredContent) });
+    parts.push({ type: "text", text: stringifyExact(structuredContent) });
   // Some providers refuse a result without any text.
   return parts.length > 0 ? parts : [{ type: "text", text: "(The result is empty.)" }];
 }
@@ -52,9 +53,8 @@ export function modelResult(result: CallResult, parts: ModelPart[]): ModelResult
 
 /** One part of a result, a prompt or a resource. A medium that cannot be given to a model is described in words. */
 export async function modelPart(part: ContentPart, media: MediaBudget): Promise<ModelPart> {
-  const medium = isMedia(part) && media.left > 0 ? await takenMedium(part, media.limits) : undefined;
+  const medium = isMedia(part) ? await takenMedium(part, media) : undefined;
   if (!medium || !isMedia(part)) return { type: "text", text: partToText(part).toWellFormed() };
-  media.left--;
   const { kind, uri } = part;
   return { type: kind === "blob" ? "file" : kind, ...medium, ...(uri && { uri }) };
 }

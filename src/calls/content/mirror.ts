@@ -1,3 +1,4 @@
+import { parseExact, stringifyExact } from "../../lib/exact-json.ts";
 import { canonicalJson } from "../../lib/canonical.ts";
 import { isRecord } from "../../lib/record.ts";
 import { type ContentPart, jsonText } from "./parts.ts";
@@ -34,8 +35,8 @@ function isJsonOf(text: string, value: unknown): boolean {
   // Only white space, escapes and key order may differ, so do not parse if the lengths are far apart.
   if (text.length < json.length / 2 || text.length > json.length * 8 + 64) return false;
   try {
-    const parsed: unknown = JSON.parse(text);
-    const rewritten = JSON.stringify(parsed);
+    const parsed = parseExact(text);
+    const rewritten = stringifyExact(parsed);
     if (rewritten.length !== json.length) return false;
     return rewritten === json || canonicalJson(parsed) === canonicalJson(value);
   } catch {

@@ -1,3 +1,4 @@
+import { stringifyExact } from "../../lib/exact-json.ts";
 import { isRecord } from "../../lib/record.ts";
 
 /** A server's result of a tool call. Unknown fields are passed on unchanged. */
@@ -43,7 +44,7 @@ export function withText(raw: unknown, text: string): unknown {
 /** JSON for people and models. Returns a placeholder for a value nested too deeply to serialize. */
 export function jsonText(value: unknown, indent?: number): string {
   try {
-    return JSON.stringify(value, null, indent) ?? "null";
+    return stringifyExact(value, indent) ?? "null";
   } catch {
     return "[a value that cannot be serialized as JSON]";
   }

@@ -1,3 +1,4 @@
+import { parseExact } from "../../lib/exact-json.ts";
 import { PlugboardError } from "../../errors.ts";
 import type { Clock, Store } from "../../store/store.ts";
 import { jsonText } from "../content/parts.ts";
@@ -149,7 +150,7 @@ function jsonPart({ parts }: ResultRecord): string {
 
 function parseJson(text: string, part: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch (cause) {
     throw new PlugboardError("usage-invalid", `The part ${part} of the result is not JSON`, {
       advice: "Leave `select` out to read it as text.",

@@ -1,3 +1,4 @@
+import { copyExact, parseExact } from "../../lib/exact-json.ts";
 import { isRecord } from "../../lib/record.ts";
 import { formatPath, valueAt } from "../../config/documents/document.ts";
 import { wrongType, type Finding } from "./run.ts";
@@ -77,7 +78,7 @@ function read(text: string, wanted: readonly string[]): unknown {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseExact(text);
   } catch {
     return undefined;
   }
@@ -92,13 +93,16 @@ function edit(value: unknown, at: readonly (string | number)[], change: Change):
   const [step, ...rest] = at;
   if (step === undefined) return change.value;
   if (Array.isArray(value))
-    return value.map((item, index) => (index === step ? edit(item, rest, change) : item));
+    return copyExact(
+      value,
+      value.map((item, index) => (index === step ? edit(item, rest, change) : item)),
+    );
   if (!isRecord(value)) return value;
   const entries = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
     if (name !== step) return [[name, member]];
     return rest.length === 0 && !("value" in change) ? [] : [[name, edit(member, rest, change)]];
   });
-  return Object.fromEntries(entries);
+  return copyExact(value, Object.fromEntries(entries));
 }
 
 function isSamePlace(a: readonly (string | number)[], b: readonly (string | number)[]): boolean {

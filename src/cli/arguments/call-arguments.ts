@@ -1,6 +1,6 @@
 import { PlugboardError } from "../../index.ts";
 import type { Selection } from "../../index.ts";
-import { keepExact } from "../../lib/exact-json.ts";
+import { parseExact, setExactText, stringifyExact } from "../../lib/exact-json.ts";
 import { isRecord } from "../../lib/record.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { flagsToPairs } from "./flags.ts";
@@ -150,8 +150,18 @@ function place(
   if (isRepeated && !(Array.isArray(before) && Array.isArray(value))) {
     throw new PlugboardError("usage-invalid", `"${key}" was given twice, but takes one value.`);
   }
-  holder[last] = isRepeated ? [...(before as unknown[]), ...(value as unknown[])] : value;
-  if (typeof value === "number") keepExact(holder, last, text);
+  holder[last] = isRepeated ? joined(before as unknown[], value as unknown[]) : value;
+  if (typeof value === "number") setExactText(holder, last, text);
+}
+
+/** One list after the other, with the texts of their numbers. */
+function joined(before: unknown[], more: unknown[]): unknown {
+  return parseExact(`[${[...listItems(before), ...listItems(more)].join(",")}]`);
+}
+
+function listItems(list: unknown[]): string[] {
+  const items = stringifyExact(list).slice(1, -1);
+  return items === "" ? [] : [items];
 }
 
 async function objectFrom(text: string, where: string): Promise<Arguments> {

@@ -1,4 +1,4 @@
-import { parseExact } from "../../lib/exact-json.ts";
+import { parseExact, setExactText } from "../../lib/exact-json.ts";
 import { allowedValues, itemSchema, typesOf } from "./schema-parts.ts";
 import type { Schema } from "./schema-parts.ts";
 
@@ -25,7 +25,11 @@ export function argumentValue(text: string, schema: unknown, root: Schema): unkn
   if (types.has("null") && text === "null") return null;
   if (types.has("array")) {
     const item = itemSchema(schema, root);
-    return text === "" ? [] : text.split(",").map((part) => argumentValue(part.trim(), item, root));
+    const parts = text === "" ? [] : text.split(",").map((part) => part.trim());
+    const values = parts.map((part) => argumentValue(part, item, root));
+    for (const [at, part] of parts.entries())
+      if (typeof values[at] === "number") setExactText(values, String(at), part);
+    return values;
   }
   return text;
 }

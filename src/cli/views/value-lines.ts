@@ -16,26 +16,23 @@ export function valueText(value: unknown): string {
 }
 
 function valueLines(value: unknown, depth: number): string[] {
-  const entries = Array.isArray(value)
-    ? value.map((item, index): [string, unknown] => [`${index + 1}.`, item])
-    : isRecord(value)
-      ? Object.entries(value)
-      : undefined;
-  if (!entries || depth >= maxDepth) return [shortText(value)];
-  const exact = (key: string) => exactText(value as object, key);
+  if (typeof value !== "object" || value === null || depth >= maxDepth) return [shortText(value)];
+  const textOf = (key: string, inner: unknown) => exactText(value, key) ?? shortText(inner);
   if (Array.isArray(value) && value.every((item) => !isNested(item)))
     return value.flatMap((item, index) =>
-      `- ${(exact(String(index)) ?? shortText(item)).replaceAll("\n", "\n  ")}`.split("\n"),
+      `- ${textOf(String(index), item).replaceAll("\n", "\n  ")}`.split("\n"),
     );
-  const shown = entries.map(([name, inner], index) => {
-    const isItem = Array.isArray(value);
-    return [isItem ? name : nameText(name), inner, exact(isItem ? String(index) : name)] as const;
-  });
+  const shown = Object.entries(value).map(([key, inner]: [string, unknown]) => ({
+    name: Array.isArray(value) ? `${Number(key) + 1}.` : nameText(key),
+    inner,
+    text: () => textOf(key, inner),
+  }));
+  // A list may be too long to be spread.
   let column = 0;
-  for (const [name] of shown) column = Math.min(widestName, Math.max(column, displayWidth(name)));
-  return shown.flatMap(([name, inner, number]) => {
+  for (const { name } of shown) column = Math.min(widestName, Math.max(column, displayWidth(name)));
+  return shown.flatMap(({ name, inner, text }) => {
     if (isNested(inner)) return [name, ...valueLines(inner, depth + 1).map((line) => `  ${line}`)];
-    const [first = "", ...rest] = (number ?? shortText(inner)).split("\n");
+    const [first = "", ...rest] = text().split("\n");
     const gap = " ".repeat(Math.max(0, column - displayWidth(name)) + 2);
     return [`${name}${gap}${first}`, ...rest.map((line) => `${" ".repeat(column + 2)}${line}`)];
   });

@@ -1,3 +1,4 @@
+import { parseExact } from "../../lib/exact-json.ts";
 import { ParsedParams } from "../../calls/parsed-params.ts";
 import { PlugboardError } from "../../errors.ts";
 import { jsonMembers } from "../../lib/json-members.ts";
@@ -33,7 +34,7 @@ export function innerCall(args: Record<string, unknown>): {
 
 function parsed(text: string): unknown {
   try {
-    return text.trim() === "" ? {} : (JSON.parse(text) as unknown);
+    return text.trim() === "" ? {} : parseExact(text);
   } catch {
     return undefined;
   }

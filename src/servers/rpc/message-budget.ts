@@ -12,18 +12,18 @@ export class MessageBudget {
   #left = burst;
   #at: number;
 
-  constructor(listeners: () => number, now: () => number = () => performance.now()) {
+  constructor(listeners: () => number = () => 1, now: () => number = () => performance.now()) {
     this.#listeners = listeners;
     this.#now = now;
     this.#at = now();
   }
 
-  /** False for a message that has to be dropped. */
-  takes(): boolean {
+  /** False for a message that has to be dropped, or has to wait. */
+  takes(listeners = this.#listeners()): boolean {
     const at = this.#now();
     this.#left = Math.min(burst, this.#left + ((at - this.#at) / 1_000) * perSecond);
     this.#at = at;
-    const cost = Math.max(1, this.#listeners());
+    const cost = Math.max(1, listeners);
     // However many listen, a full budget is enough for one message.
     if (this.#left < Math.min(cost, burst)) return false;
     this.#left -= cost;
