@@ -4,7 +4,7 @@
  * Updates `compatibility/results.json` and docs/compatibility.md, and fails if a server behaves in another way than
  * `compatibility/servers.ts` says. Only npm uses the network. Requires git, tmux and `npm run build`; takes half an hour.
  * Run: node scripts/compatibility.ts [--cache <folder>] [server…]; the findings of the others stay. With a cache that is
- * kept, npm does not download again what an earlier run did.
+ * kept, npm does not download again what an earlier run did. With `--page` only the page is written again.
  */
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -37,10 +37,10 @@ const inTerminal = [
 const rounds = 3;
 
 const { values, positionals: names } = parseArgs({
-  options: { cache: { type: "string" } },
+  options: { cache: { type: "string" }, page: { type: "boolean" } },
   allowPositionals: true,
 });
-const chosen = candidates.filter(({ name }) => names.length === 0 || names.includes(name));
+const chosen = candidates.filter(({ name }) => !values.page && (names.length === 0 || names.includes(name)));
 await using bench = await createBench(values.cache);
 const found = await coldRounds(bench);
 const visited = await atOnce(chosen, (candidate) => use(bench, candidate));
@@ -100,5 +100,5 @@ async function captureStatus({ root, folder, env }: Bench): Promise<string> {
   await tmux("wait-for", "shown");
   const { stdout } = await tmux("capture-pane", "-p", "-t", "status");
   await tmux("kill-server");
-  return `\`\`\`text\n$ plugboard ${line}\n${stdout.trimEnd()}\n\`\`\``;
+  return `\`\`\`text\n$ plugboard ${line}\n${stdout.trimEnd().replaceAll(root, "…")}\n\`\`\``;
 }

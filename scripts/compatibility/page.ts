@@ -40,9 +40,14 @@ export function failureTable(findings: readonly Finding[]): string {
     failed.map(({ name, package: wanted, version, rounds }) => [
       name,
       `${wanted} ${version}`,
-      unique(rounds.map(({ era, failure }) => (failure ? code(failure.message) : `connected, ${era}`))),
+      unique(rounds.map(({ era, failure }) => (failure ? code(failureWords(failure)) : `connected, ${era}`))),
     ]),
   );
+}
+
+/** Where its logs are is said of every server that printed something. */
+function failureWords({ message, hint }: NonNullable<Round["failure"]>): string {
+  return hint.startsWith("Run `plugboard logs ") ? message : `${message} ${hint}`;
 }
 
 export function callTable(findings: readonly Finding[]): string {

@@ -40,12 +40,12 @@ async function makeCall(
   { tool, arguments: values }: NonNullable<Candidate["call"]>,
 ): Promise<NonNullable<Visit["call"]>> {
   const words = Object.entries(values).map(([key, value]) => `${key}=${String(value)}`);
-  const line = ["call", `${server}.${tool}`, ...words, "--json"];
-  const { code: exitCode, out } = await bench.plugboard(
-    ...line.map((word) => word.replaceAll("$PWD", bench.folder)),
-  );
+  const written = ["call", `${server}.${tool}`, ...words, "--json"];
+  const line = written.map((word) => word.replaceAll("$PWD", bench.folder));
+  const { code: exitCode, out } = await bench.plugboard(...line);
   const answer = firstWords(JSON.parse(out) as Answer).replaceAll(bench.root, "…");
-  return { line: joinArgv(["plugboard", ...line]), exitCode, answer: short(answer) };
+  const shown = joinArgv(["plugboard", ...line]).replaceAll(bench.folder, "$PWD");
+  return { line: shown, exitCode, answer: short(answer) };
 }
 
 type Answer = Partial<CallResult> & { error?: { code: string; message: string } };
