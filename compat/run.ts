@@ -4,21 +4,27 @@ import { parseArgs } from "node:util";
 import { installedVersion } from "./clients/client.ts";
 import { clients } from "./clients/index.ts";
 import { repository } from "./scene.ts";
-import { direct, gateway } from "./server.ts";
+import { direct, gateway, searching } from "./server.ts";
 import { clientRow, markdown, summaryLine } from "./table.ts";
 import type { ClientRow } from "./table.ts";
 import { visit } from "./visit.ts";
 import type { VisitResult } from "./visit.ts";
 
-const usage = `node compat/run.ts [--direct] [--verbose] [client…]
+const usage = `node compat/run.ts [--direct | --search] [--verbose] [client…]
   Runs clients from npm against the gateway and writes their rows of docs/clients.md.
   --direct   against the server behind the gateway instead; writes nothing
+  --search   with a search for tools in place of the tools; writes nothing
   --verbose  prints every command that was run and its output, not only after a failure
 Clients: ${clients.map(({ id }) => id).join(", ")}`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { direct: { type: "boolean" }, verbose: { type: "boolean" }, help: { type: "boolean" } },
+  options: {
+    direct: { type: "boolean" },
+    search: { type: "boolean" },
+    verbose: { type: "boolean" },
+    help: { type: "boolean" },
+  },
 });
 const unknown = positionals.filter((id) => !clients.some((client) => client.id === id));
 if (values.help || unknown.length > 0) {
@@ -26,6 +32,7 @@ if (values.help || unknown.length > 0) {
   process.exit(unknown.length > 0 ? 2 : 0);
 }
 
+const server = values.direct ? direct : values.search ? searching : gateway;
 const rows: ClientRow[] = [];
 let failed = 0;
 for (const client of clients) {
@@ -38,7 +45,7 @@ for (const client of clients) {
   }
   const results: VisitResult[] = [];
   for (const transport of ["stdio", "http"] as const) {
-    const result = await visit(client, transport, values.direct ? direct : gateway);
+    const result = await visit(client, transport, server);
     results.push(result);
     console.log(summaryLine(client, version, result));
     if (!result.works || result.listed === false) failed += 1;
@@ -46,7 +53,7 @@ for (const client of clients) {
   }
   rows.push(clientRow(client, version, results));
 }
-if (!values.direct && rows.length > 0) await writeRows(rows);
+if (server === gateway && rows.length > 0) await writeRows(rows);
 process.exitCode = failed > 0 ? 1 : 0;
 
 /** Keeps the rows of clients that did not run this time. */

@@ -5,15 +5,23 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { repository } from "./scene.ts";
 import type { Scene } from "./scene.ts";
+import type { Wish } from "./wish-script.ts";
 
 /** What the clients talk to: the gateway, or for comparison the server behind it. */
 export interface ServerUnderTest {
   /** What `plugboard` on the client's path runs. */
   plugboard: readonly string[];
-  /** How the name of a tool of the everything-server begins. */
-  prefix: string;
+  /** The call of a tool of the everything-server. */
+  call(tool: string, args: Record<string, unknown>): ToolCall;
+  /** What a model does before it can call. */
+  find?: Wish[];
   prepare(scene: Scene): void;
   startHttp(scene: Scene, token: string): Promise<RunningServer>;
+}
+
+export interface ToolCall {
+  name: string;
+  args: Record<string, unknown>;
 }
 
 export interface RunningServer extends AsyncDisposable {
@@ -31,25 +39,36 @@ const node = process.execPath;
 /** `plugboard serve` in front of two servers. */
 export const gateway: ServerUnderTest = {
   plugboard: [node, cli],
-  prefix: "everything__",
-  prepare(scene) {
-    scene.write(".config/plugboard/config.json", {
-      servers: {
-        everything: { command: node, args: [everything] },
-        files: { command: node, args: [filesystem, scene.project] },
-      },
-    });
-  },
+  call: (tool, args) => ({ name: `everything__${tool}`, args }),
+  prepare: (scene) => configure(scene, {}),
   startHttp: (scene, token) =>
     start([node, cli, "serve", "--port", "0"], { ...scene.env, PLUGBOARD_TOKEN: token }, scene, (output) =>
       output.includes("Gemini CLI") ? /http:\/\/127\.0\.0\.1:\d+\/mcp\b/.exec(output)?.[0] : undefined,
     ),
 };
 
+/** The gateway offers a search for tools in place of the tools. */
+export const searching: ServerUnderTest = {
+  ...gateway,
+  call: (tool, args) => ({ name: "call_tool", args: { name: `everything__${tool}`, arguments: args } }),
+  find: [{ tool: "search_tools", args: { query: "sum of two numbers" } }],
+  prepare: (scene) => configure(scene, { toolSearch: true }),
+};
+
+function configure(scene: Scene, settings: { toolSearch?: boolean }) {
+  scene.write(".config/plugboard/config.json", {
+    ...settings,
+    servers: {
+      everything: { command: node, args: [everything] },
+      files: { command: node, args: [filesystem, scene.project] },
+    },
+  });
+}
+
 /** The server without a gateway: a client that fails here fails by itself. */
 export const direct: ServerUnderTest = {
   plugboard: [node, everything, "stdio"],
-  prefix: "",
+  call: (name, args) => ({ name, args }),
   prepare() {},
   async startHttp(scene) {
     const port = await freePort();

@@ -39,9 +39,10 @@ export async function visit(
 ): Promise<VisitResult> {
   // The sum is known to nobody but the tool: an answer that has it went the whole way.
   const [a, b] = [randomNumber(), randomNumber()];
-  const tool = { name: `${server.prefix}get-sum`, args: { a, b } };
-  const question = { tool: `${server.prefix}trigger-elicitation-request`, args: {} };
-  const script = new WishScript([{ tool: tool.name, args: tool.args }, question], instructions);
+  const tool = server.call("get-sum", { a, b });
+  const calls = [tool, server.call("trigger-elicitation-request", {})];
+  const wishes = [...(server.find ?? []), ...calls.map(({ name, args }) => ({ tool: name, args }))];
+  const script = new WishScript(wishes, instructions);
   const seen = { capabilities: [], methods: {} };
   await using model = await startModel(script);
   using scene = new Scene(server.plugboard);
@@ -64,7 +65,7 @@ export async function visit(
     result.configured = outcome.configured;
     result.listed = outcome.listed;
     const sum = String(a + b);
-    const reached = !client.hasModel || script.record.results[0]?.text.includes(sum) === true;
+    const reached = !client.hasModel || script.record.results.some((one) => one?.text.includes(sum));
     result.works = reached && outcome.answer.includes(sum);
     if (!result.works) result.failure = whyNot(client, script.record, outcome.answer);
     result.instructions = script.record.mentioned;

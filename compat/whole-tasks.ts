@@ -42,7 +42,6 @@ type Mode = "direct" | "search";
 function served(total: number, mode: Mode): ServerUnderTest {
   return {
     ...gateway,
-    prefix: "",
     prepare: (scene) =>
       scene.write(".config/plugboard/config.json", {
         toolSearch: mode === "search",

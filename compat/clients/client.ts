@@ -22,7 +22,7 @@ export interface Visit {
   scene: Scene;
   target: StdioTarget | HttpTarget;
   modelUrl: string;
-  tool: { name: string; args: Record<string, number> };
+  tool: { name: string; args: Record<string, unknown> };
   prompt: string;
 }
 
