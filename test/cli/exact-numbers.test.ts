@@ -50,8 +50,9 @@ describe("M64 numbers that JavaScript cannot hold", () => {
       function: { name: `mcp__it__${name}`, arguments: args },
     });
     const said = await answer({ tool_calls: [call("echo", `{"id":${big},"count":"5"}`), call("big", "{}")] });
-    expect(JSON.parse(String(said[0]?.content))).toBeDefined();
-    expect(String(said[0]?.content)).toContain(`"arguments":{"id":${big},"count":5}`);
+    const echoed = said[0]?.content as string;
+    expect(JSON.parse(echoed)).toBeDefined();
+    expect(echoed).toContain(`"arguments":{"id":${big},"count":5}`);
     expect(said[1]?.content).toBe(`{"id":${big},"list":[${big}]}`);
     const { call: ask } = await anthropicTools(hub);
     const shown = await ask({ id: "1", name: "mcp__it__big", input: {} });
