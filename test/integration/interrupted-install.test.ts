@@ -1,20 +1,20 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createHub, loadConfig } from "../../src/index.ts";
 import { repairNpxFolder } from "../../src/lib/npx/repair.ts";
 import { processWords } from "../../src/lib/proc.ts";
+import { commandLine } from "../command-line.ts";
 import { newcomer, npxFolders, registryWithNotes } from "../fixtures/registry/npx-server.ts";
 import type { SmallRegistry } from "../fixtures/registry/small-registry.ts";
+import { rounds } from "../rounds.ts";
 import type { Sandbox } from "../sandbox.ts";
 import { processesWith, until } from "../servers/stdio-fixture.ts";
 
-const main = resolve("src/cli/main.ts");
 const parts = 12;
-/** More of them: INTERRUPTED_INSTALLS=50. */
-const rounds = Number(process.env["INTERRUPTED_INSTALLS"] ?? 5);
+/** Still more of them: INTERRUPTED_INSTALLS=50 npm run test:long. */
+const interruptions = rounds(2, Number(process.env["INTERRUPTED_INSTALLS"] ?? 5));
 
 let registry: SmallRegistry;
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => registry[Symbol.asyncDispose]());
 
 function startCall({ options }: Sandbox) {
-  const child = spawn(process.execPath, [main, "call", "notes.read"], {
+  const child = spawn(process.execPath, [commandLine, "call", "notes.read"], {
     cwd: options.cwd,
     env: options.env,
     stdio: ["ignore", "pipe", "pipe"],
@@ -62,7 +62,7 @@ const endings: Ending[] = [
 ];
 
 describe("M20 an install that is interrupted", () => {
-  const moments = Array.from({ length: rounds }, (_, round) => {
+  const moments = Array.from({ length: interruptions }, (_, round) => {
     const ending = endings[round % endings.length] ?? endings[0];
     return { what: ending?.[0], end: ending?.[1], at: Math.floor(Math.random() * (parts + 2)) };
   });

@@ -10,7 +10,7 @@ const under = (title: string, language: string) =>
   blocks.find((block) => block.heading === title && block.language === language)?.text ?? "";
 const [add = ""] = blocks.filter(({ language }) => language === "sh").map(({ text }) => text);
 
-describe.skipIf(lacks("python", "curl"))("M21 the programs of docs/other-languages.md", () => {
+describe.skipIf(lacks("python", "curl", "bash"))("M21 the programs of docs/other-languages.md", () => {
   /** A folder where `plugboard` is configured as the page says. */
   function createProject() {
     const clone = createClone();
