@@ -111,6 +111,14 @@ const causes: readonly Cause[] = [
       ["Check the name and the version.", withheldAdvice(ecosystem, target, env)].filter(Boolean).join(" "),
   },
   {
+    sign: /\bNo matching version found for [\w@./^~<>=*-]+[\w*]/,
+    says: (_, host) => `${host} has no version that fits`,
+    advises: (ecosystem, target, env) =>
+      ["Try another version of the server.", withheldAdvice(ecosystem, target, env)]
+        .filter(Boolean)
+        .join(" "),
+  },
+  {
     sign: /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ConnectionRefused|ERR_SOCKET_\w+|E\w+TIMEOUT)\b|dns error|error sending request|tcp connect error|[Cc]onnection refused|Name or service not known|network is unreachable/,
     says: (program, host) => `${program} cannot reach ${host}`,
     advises: adviseProxy,

@@ -173,6 +173,13 @@ describe("M44 a launcher that cannot download the server says why, and which var
       /^Check the name and the version\.$/,
     ],
     [
+      "npx -y some-server",
+      "npm error code ETARGET\nnpm error notarget No matching version found for some-part@^1.0.6.\nnpm error notarget In most cases you or one of your dependencies are requesting",
+      {},
+      "the package registry has no version that fits (No matching version found for some-part@^1.0.6)",
+      /^Try another version of the server\.$/,
+    ],
+    [
       "bunx some-server",
       "Resolving dependencies\nerror: ConnectionRefused downloading package manifest some-server",
       {},
