@@ -129,6 +129,19 @@ describe("M10 client add and remove", () => {
     expect(open.read("home/.config/zed/settings.json")).toContain("http://127.0.0.1:7500/mcp");
   });
 
+  it("connects to one bundle of a running gateway, or to another URL", async () => {
+    const box = createSandbox({
+      [user]: { mcpServers: servers, bundles: { reading: { servers: ["notes"] } } },
+    });
+    await box.cli(["client", "add", "cursor", "--http", "--bundle", "reading", "--yes"]);
+    expect(box.read(cursor)).toContain("http://127.0.0.1:7420/mcp/reading");
+    await box.cli(["client", "add", "cursor", "--http", "http://127.0.0.1:7999/mcp", "--yes"]);
+    expect(box.read(cursor)).toContain("http://127.0.0.1:7999/mcp");
+    expect(box.read(cursor)).not.toContain("reading");
+    await box.cli(["client", "remove", "cursor", "--yes"]);
+    expect(existsSync(box.path(cursor))).toBe(false);
+  });
+
   it("refuses what is not a URL, and options that do nothing together", async () => {
     const box = createSandbox({ [user]: { mcpServers: servers } });
     for (const args of [

@@ -2,6 +2,7 @@ import { formatById } from "../../config.ts";
 import type { ClientComparison, Format, Workspace } from "../../config.ts";
 import { PlugboardError } from "../../index.ts";
 import type { ServerConfig } from "../../index.ts";
+import { joinArgv, shellWord } from "../../lib/argv.ts";
 import { count, hanging, json, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { comparisonJson } from "../views/client-comparison.ts";
@@ -44,10 +45,10 @@ export async function addToClients(
   if (pending.length === 0) return terminal.out("Nothing to change.\n");
   if (!isDone) return terminal.out("Nothing was changed.\n");
   for (const { file } of pending) terminal.out(`Wrote ${safe(file)}\n`);
-  const ids = [...new Set(pending.map(({ format }) => format.id))].join(" ");
-  terminal.out(
-    `${hanging(`Restart the client if it is running. \`plugboard client check ${ids}\` tells whether it works, \`plugboard client remove ${ids}\` takes it out again.`, 0, terminal)}\n`,
-  );
+  const ids = [...new Set(pending.map(({ format }) => format.id))];
+  const [check, undo] = ["check", "remove"].map((verb) => joinArgv(["plugboard", "client", verb, ...ids]));
+  const next = `Restart the client if it is running. \`${check}\` tells whether it works, \`${undo}\` takes it out again.`;
+  terminal.out(`${hanging(next, 0, terminal)}\n`);
 }
 
 async function planFor(
@@ -73,7 +74,7 @@ async function planFor(
     if (ours && isUsable) return { name, config: ours };
     throw new PlugboardError("usage-invalid", `The server "${name}" cannot be used here.`, {
       server: name,
-      hint: `Run \`plugboard explain ${name}\` to see why.`,
+      hint: `Run \`plugboard explain ${shellWord(name)}\` to see why.`,
     });
   });
   return workspace.wiring.plan(format, scope, servers, { names: await workspace.clientNames() });

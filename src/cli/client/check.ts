@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { Workspace } from "../../config.ts";
 import type { LoadedConfig, ServerConfig } from "../../index.ts";
+import { joinArgv } from "../../lib/argv.ts";
+import { startDeadline } from "../../lib/deadline.ts";
 import { programCandidates } from "../../lib/program-path.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { FoundClient } from "./found.ts";
@@ -31,7 +33,7 @@ export interface Checking {
 export async function checkClient(client: FoundClient, checking: Checking): Promise<CheckedClient> {
   const { format, state, gateway, problem } = client;
   const checked: CheckedClient = { client, problems: [], notes: [] };
-  const add = `\`plugboard client add ${format.id}\``;
+  const add = `\`${joinArgv(["plugboard", "client", "add", format.id])}\``;
   if (state === "unreadable") checked.problems.push(`its file cannot be read: ${problem ?? ""}`);
   if (state === "other") checked.problems.push(`another server is called "${gatewayName}" there`);
   if (state === "not wired" || state === "servers") checked.problems.push(`it is not wired: run ${add}`);
@@ -87,7 +89,8 @@ async function reachProblems(
 ): Promise<string[]> {
   if (bearerTokenEnv !== undefined && terminal.env[tokenVariable] === undefined)
     notes.push(`${tokenVariable} is not set in this shell; the client needs it where it runs`);
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(reachMs)]);
+  using deadline = startDeadline(reachMs);
+  const limit = AbortSignal.any([signal, deadline.signal]);
   try {
     const answer = await fetch(url, { method: "GET", redirect: "manual", signal: limit });
     await answer.body?.cancel();

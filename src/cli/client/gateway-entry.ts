@@ -29,11 +29,13 @@ export function gatewayEntry(
 ): ServerConfig {
   const settings = serveSettings({ auth: true, bundle: options.bundle }, config);
   if (options.http === undefined) return stdioEntry(options, workspace);
-  if (options.bundle !== undefined)
-    throw new PlugboardError("usage-invalid", "--bundle cannot be combined with --http.", {
-      hint: "A running gateway offers what it was started with: `plugboard serve --bundle <name>`.",
+  const { bundle } = options;
+  if (bundle !== undefined && options.http !== true)
+    throw new PlugboardError("usage-invalid", "--bundle cannot be combined with the URL of --http.", {
+      hint: `Put the bundle into the URL, for example http://127.0.0.1:${usualPort}/mcp/${bundle}.`,
     });
-  const usual = `http://${reachableHost(settings)}:${settings.port ?? usualPort}/mcp`;
+  const path = bundle === undefined ? "/mcp" : `/mcp/${encodeURIComponent(bundle)}`;
+  const usual = `http://${reachableHost(settings)}:${settings.port ?? usualPort}${path}`;
   const url = options.http === true ? usual : options.http;
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
     throw new PlugboardError("usage-invalid", `"${url}" is not a URL that starts with http:// or https://.`);
@@ -91,7 +93,7 @@ export function isGatewayEntry(
   const { command, url, bearerTokenEnv, headers = {} } = config;
   if (command !== undefined) return startsPlugboard(config, { folder: folders.home, program });
   const address = URL.parse(url ?? "");
-  if (!address || address.pathname !== "/mcp") return false;
+  if (!address || !/^\/mcp(\/|$)/.test(address.pathname)) return false;
   const hasToken =
     bearerTokenEnv === tokenVariable || Object.values(headers).some((text) => text.includes(tokenVariable));
   return hasToken || (isOnThisMachine(address) && address.port === String(usualPort));

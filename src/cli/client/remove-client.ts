@@ -1,5 +1,5 @@
 import { formatById } from "../../config.ts";
-import type { Removal, Workspace } from "../../config.ts";
+import type { Workspace } from "../../config.ts";
 import { count, json, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { removalView } from "../views/wiring.ts";
@@ -28,7 +28,7 @@ export async function removeFromClients(
   const files = count(pending.length, "file");
   const isDone =
     pending.length > 0 && (await mayWrite(`Change ${files} of other clients?`, options, terminal));
-  const written: { client: string; file: string; how: Removal; isGone: boolean }[] = [];
+  const written: { client: string; file: string; how: keyof typeof removalWords; isGone: boolean }[] = [];
   if (isDone) {
     for (const { client, names } of pending) {
       const result = await workspace.wiring.remove(client.format, scope, names);
@@ -51,7 +51,7 @@ export async function removeFromClients(
     terminal.out(isGone ? `Removed ${safe(file)}\n` : `Wrote ${safe(file)}  ${removalWords[how]}\n`);
 }
 
-const removalWords: Readonly<Record<Removal, string>> = {
+const removalWords = {
   restored: "as it was before",
   cut: "without what was added; what changed since stays",
   edited: "without the entry, whose text others had changed",

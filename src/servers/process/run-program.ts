@@ -1,8 +1,10 @@
 import type { Environment } from "../../lib/folders.ts";
 import { isPlugboardError } from "../../errors.ts";
+import { startDeadline } from "../../lib/deadline.ts";
 import { ProcessTree } from "./process-tree.ts";
 
-export interface ProgramRun {
+/** Which program is run, and within which limits. */
+interface ProgramRun {
   command: string;
   args: readonly string[];
   cwd: string;
@@ -13,7 +15,7 @@ export interface ProgramRun {
   signal?: AbortSignal | undefined;
 }
 
-export interface ProgramEnd {
+interface ProgramEnd {
   /** Null if it was ended by a signal, or did not end in time. */
   code: number | null;
   /** What it printed, at most so many bytes. */
@@ -28,10 +30,10 @@ export interface ProgramEnd {
 export async function runProgram(run: ProgramRun): Promise<ProgramEnd | undefined> {
   const { command, args, cwd, env, timeoutMs, maxBytes, signal } = run;
   const tree = new ProcessTree({ env });
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const over = AbortSignal.any([timeout, ...(signal ? [signal] : [])]);
+  using deadline = startDeadline(timeoutMs);
   const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
-  over.addEventListener("abort", () => resolve(undefined), { once: true });
+  const stop = () => resolve(undefined);
+  for (const one of [deadline.signal, signal]) one?.addEventListener("abort", stop, { once: true });
   try {
     const child = await tree.spawn({ server: command, command, args, cwd, inheritEnv: ["*"] });
     const chunks: Buffer[] = [];
@@ -45,6 +47,7 @@ export async function runProgram(run: ProgramRun): Promise<ProgramEnd | undefine
     child.stdin?.on("error", () => undefined).end();
     const exit = await Promise.race([child.exited, stopped]);
     await tree.close();
+    signal?.removeEventListener("abort", stop);
     signal?.throwIfAborted();
     const text = Buffer.concat(chunks).toString("utf8");
     return { code: exit?.code ?? null, text, isTimedOut: exit === undefined };
