@@ -47,7 +47,7 @@ export { secretFiles } from "./config/secret-files.ts";
 export type { SecretSource } from "./config/expand.ts";
 export { argumentMistakes } from "./catalog/rule-mistakes.ts";
 export { unmatchedPatterns } from "./config/unmatched.ts";
-export { assertNoLoop, setLoopsAside } from "./config/loops.ts";
+export { assertNoLoop, setLoopsAside, startsPlugboard } from "./config/loops.ts";
 export type { LoopContext } from "./config/loops.ts";
 export { assertNoLostRule, lostRule, ruleFields } from "./config/lost-rules.ts";
 export { diffConfig } from "./config/diff.ts";
@@ -78,6 +78,7 @@ export type { ForeignFile, PlannedServer } from "./config/import.ts";
 export type { ClientName } from "./config/sync/client-names.ts";
 export type { ClientComparison } from "./config/sync/client.ts";
 export type { ComparedServer } from "./config/sync/plan.ts";
+export type { ClientWiring, WiredFile, WiringOptions } from "./workspace/client-wiring.ts";
 export { planBundles } from "./config/import-bundles.ts";
 export type { PlannedBundle } from "./config/import-bundles.ts";
 

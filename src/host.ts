@@ -12,6 +12,7 @@ export { serverState, serverStates } from "./lib/server-state.ts";
 export type { ServerStateName } from "./lib/server-state.ts";
 export type { TraceEntry } from "./servers/trace.ts";
 export { version } from "./lib/version.ts";
+export { runProgram } from "./servers/process/run-program.ts";
 
 // Telemetry.
 export type { SentRequest, SentSpan, ServedRequest, TracedAnswer, TracedPeer } from "./lib/telemetry.ts";

@@ -58,6 +58,12 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./commands/sync.ts"),
   },
   {
+    name: "client",
+    summary: "connect other clients to the gateway",
+    group: "Configure",
+    load: () => import("./commands/client.ts"),
+  },
+  {
     name: "trust",
     summary: "review a project's servers and allow them",
     group: "Configure",

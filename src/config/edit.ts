@@ -127,10 +127,26 @@ export async function applyChanges(
   }
   const after = asWritten(lines);
   const reparsed = await parseDocument(after, syntax);
-  const isFaithful =
-    reparsed.problems.length === 0 && canonicalJson(reparsed.value) === canonicalJson(expected);
+  const isSame = () => canonicalJson(reparsed.value) === canonicalJson(expected);
+  const isFaithful = reparsed.problems.length === 0 && (isSame() || (dropEmptied(), isSame()));
   if (!isFaithful) throw unreadable(file, why);
   return after;
+
+  /** A table of TOML is gone with the last one in it, an object of JSON is empty then. */
+  function dropEmptied(): void {
+    for (const change of changes.filter((one) => "remove" in one))
+      for (const one of [expected, reparsed.value]) withoutEmptied(one, change.path.slice(0, -1));
+  }
+}
+
+function withoutEmptied(value: unknown, path: Path): void {
+  for (let depth = path.length; depth > 0; depth--) {
+    const left = valueAt(value, path.slice(0, depth));
+    const outer = valueAt(value, path.slice(0, depth - 1));
+    if (left === undefined) continue;
+    if (!isRecord(left) || Object.keys(left).length > 0 || !isRecord(outer)) return;
+    delete outer[String(path[depth - 1])];
+  }
 }
 
 function applyTo(value: Record<string, unknown>, change: Change): void {

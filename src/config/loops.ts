@@ -8,6 +8,7 @@ import { isSameFile } from "../lib/same-file.ts";
 import { candidateFiles, findProjectRoot } from "./discover.ts";
 import { resolvePath } from "./expand.ts";
 import type { LoadedConfig, ServerEntry } from "./model.ts";
+import type { ServerConfig } from "./server-schema.ts";
 import { workingFolder } from "./places.ts";
 import { commandWordsIn, filled } from "./trust/named-words.ts";
 
@@ -103,6 +104,15 @@ function loopOf(
   };
 }
 
+/** True if a command line starts a gateway of Plugboard, whatever its configuration. */
+export function startsPlugboard(
+  { command, args = [] }: Pick<ServerConfig, "command" | "args">,
+  place: { folder: string; program?: string | undefined },
+): boolean {
+  const words = commandWordsIn(command === undefined ? [] : [command, ...args]);
+  return words.some((word, index) => startsGateway(word, words.slice(index + 1), place.folder, place));
+}
+
 function folderOf(
   entry: ServerEntry,
   fill: (text: string) => string | undefined,
@@ -117,7 +127,7 @@ function startsGateway(
   word: string,
   after: readonly string[],
   folder: string,
-  { program }: LoopContext,
+  { program }: Pick<LoopContext, "program">,
 ): boolean {
   if (after.find((next) => next !== "--") !== "serve") return false;
   if (/^plugboard(?:@[^/]*)?(?:\.(?:cmd|exe|ps1))?$/i.test(basename(word))) return true;

@@ -2,8 +2,8 @@ import { existsSync, lstatSync, rmdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { rewriteFile } from "../config/edit.ts";
 import type { Editing, FoundText } from "../config/edit.ts";
-import type { Format, Machine, NamedServer } from "../config/formats/format.ts";
-import { maxForeignBytes } from "../config/import.ts";
+import type { Format, ImportedServer, Machine, NamedServer } from "../config/formats/format.ts";
+import { maxForeignBytes, readForeignFile } from "../config/import.ts";
 import type { LoadedConfig } from "../config/model.ts";
 import type { ServerConfig } from "../config/server-schema.ts";
 import { assertInProject } from "../config/sync/client-file.ts";
@@ -29,11 +29,23 @@ export interface WiringContext {
   editing: (scope: Scope) => Pick<Editing, "lock" | "newFileMode">;
 }
 
+/** Which entries of a client are ours, besides those that were written by `add`. */
 export interface WiringOptions {
   /** What the client calls our servers. */
   names?: readonly ClientName[];
   /** True for an entry of the client that is meant, whatever it starts or contacts now. */
   isOurs?: (config: ServerConfig) => boolean;
+}
+
+/** One file of a client, and our entries in it. */
+export interface WiredFile {
+  file: string;
+  exists: boolean;
+  /** Why it cannot be read. */
+  problem?: string;
+  servers: ImportedServer[];
+  /** The names of the entries that were written by `add`. */
+  entries: string[];
 }
 
 /** Writes entries into other clients' files, and takes them out again so that the files are as they were. */
@@ -45,7 +57,7 @@ export class ClientWiring {
   }
 
   /** What was written into a client's file and not taken out yet. */
-  async edit(format: Format, scope: Scope): Promise<ClientEdit | undefined> {
+  async #edit(format: Format, scope: Scope): Promise<ClientEdit | undefined> {
     const { state, machine } = this.#context;
     const edits = await state.kept([], clientEdits);
     const isHere = ({ file }: ClientEdit) => scope === "user" || isInside(machine.projectRoot, file);
@@ -63,7 +75,7 @@ export class ClientWiring {
     { names = [], isOurs = () => false }: WiringOptions = {},
   ): Promise<ClientComparison> {
     const { machine, load } = this.#context;
-    const edit = await this.edit(format, scope);
+    const edit = await this.#edit(format, scope);
     const file = edit?.file ?? fileToWrite(format, scope, machine, await load());
     const { home, projectRoot } = machine;
     const nameOf = (name: string): ClientName => ({ client: format.id, file, theirs: name, ours: name });
@@ -81,10 +93,26 @@ export class ClientWiring {
     return compareServers(format, { ...comparing, names: [...known, ...meant] });
   }
 
+  /** A client's file as it is, and what was written into it. */
+  async read(format: Format, scope: Scope): Promise<WiredFile> {
+    const { machine, load } = this.#context;
+    const edit = await this.#edit(format, scope);
+    const file = edit?.file ?? fileToWrite(format, scope, machine, await load());
+    const read = await readForeignFile(format, { path: file, scope }, machine);
+    const { imported: { servers } = { servers: [] }, problem } = read ?? {};
+    return {
+      file,
+      exists: read !== undefined,
+      servers: servers.filter(({ local }) => !local),
+      entries: edit?.entries ?? [],
+      ...(problem !== undefined && { problem }),
+    };
+  }
+
   /** Writes what a plan found. Refuses if the file changed since then. */
   async add({ format, scope, file, compared, compare }: ClientComparison): Promise<void> {
     const { merging } = assertMergeable(format);
-    const earlier = await this.edit(format, scope);
+    const earlier = await this.#edit(format, scope);
     const store = await this.#context.state.durable();
     await this.#rewrite(file, scope, async (found) => {
       const { changes } = compare(found.value);
@@ -114,7 +142,7 @@ export class ClientWiring {
   ): Promise<{ file: string; how: Removal; isGone: boolean } | undefined> {
     const { merging } = assertMergeable(format);
     const { machine, load, state } = this.#context;
-    const edit = await this.edit(format, scope);
+    const edit = await this.#edit(format, scope);
     const file = edit?.file ?? fileToWrite(format, scope, machine, await load());
     if (!existsSync(file)) {
       if (edit) await forgetClientEdit(await state.durable(), edit);

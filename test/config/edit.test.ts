@@ -63,6 +63,15 @@ describe("M05 editing a file", () => {
     expect(box.read("dotfiles/plugboard.jsonc")).not.toContain("enabled");
   });
 
+  it.each(["toml", "yaml", "json"])("removes the last server of a %s file", async (extension) => {
+    const box = createSandbox();
+    box.write(`home/.config/plugboard/config.${extension}`, "");
+    await using workspace = await Workspace.open(box.options);
+    await workspace.add("a", { command: "a", env: { A: "1" } }, { scope: "user" });
+    await workspace.remove("a");
+    expect((await workspace.load()).servers.size).toBe(0);
+  });
+
   it("makes project files readable for everyone and the user's own files private", async () => {
     const box = createSandbox();
     await using workspace = await Workspace.open(box.options);

@@ -11,6 +11,7 @@ import {
 import { PlugboardError } from "../../index.ts";
 import type { ForeignFile, PlannedBundle, PlannedServer, Workspace, WritableScope } from "../../config.ts";
 import type { LoadedConfig } from "../../index.ts";
+import { isGatewayEntry } from "../client/gateway-entry.ts";
 import { isSameFile } from "../../lib/same-file.ts";
 import { chooseServers, countOf, isEmpty, onlyNamed, wantedOf } from "../import-choice.ts";
 import type { Plan } from "../import-choice.ts";
@@ -117,7 +118,8 @@ async function foreignFiles(
   if (from === undefined) {
     const found = await findForeignFiles(machine, chosen.length > 0 ? chosen.map(({ id }) => id) : undefined);
     const own = config.sources.filter(({ state }) => state !== "missing");
-    return found.filter(({ file }) => !own.some((source) => isSameFile(source.file, file)));
+    const others = found.filter(({ file }) => !own.some((source) => isSameFile(source.file, file)));
+    return others.map((one) => withoutGateway(one, workspace));
   }
   const [format, ...more] = chosen;
   if (!format || more.length > 0)
@@ -125,7 +127,19 @@ async function foreignFiles(
   const { resolve } = await import("node:path");
   const file = await readForeignFile(format, { path: resolve(cwd, from), scope: "user" }, machine);
   if (!file) throw new PlugboardError("config-unreadable", `No such file: ${from}`);
-  return [file];
+  return [withoutGateway(file, workspace)];
+}
+
+/** What `client add` wrote would lead back to this Plugboard. */
+function withoutGateway(file: ForeignFile, workspace: Workspace): ForeignFile {
+  const { imported } = file;
+  const gateways = imported.servers.filter(({ config }) => isGatewayEntry(config, workspace));
+  const skipped = gateways.map(({ name }) => ({
+    name,
+    reason: "it is this gateway, or another Plugboard's",
+  }));
+  const servers = imported.servers.filter((server) => !gateways.includes(server));
+  return { ...file, imported: { ...imported, servers, skipped: [...imported.skipped, ...skipped] } };
 }
 
 /** A server from a project file goes to the project scope and needs trust there, like any other. */

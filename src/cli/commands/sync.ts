@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { formatById } from "../../config.ts";
-import type { ClientComparison } from "../../config.ts";
+import type { ClientComparison, Workspace } from "../../config.ts";
 import { hanging, json, sentence } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { reportUpdate, updateClients } from "../update-clients.ts";
@@ -28,7 +28,8 @@ export function command(terminal: Terminal): Command {
     .action(async (clients: string[], options: SyncOptions) =>
       withWorkspace(terminal, options, async (workspace) => {
         const chosen = clients.length > 0 ? clients.map(formatById) : undefined;
-        const comparisons = await workspace.compareClients({ formats: chosen, scope: options.scope });
+        const compared = await workspace.compareClients({ formats: chosen, scope: options.scope });
+        const comparisons = await Promise.all(compared.map((one) => withoutWired(one, workspace)));
         if (!options.json) show(comparisons, terminal, (await workspace.load()).servers.size > 0);
         const mayWrite = options.write || (terminal.isInteractive && !options.json && !options.dryRun);
         const updated = mayWrite
@@ -47,6 +48,13 @@ export function command(terminal: Terminal): Command {
           );
       }),
     );
+}
+
+/** What `client add` wrote is no server that only the client has. */
+async function withoutWired(comparison: ClientComparison, { wiring }: Workspace): Promise<ClientComparison> {
+  const { entries } = await wiring.read(comparison.format, comparison.scope);
+  const onlyThere = comparison.compared.onlyThere.filter(({ name }) => !entries.includes(name));
+  return { ...comparison, compared: { ...comparison.compared, onlyThere } };
 }
 
 /** What is the same now is known to be ours, also when one of the two changes. */

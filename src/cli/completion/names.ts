@@ -50,6 +50,7 @@ const expected: ReadonlyMap<string, Expected> = new Map([
   ["import", several("readable")],
   ["export", one("writable")],
   ["sync", several("mergeable")],
+  ...["client add", "client remove", "client check"].map((verb) => [verb, several("mergeable")] as const),
 ]);
 
 /** The values of options. */

@@ -4,6 +4,7 @@ import { shellWord } from "../../lib/argv.ts";
 import { count, hanging, painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { ClientLine } from "./client-lines.ts";
+import { usualPort } from "./settings.ts";
 
 export interface Announcement {
   url: string;
@@ -34,7 +35,8 @@ export function announcement(about: Announcement, terminal: Terminal): string {
     ...tokenLines(about, terminal, tilde),
     "",
     ...approvalLines(about, terminal, tilde),
-    "To connect a client, run the command or add the text to its file:",
+    `To connect a client, run \`${addLine(about.url)}\`,`,
+    "or run the command or add the text to its file:",
     ...clients.flatMap(({ title, file, text, note }) => [
       "",
       `${paint("bold", title)}${file === undefined ? "" : `  ${paint("dim", safe(tilde(file)))}`}`,
@@ -45,6 +47,13 @@ export function announcement(about: Announcement, terminal: Terminal): string {
     ...(terminal.isScreen ? ["Press Ctrl-C to stop.", ""] : []),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** With the URL, unless that is where a client looks for the gateway anyway. */
+function addLine(url: string): string {
+  const isUsual = url === `http://127.0.0.1:${usualPort}/mcp`;
+  const line = "plugboard client add <client> --http";
+  return isUsual ? line : `${line} ${shellWord(safe(url))}`;
 }
 
 function howMany(servers: readonly ServerReport[]): string {

@@ -1,6 +1,4 @@
-import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { version } from "../../host.ts";
 import { isPlugboardError } from "../../index.ts";
 import type { Workspace } from "../../config.ts";
 import { createGateway } from "../../gateway/index.ts";
@@ -9,10 +7,11 @@ import { defined } from "../../lib/record.ts";
 import { count, jsonLine } from "../terminal/print.ts";
 import { whenAborted } from "../terminal/signals.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { ownCommand } from "../client/own-command.ts";
 import { announcement } from "./announcement.ts";
 import { clientLines } from "./client-lines.ts";
 import type { ServedHub } from "./served-hub.ts";
-import { isLoopback, reachableHost } from "./settings.ts";
+import { isLoopback, reachableHost, usualPort } from "./settings.ts";
 import type { ServeSettings } from "./settings.ts";
 
 export interface HttpServing {
@@ -24,7 +23,6 @@ export interface HttpServing {
   options: { json?: boolean; newToken?: boolean; config?: string };
 }
 
-const usualPort = 7420;
 const triedPorts = 100;
 const drainMs = 10_000;
 
@@ -135,12 +133,6 @@ export async function listenFrom(
 
 function isTaken(error: unknown): boolean {
   return isPlugboardError(error) && (error.cause as NodeJS.ErrnoException | undefined)?.code === "EADDRINUSE";
-}
-
-/** How another program starts this Plugboard. What `npx` downloaded may be gone tomorrow. */
-function ownCommand(): string[] {
-  const program = realpathSync(process.argv[1] ?? "");
-  return /[\\/]_npx[\\/]/.test(program) ? ["npx", "-y", `plugboard@${version}`] : [process.execPath, program];
 }
 
 /** The options of this run that matter there too. */

@@ -6,6 +6,9 @@ import { isRecord } from "../../lib/record.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { someOf } from "../views/some-of.ts";
 
+/** The port that is taken if it is free and nobody asked for another. */
+export const usualPort = 7420;
+
 export interface ServeOptions {
   host?: string | undefined;
   port?: string | undefined;

@@ -4,7 +4,8 @@ import { joinArgv, shellWord } from "../../lib/argv.ts";
 import { painter, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-type Config = NonNullable<ComparedServer["theirs"]>;
+export type ShownConfig = NonNullable<ComparedServer["theirs"]>;
+type Config = ShownConfig;
 
 /** How one client's file differs from our servers, and what would be written, with secrets hidden. */
 export function comparisonView(comparison: ClientComparison, terminal: Terminal): string {
@@ -82,12 +83,12 @@ function otherLines(
 }
 
 /** `- args ["old"]` and `+ args ["new"]`; a hidden value that changes is shown as changed. */
-function fieldLines(before: Config | undefined, after: Config): string[] {
+export function fieldLines(before: Config | undefined, after: Config | undefined): string[] {
   const old = shown(before);
   const next = shown(after);
   return [...new Set([...Object.keys(old), ...Object.keys(next)])].flatMap((field) => {
     const key = field as keyof Config;
-    if (before && JSON.stringify(before[key]) === JSON.stringify(after[key])) return [];
+    if (before && after && JSON.stringify(before[key]) === JSON.stringify(after[key])) return [];
     return [
       ...(field in old ? [`- ${field} ${JSON.stringify(old[field])}`] : []),
       ...(field in next ? [`+ ${field} ${JSON.stringify(next[field])}`] : []),

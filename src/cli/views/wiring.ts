@@ -1,0 +1,115 @@
+import type { ClientComparison } from "../../config.ts";
+import type { CheckedClient } from "../client/check.ts";
+import type { FoundClient } from "../client/found.ts";
+import { fieldLines, type ShownConfig } from "./client-comparison.ts";
+import { hanging, painter, safe, table } from "../terminal/print.ts";
+import type { Paint } from "../terminal/print.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+
+/** What would be written into a client's file, and why something is not. */
+export function additionView(comparison: ClientComparison, terminal: Terminal): string {
+  const { format, file, exists, problem, compared } = comparison;
+  const paint = painter(terminal);
+  const lines = [head(format.title, exists ? file : `${file} (will be created)`, paint)];
+  if (problem !== undefined) lines.push(`  ${paint("red", "unreadable")}  ${safe(problem)}`);
+  for (const { name, state, theirs, after, reason, notes } of compared.servers) {
+    const words: Record<typeof state, string> = {
+      missing: paint("green", "add   "),
+      different: paint("yellow", "change"),
+      same: paint("dim", "have  "),
+      off: paint("yellow", "off   "),
+      other: paint("yellow", "keep  "),
+      left: paint("yellow", "keep  "),
+    };
+    const remarks: Partial<Record<typeof state, string>> = {
+      same: "already there",
+      off: `switched off in ${format.title}; left alone`,
+      other: "another server has this name there; left alone",
+      left: reason ?? "",
+    };
+    lines.push(`  ${words[state]}  ${safe(name)}  ${safe(remarks[state] ?? "")}`.trimEnd());
+    if (state !== "missing" && state !== "different") continue;
+    if (after) lines.push(...changed(theirs, after, terminal));
+    for (const note of notes.filter(({ kind }) => kind !== "translated"))
+      lines.push(`        ${paint("yellow", note.kind)}  ${safe(`${note.field}: ${note.message}`)}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** What would be taken out of a client's file. */
+export function removalView(
+  { format, file, servers }: FoundClient,
+  names: readonly string[],
+  terminal: Terminal,
+): string {
+  const paint = painter(terminal);
+  const gone = servers.filter(({ name }) => names.includes(name));
+  const blocks = gone.flatMap(({ name, config }) => [
+    `  ${paint("red", "remove")}  ${safe(name)}`,
+    ...changed(config, undefined, terminal),
+  ]);
+  return `${[head(format.title, file, paint), ...blocks].join("\n")}\n`;
+}
+
+function changed(
+  before: ShownConfig | undefined,
+  after: ShownConfig | undefined,
+  terminal: Terminal,
+): string[] {
+  const paint = painter(terminal);
+  return fieldLines(before, after).map(
+    (line) => `        ${paint(line.startsWith("-") ? "red" : "green", safe(line))}`,
+  );
+}
+
+function head(title: string, file: string, paint: Paint): string {
+  return `${paint("bold", title)}  ${paint("dim", safe(file))}`;
+}
+
+/** The clients on this machine, one per line. */
+export function clientsView(clients: readonly FoundClient[], terminal: Terminal): string {
+  const paint = painter(terminal);
+  const rows = clients.map((client) => [client.format.id, stateWords(client), client.file]);
+  const styles = { wired: "green", "not wired": "dim", unreadable: "red", servers: undefined } as const;
+  return table(["CLIENT", "GATEWAY", "FILE"], rows, paint, (row, column) => {
+    const { state } = clients[row] ?? { state: "servers" };
+    if (column === 2) return "dim";
+    return column === 0 ? "bold" : state === "off" || state === "other" ? "yellow" : styles[state];
+  });
+}
+
+function stateWords({ state, scope, gateway, entries, problem, exists }: FoundClient): string {
+  const where = scope === "project" ? " (project)" : "";
+  switch (state) {
+    case "wired":
+      return `wired${where}, ${gateway?.command === undefined ? "over HTTP" : "over stdio"}`;
+    case "off":
+      return `wired${where}, switched off`;
+    case "servers":
+      return `not wired${where}, has ${entries.join(", ")}`;
+    case "other":
+      return `another server is called plugboard${where}`;
+    case "unreadable":
+      return `unreadable${where}: ${problem ?? ""}`;
+    case "not wired":
+      return exists ? `not wired${where}` : "not wired, no file yet";
+  }
+}
+
+export function checkView({ client, problems, notes, health }: CheckedClient, terminal: Terminal): string {
+  const paint = painter(terminal);
+  const ok = health?.state === "connected" ? "wired, connected" : "wired";
+  const word = problems.length === 0 ? paint("green", ok) : paint("red", "problem");
+  const own = problems.length === 0 && health ? [`${health.command.join(" ")}: ${health.message}`] : [];
+  return [
+    head(client.format.title, client.file, paint),
+    `  ${word}`,
+    ...[...problems, ...own, ...notes].map((line) => `    ${hanging(safe(line), 4, terminal)}`),
+    "",
+  ].join("\n");
+}
+
+export function checkJson({ client, problems, notes, health }: CheckedClient) {
+  const { format, scope, file, state } = client;
+  return { client: format.id, scope, file, state, problems, notes, health };
+}
