@@ -124,7 +124,8 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 
 describe("M20 an install that takes longer than a start may", () => {
   it("gets more time while it goes on, and says what it waits for", async () => {
-    const one = newcomer(registry, { startupTimeoutMs: 2_000 });
+    const one = newcomer(registry, { startupTimeoutMs: 6_000 });
+    const startedAt = performance.now();
     const release = holdDownloads();
     const hub = await hubOf(one);
     const details: string[] = [];
@@ -132,6 +133,7 @@ describe("M20 an install that takes longer than a start may", () => {
     const result = hub.callTool("notes.read");
     const { host } = new URL(registry.url);
     await vi.waitFor(() => expect(details).toContain(`npx is waiting for an answer from ${host}`));
+    await vi.waitFor(() => expect(performance.now() - startedAt).toBeGreaterThan(7_000));
     release();
     expect((await result).content).toEqual([{ type: "text", text: "called read" }]);
   });
@@ -166,7 +168,7 @@ describe("M20 an install that takes longer than a start may", () => {
   });
 
   it("is ended if its registry is silent, and the error says so; the next start works", async () => {
-    const one = newcomer(registry, { startupTimeoutMs: 1_000 });
+    const one = newcomer(registry, { startupTimeoutMs: 6_000 });
     const release = holdDownloads();
     const hub = await hubOf(one);
     const error = await hub.callTool("notes.read").catch((reason: unknown) => reason);
@@ -209,6 +211,11 @@ describe("M20 an install that takes longer than a start may", () => {
     await registry.download(before + parts);
     const [folder = ""] = npxFolders(one.cache);
     expect(await repairNpxFolder(folder, ["notes"])).toBe("in-use");
+    // In another cache it does not matter that the same package is being installed.
+    const elsewhere = one.box.path("other-cache/_npx/52bc17386a630c3e");
+    one.box.write("other-cache/_npx/52bc17386a630c3e/node_modules/part-0/package.json", "{}");
+    expect(await repairNpxFolder(elsewhere, ["notes"])).toBe("repaired");
+    expect(readdirSync(elsewhere)).toEqual([]);
     const result = (await hubOf(one)).callTool("notes.read");
     release();
     expect((await result).content).toEqual([{ type: "text", text: "called read" }]);

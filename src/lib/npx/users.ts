@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { programName } from "../package-launcher.ts";
 import { openFiles, processIds, processWords } from "../proc.ts";
 
@@ -13,11 +15,19 @@ export async function npxUsers(folder: string, packages: readonly string[]): Pro
       if (pid === process.pid) return false;
       const words = await processWords(pid);
       if (words.some((word) => word.includes(folder))) return true;
-      if (isNpm(words) && words.some((word) => packages.includes(word))) return true;
-      return (await openFiles(pid)).some((path) => path === folder || path.startsWith(`${folder}/`));
+      const files = await openFiles(pid);
+      if (files.some((path) => path === folder || path.startsWith(`${folder}/`))) return true;
+      return isNpm(words) && words.some((word) => packages.includes(word)) && !hasOtherCache(files, folder);
     }),
   );
   return ids.filter((_, index) => uses[index]);
+}
+
+/** npm writes a log into its cache as long as it runs. */
+function hasOtherCache(files: readonly string[], folder: string): boolean {
+  const caches = files.flatMap((file) => /^(.*)\/_logs\/[^/]+$/.exec(file)?.[1] ?? []);
+  const own = dirname(dirname(folder));
+  return caches.some((cache) => cache !== own && existsSync(join(cache, "_cacache")));
 }
 
 /** npm calls itself `npm exec …` soon after its start. */

@@ -55,7 +55,9 @@ export async function launcherActivity(root: number): Promise<LauncherActivity |
 }
 
 /** The launcher that runs as these words: its own program, a script under its interpreter, or the title npm sets. */
-function launcherIn(words: readonly string[]): Launched | undefined {
+function launcherIn(line: readonly string[]): Launched | undefined {
+  // `#!/usr/bin/env node`, before it has found node.
+  const words = programName(line[0] ?? "") === "env" ? line.slice(1) : line;
   const isScript = /^(?:node|nodejs|bun|python[\d.]*)$/.test(programName(words[0] ?? ""));
   const [program = "", ...rest] = isScript ? words.slice(1) : words;
   const launched = packageLauncher([program.replace(/(?:-cli)?\.[cm]?js$/, ""), ...rest]);
