@@ -208,6 +208,14 @@ describe("M10 client add and remove", () => {
     expect(none.err).toContain("no file for the project scope");
   });
 
+  it("says which servers a client gets only in this project", async () => {
+    const box = createSandbox({ [user]: { mcpServers: servers } });
+    expect((await box.cli(["client", "add", "codex", "--dry-run"])).out).not.toContain("this project");
+    await box.cli(["add", "here", "--scope", "local", "--", "here-mcp"]);
+    const run = await box.cli(["client", "add", "codex", "--dry-run"]);
+    expect(run.out).toContain("only if the client starts Plugboard in it: here.");
+  });
+
   it("is no server to import, and is not offered as one", async () => {
     const box = createSandbox({ [codex]: codexFile });
     await box.cli(["client", "add", "codex", "--yes"]);

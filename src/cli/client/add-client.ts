@@ -6,6 +6,7 @@ import { joinArgv, shellWord } from "../../lib/argv.ts";
 import { count, hanging, json, safe } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { comparisonJson } from "../views/client-comparison.ts";
+import { someOf } from "../views/some-of.ts";
 import { additionView } from "../views/wiring.ts";
 import { assertReadable, mayWrite } from "./consent.ts";
 import type { ChangeOptions } from "./consent.ts";
@@ -29,6 +30,8 @@ export async function addToClients(
   for (const format of clients.map(formatById)) plans.push(await planFor(format, scope, options, workspace));
   if (!options.json) terminal.out(plans.map((plan) => additionView(plan, terminal)).join("\n"));
   assertReadable(plans);
+  if (!options.json && options.server === undefined && options.http === undefined)
+    await warnOfFolder(workspace, terminal);
   const pending = plans.filter(({ compared }) => compared.changes.length > 0);
   const isKept = plans.some(({ compared }) =>
     compared.servers.some(({ state }) => /^(other|left)$/.test(state)),
@@ -49,6 +52,16 @@ export async function addToClients(
   const [check, undo] = ["check", "remove"].map((verb) => joinArgv(["plugboard", "client", verb, ...ids]));
   const next = `Restart the client if it is running. \`${check}\` tells whether it works, \`${undo}\` takes it out again.`;
   terminal.out(`${hanging(next, 0, terminal)}\n`);
+}
+
+/** A client starts the gateway in a folder of its own. */
+async function warnOfFolder(workspace: Workspace, terminal: Terminal): Promise<void> {
+  const { servers } = await workspace.load({ allowMissing: true });
+  const here = [...servers.values()].filter(({ origin }) => /^(project|local)$/.test(origin.scope));
+  if (here.length === 0) return;
+  const names = someOf(here.map(({ name }) => name));
+  const note = `Servers of this project are there only if the client starts Plugboard in it: ${safe(names)}.`;
+  terminal.out(`${hanging(note, 0, terminal)}\n`);
 }
 
 async function planFor(
