@@ -35,8 +35,8 @@ export function announcement(about: Announcement, terminal: Terminal): string {
     ...tokenLines(about, terminal, tilde),
     "",
     ...approvalLines(about, terminal, tilde),
-    `To connect a client, run \`${addLine(about.url)}\`,`,
-    "or run the command or add the text to its file:",
+    `To connect a client, run \`${addLine(about.url)}\`.`,
+    "By hand, run the command or add the text to the file:",
     ...clients.flatMap(({ title, file, text, note }) => [
       "",
       `${paint("bold", title)}${file === undefined ? "" : `  ${paint("dim", safe(tilde(file)))}`}`,
