@@ -4,7 +4,11 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 /** Folders whose tests meet programs and servers of every kind, and take longer for it. */
-const system = ["test/{adapters,auth,calls,cli,gateway,hub,servers,telemetry,workspace}/**/*.test.ts"];
+const system = [
+  "test/{adapters,auth,calls,cli,gateway,hub,servers,telemetry,workspace}/**/*.test.ts",
+  // They install the package and run it.
+  "test/house/{adapters,entries,package}.test.ts",
+];
 const integration = ["test/integration/**/*.test.ts"];
 /** What is tried a few times, or with one of each kind, by the others, and thoroughly by `npm run test:long`. */
 const long = globSync("test/**/*.test.ts").filter((path) =>
