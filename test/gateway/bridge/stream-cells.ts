@@ -84,6 +84,9 @@ export const listChanges: RunCell = async ({ name, fresh }) => {
   const partial = await fresh();
   await client.listen({ tools: true, prompts: true, resources: true });
   if (client.era === "modern") await partial.listen({ prompts: true });
+  // A modern client hears first what changed since others of its caller listened.
+  await client.result(client.request("tools/list"));
+  client.seen.length = 0;
   for (const kind of ["tools", "prompts", "resources"]) {
     const { content } = await client.result(client.call(name("grow"), { what: kind }));
     const [{ text: grown }] = content as [{ text: string }];
