@@ -11,7 +11,13 @@ if (problem !== undefined) throw oneLine(`${problem}${newerNodeHere()}`);
 function oneLine(message: string): Error {
   const error = new Error(message);
   const print = (uncaught: unknown): void => {
-    if (uncaught !== error) throw uncaught;
+    if (uncaught !== error) {
+      // Thrown where nothing catches it: it ends the program as it would without us.
+      setImmediate(() => {
+        throw uncaught;
+      });
+      return;
+    }
     process.stderr.write(`${message}\n`);
     process.exit(1);
   };

@@ -118,12 +118,15 @@ describe("the package", () => {
   });
 
   it("leaves programs that do without it to fail in their own way on an old runtime", async () => {
-    const program = 'await import("plugboard").catch(() => {}); setTimeout(() => missing(), 1);';
-    writeFileSync(join(folder, "without.mjs"), program);
-    for (const [node, flags] of oldRuntimes()) {
-      const { code, err } = await runProgram(node, [...flags, "without.mjs"], { cwd: folder });
-      expect(code).toBe(1);
-      expect(err).toMatch(/^ReferenceError: missing is not defined\n +at /m);
+    const goOn = ["missing();", "queueMicrotask(() => missing());", "setTimeout(() => missing(), 1);"];
+    for (const [index, rest] of goOn.entries()) {
+      const program = `await import("plugboard").catch(() => {}); ${rest}`;
+      writeFileSync(join(folder, `without-${index}.mjs`), program);
+      for (const [node, flags] of oldRuntimes()) {
+        const { code, err } = await runProgram(node, [...flags, `without-${index}.mjs`], { cwd: folder });
+        expect(code).toBe(1);
+        expect(err).toMatch(/^ReferenceError: missing is not defined\n +at /m);
+      }
     }
   });
 
