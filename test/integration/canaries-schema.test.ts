@@ -58,6 +58,7 @@ describe("no verb, event or error shows a field that may be a secret", () => {
       "verify <> --json",
       "login <>",
       "logout <>",
+      "client add codex --server <> --dry-run",
     ];
     const lines = [
       ...overviews,
