@@ -512,12 +512,15 @@ export class Endpoint {
   }
 
   async #findTool(name: string, seen: Seen, signal: AbortSignal | undefined): Promise<FoundTool | undefined> {
+    const at = this.#changes;
     const found = (await this.#toolTable(seen)).get(name);
     if (found) return found;
     // It may be a tool of a server that has not listed its tools yet. The others are not waited for.
     const states = await seen.view.listStates("tools");
     const unread = states.filter(({ at, server }) => at === undefined && this.names.mayBelong(name, server));
-    if (unread.length === 0) return undefined;
+    // Its list may have come since the table was read.
+    if (unread.length === 0)
+      return at === this.#changes ? undefined : (await this.#toolTable(seen)).get(name);
     await seen.view.view({ servers: unread.map(({ server }) => server) }).tools({ signal });
     this.#changes++;
     return (await this.#toolTable(seen)).get(name);
