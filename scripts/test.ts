@@ -8,12 +8,12 @@ import { has, howToGet, programs, type ProgramName } from "../test/machine.ts";
 /**
  * Runs tests and prints the counts on the last line. Passes arguments to vitest, except two: with `--complete` a test
  * that is skipped is a failure, as on the machine that decides what lands; `--missing` runs nothing and prints the
- * commands that bring the programs which are not here.
+ * command that brings the programs which are not here.
  */
 const isComplete = process.argv.includes("--complete");
 const missing = (Object.keys(programs) as ProgramName[]).filter((name) => !has(name));
 if (process.argv.includes("--missing")) {
-  for (const command of howToGet(missing)) console.log(command);
+  console.log(howToGet(missing));
   process.exit();
 }
 
@@ -35,7 +35,7 @@ if (skipped.length > 0 && (isComplete || missing.length === 0))
   console.log(`Skipped${isComplete ? ", which --complete forbids" : ""}:\n  ${skipped.join("\n  ")}`);
 if (missing.length > 0) {
   const tests = missing.map((name) => `${programs[name].tests} (${name})`).join(", ");
-  console.log(styleText("yellow", `Not tested: ${tests}. On Debian: ${howToGet(missing).join("; ")}`));
+  console.log(styleText("yellow", `Not tested: ${tests}. On Debian: ${howToGet(missing)}`));
 }
 const wrong = failed + (isComplete ? skipped.length : 0);
 const rest = skipped.length > 0 && !isComplete ? `, ${skipped.length} skipped` : "";

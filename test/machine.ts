@@ -8,9 +8,7 @@ interface Program {
   /** What is not tested without it. */
   tests: string;
   /** Debian's packages that bring it. */
-  packages?: string[];
-  /** Packages of npm that bring it. */
-  modules?: string[];
+  packages: string[];
   isThere: () => boolean;
 }
 
@@ -64,11 +62,6 @@ export const programs = {
     packages: ["curl"],
     isThere: () => succeeds("curl", "--version"),
   },
-  sharp: {
-    tests: "scaling images down",
-    modules: ["sharp@0.34"],
-    isThere: () => canLoad("sharp"),
-  },
 } satisfies Record<string, Program>;
 
 const known = new Map<ProgramName, boolean>();
@@ -92,24 +85,15 @@ export function chromiumPath(): string | undefined {
   return names.flatMap(placesOf).find((place) => existsSync(place));
 }
 
-/** The commands that bring what is missing to a Debian. */
-export function howToGet(names: readonly ProgramName[]): string[] {
-  const wanted: Program[] = names.map((name) => programs[name]);
-  const packages = new Set(wanted.flatMap((one) => one.packages ?? []));
-  const modules = new Set(wanted.flatMap((one) => one.modules ?? []));
-  return [
-    ...(packages.size > 0 ? [`apt-get install -y --no-install-recommends ${[...packages].join(" ")}`] : []),
-    ...(modules.size > 0 ? [`npm install --no-save ${[...modules].join(" ")}`] : []),
-  ];
+/** The command that brings what is missing to a Debian; empty if nothing is. */
+export function howToGet(names: readonly ProgramName[]): string {
+  const packages = new Set(names.flatMap((name) => programs[name].packages));
+  return packages.size > 0 ? `apt-get install -y --no-install-recommends ${[...packages].join(" ")}` : "";
 }
 
 export function hasKeychainLibrary(): boolean {
-  return canLoad("@napi-rs/keyring");
-}
-
-function canLoad(name: string): boolean {
   try {
-    createRequire(import.meta.url)(name);
+    createRequire(import.meta.url)("@napi-rs/keyring");
     return true;
   } catch {
     return false;

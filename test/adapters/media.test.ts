@@ -1,5 +1,4 @@
-import { createRequire } from "node:module";
-import { lacks } from "../machine.ts";
+import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { imageSize } from "../../src/adapters/core/image-size.ts";
 import type { Provider } from "../../src/adapters/core/media.ts";
@@ -12,10 +11,6 @@ const mebibyte = 1024 * 1024;
 async function given(provider: Provider, data: string, mimeType = "image/png"): Promise<string | undefined> {
   const [part] = await modelParts({ content: [{ type: "image", data, mimeType }] }, true, provider);
   return part?.type;
-}
-
-interface Sharp {
-  (options: object): { png(): { toBuffer(): Promise<Buffer> } };
 }
 
 describe("the size of an image", () => {
@@ -79,9 +74,8 @@ describe("M64 an image that the model's provider would refuse", () => {
     expect(await given("unknown", pngOf(8_001, 10))).toBe("text");
   });
 
-  it.skipIf(lacks("sharp"))("is scaled down where the program has sharp", async () => {
-    const create = { width: 9_000, height: 300, channels: 3, background: "white" };
-    const sharp = createRequire(import.meta.url)("sharp") as Sharp;
+  it("is scaled down where the program has sharp", async () => {
+    const create = { width: 9_000, height: 300, channels: 3 as const, background: "white" };
     const png = (await sharp({ create }).png().toBuffer()).toString("base64");
     const [part] = await modelParts(
       { content: [{ type: "image", data: png, mimeType: "image/png" }] },
