@@ -48,6 +48,12 @@ export interface WiredFile {
   entries: string[];
 }
 
+interface RemovedFrom {
+  file: string;
+  how: Removal;
+  isGone: boolean;
+}
+
 /** Writes entries into other clients' files, and takes them out again so that the files are as they were. */
 export class ClientWiring {
   readonly #context: WiringContext;
@@ -110,7 +116,11 @@ export class ClientWiring {
   }
 
   /** Writes what a plan found. Refuses if the file changed since then. */
-  async add({ format, scope, file, compared, compare }: ClientComparison): Promise<void> {
+  async add(plan: ClientComparison): Promise<void> {
+    await this.#alone(plan, () => this.#add(plan));
+  }
+
+  async #add({ format, scope, file, compared, compare }: ClientComparison): Promise<void> {
     const { merging } = assertMergeable(format);
     const earlier = await this.#edit(format, scope);
     const store = await this.#context.state.durable();
@@ -135,11 +145,11 @@ export class ClientWiring {
    * Takes entries out of a client's file, and says how: the file is what it was before, or without the very text that
    * was added, or edited because others changed that text. Undefined if it has none of them.
    */
-  async remove(
-    format: Format,
-    scope: Scope,
-    names: readonly string[],
-  ): Promise<{ file: string; how: Removal; isGone: boolean } | undefined> {
+  remove(format: Format, scope: Scope, names: readonly string[]): Promise<RemovedFrom | undefined> {
+    return this.#alone({ format, scope }, () => this.#remove(format, scope, names));
+  }
+
+  async #remove(format: Format, scope: Scope, names: readonly string[]): Promise<RemovedFrom | undefined> {
     const { merging } = assertMergeable(format);
     const { machine, load, state } = this.#context;
     const edit = await this.#edit(format, scope);
@@ -163,6 +173,11 @@ export class ClientWiring {
     if (left) await keepClientEdit(await state.durable(), left);
     else if (edit) await forgetClientEdit(await state.durable(), edit);
     return removed && { file, ...removed };
+  }
+
+  /** The record and the file change together: another command waits, so that neither loses what the other wrote. */
+  #alone<T>({ format, scope }: { format: Format; scope: Scope }, work: () => Promise<T>): Promise<T> {
+    return this.#context.editing(scope).lock(`wiring:${format.id}/${scope}`, work);
   }
 
   async #rewrite(
