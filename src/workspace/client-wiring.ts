@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, rmdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { parseDocument } from "../config/documents/document.ts";
 import { rewriteFile } from "../config/edit.ts";
 import type { Editing, FoundText } from "../config/edit.ts";
 import type { Format, ImportedServer, Machine, NamedServer } from "../config/formats/format.ts";
@@ -12,6 +13,7 @@ import type { ClientComparison } from "../config/sync/client.ts";
 import type { ClientName } from "../config/sync/client-names.ts";
 import { addEntries, namesThere } from "../config/wiring/client-edit.ts";
 import type { ClientEdit } from "../config/wiring/client-edit.ts";
+import { marksOf } from "../config/wiring/entry-marks.ts";
 import { removeEntries } from "../config/wiring/removal.ts";
 import type { Removal } from "../config/wiring/removal.ts";
 import { PlugboardError } from "../errors.ts";
@@ -44,7 +46,7 @@ export interface WiredFile {
   /** Why it cannot be read. */
   problem?: string;
   servers: ImportedServer[];
-  /** The names of the entries that were written by `add`. */
+  /** The names of the entries that were written by `add`, without those that others replaced. */
   entries: string[];
 }
 
@@ -91,7 +93,8 @@ export class ClientWiring {
       keepOthers: true,
       servers,
     };
-    const known = [...names, ...(edit?.entries ?? []).map(nameOf)];
+    const { entries } = await this.read(format, scope);
+    const known = [...names, ...entries.map(nameOf)];
     const first = await compareServers(format, { ...comparing, names: known });
     const others = first.compared.servers.filter(({ state }) => state === "other");
     const meant = others.filter(({ theirs }) => theirs && isOurs(theirs)).map(({ name }) => nameOf(name));
@@ -106,11 +109,14 @@ export class ClientWiring {
     const file = edit?.file ?? fileToWrite(format, scope, machine, await load());
     const read = await readForeignFile(format, { path: file, scope }, machine);
     const { imported: { servers } = { servers: [] }, problem } = read ?? {};
+    const isReplaced = ({ name, config }: NamedServer) =>
+      edit?.marks !== undefined && !marksOf(name, config).some((mark) => edit.marks?.includes(mark));
+    const replaced = servers.filter(isReplaced).map(({ name }) => name);
     return {
       file,
       exists: read !== undefined,
       servers: servers.filter(({ local }) => !local),
-      entries: edit?.entries ?? [],
+      entries: edit?.entries.filter((name) => !replaced.includes(name)) ?? [],
       ...(problem !== undefined && { problem }),
     };
   }
@@ -123,6 +129,7 @@ export class ClientWiring {
   async #add({ format, scope, file, compared, compare }: ClientComparison): Promise<void> {
     const { merging } = assertMergeable(format);
     const earlier = await this.#edit(format, scope);
+    const { entries: ours } = await this.read(format, scope);
     const store = await this.#context.state.durable();
     await this.#rewrite(file, scope, async (found) => {
       const { changes } = compare(found.value);
@@ -130,13 +137,16 @@ export class ClientWiring {
       if (changes.length === 0) return undefined;
       const created = found.exists ? undefined : missingFolders(file);
       // One whose entries are gone by now is over.
-      const isLive = earlier && namesThere(found.value, earlier.entries, merging).length > 0;
-      const edit = isLive ? earlier : { client: format.id, scope, file, ...(created && { created }) };
+      const isLive = earlier && namesThere(found.value, ours, merging).length > 0;
+      const edit = isLive
+        ? { ...earlier, entries: ours }
+        : { client: format.id, scope, file, ...(created && { created }) };
       const written = compared.servers.filter(({ state }) => state === "missing" || state === "different");
       const entries = written.map(({ name, nameThere = name }) => nameThere);
       const added = await addEntries(found, changes, { entries, merging, edit });
       // Kept first: without it, the file could not be given back.
-      await keepClientEdit(store, added.edit);
+      const marks = await this.#marks(format, added, found);
+      await keepClientEdit(store, { ...added.edit, marks });
       return added.text;
     });
   }
@@ -173,6 +183,20 @@ export class ClientWiring {
     if (left) await keepClientEdit(await state.durable(), left);
     else if (edit) await forgetClientEdit(await state.durable(), edit);
     return removed && { file, ...removed };
+  }
+
+  /** Read back as they will be read later: a client may have another notation for the same. */
+  async #marks(
+    format: Format,
+    { text, edit }: { text: string; edit: ClientEdit },
+    { syntax }: FoundText,
+  ): Promise<string[]> {
+    const { home, projectRoot } = this.#context.machine;
+    const { value } = await parseDocument(text, syntax);
+    const { servers } = format.read(value, { home, projectRoot, scope: edit.scope, file: edit.file });
+    return servers
+      .filter(({ name }) => edit.entries.includes(name))
+      .flatMap(({ name, config }) => marksOf(name, config));
   }
 
   /** The record and the file change together: another command waits, so that neither loses what the other wrote. */
