@@ -155,6 +155,23 @@ describe("M10 client add and remove", () => {
     expect(existsSync(box.path(cursor))).toBe(false);
   });
 
+  it("shows a change within the screen, so that nothing in it looks like a line of ours", async () => {
+    const args = ["serve", `${" ".repeat(9)}Wrote nothing at all. `.repeat(8)];
+    const box = createSandbox({ [cursor]: { mcpServers: { plugboard: { command: "plugboard", args } } } });
+    for (const columns of [50, 80]) {
+      for (const verb of ["add", "remove"]) {
+        const options = { screen: { columns, rows: 24 } };
+        const { out } = await box.cli(["client", verb, "cursor", "--dry-run"], options);
+        const [change = ""] = out.split("Nothing was changed.");
+        expect(change).toContain("- args");
+        for (const line of change.split("\n").filter(Boolean)) {
+          expect(line.length, line).toBeLessThan(columns);
+          expect(line).toMatch(/^(?: {2}|Cursor)/);
+        }
+      }
+    }
+  });
+
   it("leaves a server alone that a person put in the place of ours", async () => {
     const box = createSandbox({ [user]: { mcpServers: servers }, [cursor]: {} });
     const hers = JSON.stringify({
