@@ -1,17 +1,11 @@
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerEntry, Workspace } from "../config.ts";
 import { PlugboardError } from "../index.ts";
 import type { LoadedConfig } from "../index.ts";
-import {
-  incompleteAdvice,
-  incompleteNpxFolder,
-  incompleteWords,
-  isNpxFolder,
-  npmCache,
-} from "../lib/npx/folder.ts";
+import { brokenNpxFolder, incompleteAdvice, incompleteWords } from "../lib/npx/folder.ts";
 import { deleteNpxFolder } from "../lib/npx/repair.ts";
-
+import type { Deletion } from "../lib/npx/repair.ts";
 import { safe } from "./terminal/print.ts";
 import { orCancelled } from "./terminal/signals.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -21,6 +15,8 @@ import type { Finding } from "./views/finding.ts";
 export interface BrokenInstall {
   server: string;
   folder: string;
+  /** npm's cache, which it is in. */
+  cache: string;
 }
 
 /** Enough for the last start. */
@@ -40,14 +36,13 @@ async function brokenInstall(workspace: Workspace, entry: ServerEntry): Promise<
     ({ source, message }) => source === "state" && message === "connected",
   );
   const last = lines.slice(connected + 1);
-  const folder = incompleteNpxFolder(last.map(({ message }) => message).join("\n"));
-  if (folder === undefined || !existsSync(folder)) return undefined;
+  const said = last.map(({ message }) => message).join("\n");
   const env = { ...workspace.env, ...config.env };
   const home = env["HOME"] ?? workspace.folders.home;
-  const cache = await npmCache({ folder: config.cwd ?? entry.baseDir, home, env });
   // Whatever a server prints, nothing but what npx made is ever deleted.
-  if (cache === undefined || !(await isNpxFolder(folder, cache))) return undefined;
-  return wasInstalledSince(folder, last.at(-1)?.at ?? 0) ? undefined : { server, folder };
+  const broken = await brokenNpxFolder(said, { folder: config.cwd ?? entry.baseDir, home, env });
+  if (!broken || wasInstalledSince(broken.folder, last.at(-1)?.at ?? 0)) return undefined;
+  return { server, ...broken };
 }
 
 function wasInstalledSince(folder: string, at: number): boolean {
@@ -64,6 +59,8 @@ export function brokenFindings(broken: readonly BrokenInstall[]): Finding[] {
   }));
 }
 
+const notDeleted: Deletion = { isDeleted: false, users: [] };
+
 /** Asks about each folder, and deletes it. Returns those that are left. */
 export async function deleteBroken(
   broken: readonly BrokenInstall[],
@@ -75,15 +72,17 @@ export async function deleteBroken(
       hint: "Run `plugboard doctor --fix` in a terminal, or pass --yes.",
     });
   const left: BrokenInstall[] = [];
-  for (const folder of new Set(broken.map((one) => one.folder))) {
-    const servers = broken.filter((one) => one.folder === folder);
+  for (const [folder, servers] of Map.groupBy(broken, (one) => one.folder)) {
     const question = `Delete ${safe(folder)}? npx installs it anew.`;
     const isAllowed = yes || (await orCancelled(terminal.confirm(question), "Nothing more was deleted."));
-    const { users } = isAllowed ? await deleteNpxFolder(folder) : {};
-    if (users?.length !== 0) left.push(...servers);
-    if (users?.length === 0) terminal.err(`Deleted ${safe(folder)}.\n`);
-    else if (users)
+    const cache = servers[0]?.cache ?? "";
+    const { isDeleted, users } = isAllowed ? await deleteNpxFolder(folder, cache) : notDeleted;
+    if (isDeleted) terminal.err(`Deleted ${safe(folder)}.\n`);
+    else left.push(...servers);
+    if (users.length > 0)
       terminal.err(`${safe(folder)} is in use (process ${users.join(", ")}), so it was not deleted.\n`);
+    else if (isAllowed && !isDeleted)
+      terminal.err(`${safe(folder)} is another folder by now, so it was not deleted.\n`);
   }
   return left;
 }

@@ -1,8 +1,10 @@
 import { lstat, realpath, rm } from "node:fs/promises";
 import { PlugboardError } from "../errors.ts";
 import { writeFileAtomic } from "../lib/atomic-file.ts";
+import type { Replacing } from "../lib/atomic-file.ts";
 import { canonicalJson } from "../lib/canonical.ts";
 import { readBoundedFile } from "../lib/bounded-file.ts";
+import type { BoundedRead } from "../lib/bounded-file.ts";
 import { assertHeld } from "../lib/held.ts";
 import type { Held } from "../lib/held.ts";
 import { isRecord } from "../lib/record.ts";
@@ -56,7 +58,7 @@ export interface FoundText {
 
 /**
  * Replaces a file's whole text, or removes the file, with the same care as `editFile`. `decide` returns the new text,
- * `null` for no file, or nothing to leave it as it is.
+ * `null` for no file, or nothing to leave it as it is. It is called again if another program wrote the file meanwhile.
  */
 export async function rewriteFile(
   file: string,
@@ -70,22 +72,33 @@ export async function rewriteFile(
   await lock(`config:${target}`, async (held) => {
     const syntax = syntaxOf(target) ?? syntaxOf(file);
     if (!syntax) throw unreadable(file, "has an unknown file extension; use .json, .jsonc, .toml or .yaml");
-    const read = await readBoundedFile(target, maxBytes);
-    if (read.kind === "refused") throw unreadable(file, read.reason);
-    const exists = read.kind === "text";
-    const text = exists ? read.text : "";
-    const value = await parseOrThrow(text, syntax, file);
-    const after = await decide({ text, exists, value, syntax });
-    if (after === undefined || (exists && after === text)) return;
-    if (after === null) {
-      await assertHeld(held);
-      return rm(target, { force: true });
+    for (let tries = 0; tries < maxTries; tries++) {
+      const read = await readBoundedFile(target, maxBytes);
+      if (read.kind === "refused") throw unreadable(file, read.reason);
+      const exists = read.kind === "text";
+      const text = exists ? read.text : "";
+      const value = await parseOrThrow(text, syntax, file);
+      const after = await decide({ text, exists, value, syntax });
+      if (after === undefined || (exists && after === text)) return;
+      // Programs that do not know our lock write these files too.
+      const isCurrent = async () => isSameText(await readBoundedFile(target, maxBytes), read);
+      if (after === null) {
+        await assertHeld(held);
+        if (await isCurrent()) return rm(target, { force: true });
+        continue;
+      }
+      const how = { mode: exists ? read.mode : newFileMode, held, isCurrent };
+      if (await write(target, exists ? read.mark + after : after, how)) return;
     }
-    await write(target, exists ? read.mark + after : after, {
-      mode: exists ? read.mode : newFileMode,
-      held,
-    });
+    throw unreadable(file, "is being written by another program all the time; nothing was changed");
   });
+}
+
+const maxTries = 10;
+
+function isSameText(one: BoundedRead, other: BoundedRead): boolean {
+  if (one.kind !== "text" || other.kind !== "text") return one.kind === other.kind;
+  return one.text === other.text && one.mark === other.mark;
 }
 
 /** Servers are stored under `mcpServers`, or under `servers` if the file already uses that. */
@@ -201,9 +214,10 @@ async function isLink(file: string): Promise<boolean> {
   );
 }
 
-async function write(target: string, text: string, how: { mode: number; held: Held }): Promise<void> {
+/** False if the file is not current any more. */
+async function write(target: string, text: string, how: Replacing): Promise<boolean> {
   try {
-    await writeFileAtomic(target, text, how);
+    return await writeFileAtomic(target, text, how);
   } catch (error) {
     if (error instanceof PlugboardError) throw error;
     const { code = "unknown error" } = error as NodeJS.ErrnoException;

@@ -7,12 +7,19 @@ import { passOnAdvice, withheldVariables } from "../lib/withheld-variables.ts";
 import { explainLauncher } from "./launcher-failure.ts";
 import type { Target } from "./target.ts";
 
+interface FailedServer {
+  target: Target;
+  config: ServerConfig | undefined;
+  env: Environment;
+  home: string;
+}
+
 /** Adds what would help to the reason why a server could not be opened. */
-export function explainFailure(
+export async function explainFailure(
   error: unknown,
-  { target, config, env }: { target: Target; config: ServerConfig | undefined; env: Environment },
-): unknown {
-  const explained = explainLauncher(error, target, env);
+  { target, config, env, home }: FailedServer,
+): Promise<unknown> {
+  const explained = await explainLauncher(error, target, { env, home });
   if (!isPlugboardError(explained)) return explained;
   if (target.kind === "stdio") return explained === error ? askedFor(explained, target, env) : explained;
   // With a client of one's own, a login works where none can be registered.

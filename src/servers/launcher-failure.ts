@@ -4,20 +4,26 @@ import { shownUrl } from "../config/show/references.ts";
 import type { Environment } from "../lib/folders.ts";
 import { matchesAny } from "../lib/glob.ts";
 import type { Ecosystem } from "../lib/package-launcher.ts";
-import { incompleteAdvice, incompleteNpxFolder, incompleteWords } from "../lib/npx/folder.ts";
+import { brokenNpxFolder, incompleteAdvice, incompleteWords } from "../lib/npx/folder.ts";
 import { isRecord, own } from "../lib/record.ts";
 import { asSentence } from "../lib/sentence.ts";
 import { printable } from "../lib/printable.ts";
 import { registryCredentials } from "./launcher-variables.ts";
 import type { StdioTarget, Target } from "./target.ts";
 
+interface Here {
+  env: Environment;
+  home: string;
+}
+
 /**
  * Says why a package launcher could not install a server, and which variable would help. Other failures, and those of
  * the server itself, stay as they are.
  */
-export function explainLauncher(error: unknown, target: Target, env: Environment): unknown {
+export async function explainLauncher(error: unknown, target: Target, place: Here): Promise<unknown> {
+  const { env } = place;
   const found = installFailure(error, target);
-  if (!found) return explainIncomplete(adviseOnSilence(error, target, env));
+  if (!found) return explainIncomplete(adviseOnSilence(error, target, env), target, place);
   const { cause, report, flat, launched, failure } = found;
   const { program, ecosystem } = launched.launcher;
   const [, host = "the package registry"] = /\bhttps?:\/\/(?:[^@/\s]*@)?([\w.:[\]-]+)/.exec(report) ?? [];
@@ -42,11 +48,14 @@ function adviseOnSilence(error: unknown, target: Target, env: Environment): unkn
 }
 
 /** Says which folder to delete if a program lacks parts of itself, as after an install that was interrupted. */
-function explainIncomplete(error: unknown): unknown {
-  if (!isPlugboardError(error)) return error;
+async function explainIncomplete(error: unknown, target: Target, { env, home }: Here): Promise<unknown> {
+  if (!isPlugboardError(error) || target.kind !== "stdio") return error;
   if (!["server-exited", "start-timeout", "protocol-error"].includes(error.code)) return error;
   const { stderr } = error.data ?? {};
-  const folder = incompleteNpxFolder(typeof stderr === "string" ? stderr : "");
+  const { env: own, cwd } = target.program;
+  const seen = { ...env, ...own };
+  const place = { folder: cwd ?? home, home: seen["HOME"] ?? home, env: seen };
+  const { folder } = (await brokenNpxFolder(typeof stderr === "string" ? stderr : "", place)) ?? {};
   if (folder === undefined) return error;
   return error.with({
     message: `${asSentence(error.message)} ${incompleteWords(folder)}`,

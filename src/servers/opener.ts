@@ -324,7 +324,8 @@ async function openWithDeadline(
     return session;
   } catch (error) {
     await repair?.();
-    throw redaction.error(explainFailure(error, { target, config, env: context.env }));
+    const { env, home } = context;
+    throw redaction.error(await explainFailure(error, { target, config, env, home }));
   }
 }
 

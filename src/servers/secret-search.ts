@@ -31,11 +31,16 @@ export class SecretSearch {
     const secrets = [...new Set(values.flatMap(parts))];
     const tokensIn = (secret: string) => secret.split(/[\s;,]+/).filter(isToken);
     const words = secrets.filter((secret) => tokensIn(secret).length === 0).flatMap(formsOf);
-    this.#words = [...new Set(words)]
+    const tokens = [...new Set(secrets.flatMap(tokensIn).flatMap(formsOf))];
+    // With such a word hidden, what is left of the token is too short to be found.
+    const split = tokens.filter((token) =>
+      words.some((word) => word.length >= minLength && token.includes(word)),
+    );
+    this.#words = [...new Set([...words, ...split])]
       .filter((form) => form.length >= minLength)
       .sort((a, b) => b.length - a.length);
     // Judged before it is encoded: an encoded text looks like a token, and its fragments are ordinary words.
-    for (const form of new Set(secrets.flatMap(tokensIn).flatMap(formsOf))) this.#index(form);
+    for (const form of tokens) this.#index(form);
   }
 
   get isEmpty(): boolean {

@@ -11,6 +11,7 @@ const schema = z.object({
   scope: z.enum(["user", "project"]),
   file: z.string(),
   entries: texts,
+  marks: texts.optional(),
   steps: z.array(z.object({ at: z.number(), removed: z.string(), inserted: z.string(), entry: z.string() })),
   keys: texts,
   hash: z.string().optional(),

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, rmdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { parseDocument } from "../config/documents/document.ts";
 import { rewriteFile } from "../config/edit.ts";
 import type { Editing, FoundText } from "../config/edit.ts";
 import type { Format, ImportedServer, Machine, NamedServer } from "../config/formats/format.ts";
@@ -12,6 +13,7 @@ import type { ClientComparison } from "../config/sync/client.ts";
 import type { ClientName } from "../config/sync/client-names.ts";
 import { addEntries, namesThere } from "../config/wiring/client-edit.ts";
 import type { ClientEdit } from "../config/wiring/client-edit.ts";
+import { marksOf } from "../config/wiring/entry-marks.ts";
 import { removeEntries } from "../config/wiring/removal.ts";
 import type { Removal } from "../config/wiring/removal.ts";
 import { PlugboardError } from "../errors.ts";
@@ -44,8 +46,14 @@ export interface WiredFile {
   /** Why it cannot be read. */
   problem?: string;
   servers: ImportedServer[];
-  /** The names of the entries that were written by `add`. */
+  /** The names of the entries that were written by `add`, without those that others replaced. */
   entries: string[];
+}
+
+interface RemovedFrom {
+  file: string;
+  how: Removal;
+  isGone: boolean;
 }
 
 /** Writes entries into other clients' files, and takes them out again so that the files are as they were. */
@@ -85,7 +93,8 @@ export class ClientWiring {
       keepOthers: true,
       servers,
     };
-    const known = [...names, ...(edit?.entries ?? []).map(nameOf)];
+    const { entries } = await this.read(format, scope);
+    const known = [...names, ...entries.map(nameOf)];
     const first = await compareServers(format, { ...comparing, names: known });
     const others = first.compared.servers.filter(({ state }) => state === "other");
     const meant = others.filter(({ theirs }) => theirs && isOurs(theirs)).map(({ name }) => nameOf(name));
@@ -100,19 +109,27 @@ export class ClientWiring {
     const file = edit?.file ?? fileToWrite(format, scope, machine, await load());
     const read = await readForeignFile(format, { path: file, scope }, machine);
     const { imported: { servers } = { servers: [] }, problem } = read ?? {};
+    const isReplaced = ({ name, config }: NamedServer) =>
+      edit?.marks !== undefined && !marksOf(name, config).some((mark) => edit.marks?.includes(mark));
+    const replaced = servers.filter(isReplaced).map(({ name }) => name);
     return {
       file,
       exists: read !== undefined,
       servers: servers.filter(({ local }) => !local),
-      entries: edit?.entries ?? [],
+      entries: edit?.entries.filter((name) => !replaced.includes(name)) ?? [],
       ...(problem !== undefined && { problem }),
     };
   }
 
   /** Writes what a plan found. Refuses if the file changed since then. */
-  async add({ format, scope, file, compared, compare }: ClientComparison): Promise<void> {
+  async add(plan: ClientComparison): Promise<void> {
+    await this.#alone(plan, () => this.#add(plan));
+  }
+
+  async #add({ format, scope, file, compared, compare }: ClientComparison): Promise<void> {
     const { merging } = assertMergeable(format);
     const earlier = await this.#edit(format, scope);
+    const { entries: ours } = await this.read(format, scope);
     const store = await this.#context.state.durable();
     await this.#rewrite(file, scope, async (found) => {
       const { changes } = compare(found.value);
@@ -120,13 +137,16 @@ export class ClientWiring {
       if (changes.length === 0) return undefined;
       const created = found.exists ? undefined : missingFolders(file);
       // One whose entries are gone by now is over.
-      const isLive = earlier && namesThere(found.value, earlier.entries, merging).length > 0;
-      const edit = isLive ? earlier : { client: format.id, scope, file, ...(created && { created }) };
+      const isLive = earlier && namesThere(found.value, ours, merging).length > 0;
+      const edit = isLive
+        ? { ...earlier, entries: ours }
+        : { client: format.id, scope, file, ...(created && { created }) };
       const written = compared.servers.filter(({ state }) => state === "missing" || state === "different");
       const entries = written.map(({ name, nameThere = name }) => nameThere);
       const added = await addEntries(found, changes, { entries, merging, edit });
       // Kept first: without it, the file could not be given back.
-      await keepClientEdit(store, added.edit);
+      const marks = await this.#marks(format, added, found);
+      await keepClientEdit(store, { ...added.edit, marks });
       return added.text;
     });
   }
@@ -135,11 +155,11 @@ export class ClientWiring {
    * Takes entries out of a client's file, and says how: the file is what it was before, or without the very text that
    * was added, or edited because others changed that text. Undefined if it has none of them.
    */
-  async remove(
-    format: Format,
-    scope: Scope,
-    names: readonly string[],
-  ): Promise<{ file: string; how: Removal; isGone: boolean } | undefined> {
+  remove(format: Format, scope: Scope, names: readonly string[]): Promise<RemovedFrom | undefined> {
+    return this.#alone({ format, scope }, () => this.#remove(format, scope, names));
+  }
+
+  async #remove(format: Format, scope: Scope, names: readonly string[]): Promise<RemovedFrom | undefined> {
     const { merging } = assertMergeable(format);
     const { machine, load, state } = this.#context;
     const edit = await this.#edit(format, scope);
@@ -163,6 +183,25 @@ export class ClientWiring {
     if (left) await keepClientEdit(await state.durable(), left);
     else if (edit) await forgetClientEdit(await state.durable(), edit);
     return removed && { file, ...removed };
+  }
+
+  /** Read back as they will be read later: a client may have another notation for the same. */
+  async #marks(
+    format: Format,
+    { text, edit }: { text: string; edit: ClientEdit },
+    { syntax }: FoundText,
+  ): Promise<string[]> {
+    const { home, projectRoot } = this.#context.machine;
+    const { value } = await parseDocument(text, syntax);
+    const { servers } = format.read(value, { home, projectRoot, scope: edit.scope, file: edit.file });
+    return servers
+      .filter(({ name }) => edit.entries.includes(name))
+      .flatMap(({ name, config }) => marksOf(name, config));
+  }
+
+  /** The record and the file change together: another command waits, so that neither loses what the other wrote. */
+  #alone<T>({ format, scope }: { format: Format; scope: Scope }, work: () => Promise<T>): Promise<T> {
+    return this.#context.editing(scope).lock(`wiring:${format.id}/${scope}`, work);
   }
 
   async #rewrite(

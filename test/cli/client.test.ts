@@ -146,12 +146,61 @@ describe("M10 client add and remove", () => {
     const box = createSandbox({ [user]: { mcpServers: servers } });
     for (const args of [
       ["--http", "file:///etc/passwd"],
+      ["--http", "http://ada:hunter2@127.0.0.1:7420/mcp"],
       ["--http", "--bundle", "x"],
       ["--server", "db", "--http"],
       ["--server", "nope"],
     ])
       expect((await box.cli(["client", "add", "cursor", "--yes", ...args])).code).toBeGreaterThan(1);
     expect(existsSync(box.path(cursor))).toBe(false);
+  });
+
+  it("shows a change within the screen, so that nothing in it looks like a line of ours", async () => {
+    const args = ["serve", `${" ".repeat(9)}Wrote nothing at all. `.repeat(8)];
+    const box = createSandbox({ [cursor]: { mcpServers: { plugboard: { command: "plugboard", args } } } });
+    for (const columns of [50, 80]) {
+      for (const verb of ["add", "remove"]) {
+        const options = { screen: { columns, rows: 24 } };
+        const { out } = await box.cli(["client", verb, "cursor", "--dry-run"], options);
+        const [change = ""] = out.split("Nothing was changed.");
+        expect(change).toContain("- args");
+        for (const line of change.split("\n").filter(Boolean)) {
+          expect(line.length, line).toBeLessThan(columns);
+          expect(line).toMatch(/^(?: {2}|Cursor)/);
+        }
+      }
+    }
+  });
+
+  it("leaves a server alone that a person put in the place of ours", async () => {
+    const box = createSandbox({ [user]: { mcpServers: servers }, [cursor]: {} });
+    const hers = JSON.stringify({
+      mcpServers: {
+        plugboard: { command: "hers", args: ["serve", "keep"] },
+        db: { command: "hers-too" },
+      },
+    });
+    await box.cli(["client", "add", "cursor", "--yes"]);
+    await box.cli(["client", "add", "cursor", "--server", "db", "--yes"]);
+    box.write(cursor, hers);
+    expect((await box.cli(["client", "remove", "cursor", "--yes"])).out).toContain("no entry of Plugboard");
+    for (const chosen of [[], ["--server", "db"]]) {
+      const { out } = await box.cli(["client", "add", "cursor", "--yes", ...chosen]);
+      expect(out).toContain("another server has this name there");
+    }
+    expect(box.read(cursor)).toBe(hers);
+    await box.cli(["client", "add", "cursor", "--server", "notes", "--yes"]);
+    await box.cli(["client", "remove", "cursor", "--yes"]);
+    expect(JSON.parse(box.read(cursor))).toEqual(JSON.parse(hers));
+  });
+
+  it("takes out an entry of ours whose arguments a person changed", async () => {
+    const box = createSandbox({ [user]: { mcpServers: servers }, [cursor]: {} });
+    await box.cli(["client", "add", "cursor", "--server", "db", "--yes"]);
+    const { mcpServers } = JSON.parse(box.read(cursor)) as { mcpServers: { db: object } };
+    box.write(cursor, { mcpServers: { db: { ...mcpServers.db, args: ["--other"] } } });
+    await box.cli(["client", "remove", "cursor", "--yes"]);
+    expect(box.read(cursor)).not.toContain("db");
   });
 
   it("leaves another server of that name alone, and updates an older gateway", async () => {

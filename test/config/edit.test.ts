@@ -1,7 +1,12 @@
-import { chmodSync, lstatSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Workspace } from "../../src/config.ts";
+import { rewriteFile } from "../../src/config/edit.ts";
+import type { Lock } from "../../src/config/edit.ts";
 import { createSandbox } from "../sandbox.ts";
+
+/** Nobody else knows these files. */
+const aloneHere: Lock = (_, work) => work({ signal: new AbortController().signal });
 
 const commented = `{
   // mine
@@ -28,6 +33,39 @@ describe("M05 editing a file", () => {
       err: expect.stringContaining("symbolic link to a file that does not exist"),
     });
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  });
+
+  it("loses nothing that another program writes meanwhile", async () => {
+    const box = createSandbox();
+    const editing = { newFileMode: 0o600, lock: aloneHere };
+    for (const before of ['{"count":1}', undefined]) {
+      for (const isLast of [false, true]) {
+        const file = box.path("client.json");
+        rmSync(file, { force: true });
+        if (before !== undefined) writeFileSync(file, before);
+        const seen: unknown[] = [];
+        await rewriteFile(file, editing, async ({ value }) => {
+          seen.push(value["count"]);
+          if (seen.length === 1) writeFileSync(file, '{"count":2}');
+          return isLast ? null : JSON.stringify({ ...value, ours: true });
+        });
+        expect(seen).toEqual([before === undefined ? undefined : 1, 2]);
+        if (isLast) expect(existsSync(file)).toBe(false);
+        else expect(JSON.parse(box.read("client.json"))).toEqual({ count: 2, ours: true });
+      }
+    }
+  });
+
+  it("gives up on a file that another program writes all the time", async () => {
+    const box = createSandbox({ "client.json": '{"count":1}' });
+    const file = box.path("client.json");
+    let count = 1;
+    const writing = rewriteFile(file, { newFileMode: 0o600, lock: aloneHere }, async () => {
+      writeFileSync(file, JSON.stringify({ count: ++count }));
+      return '{"ours":true}';
+    });
+    await expect(writing).rejects.toThrow("written by another program all the time");
+    expect(JSON.parse(box.read("client.json"))).toEqual({ count });
   });
 
   it("keeps comments, order, layout, mode and links", async () => {

@@ -1,7 +1,8 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { incompleteNpxFolder, isNpxFolder, npmCache, npxPackages } from "../../src/lib/npx/folder.ts";
+import { deleteNpxFolder } from "../../src/lib/npx/repair.ts";
 import { createSandbox } from "../sandbox.ts";
 
 const folder = "/home/ada/.npm/_npx/52bc17386a630c3e";
@@ -64,6 +65,21 @@ describe("M20 npm's folders", () => {
     expect(await isNpxFolder(linked, cache)).toBe(false);
     symlinkSync(join(cache, "_npx"), join(box.home, "_npx"));
     expect(await isNpxFolder(join(box.home, "_npx", "52bc17386a630c3e"), box.home)).toBe(false);
+  });
+
+  it("are not deleted if they lead to another folder by then", async () => {
+    const box = createSandbox({ "other/_npx/52bc17386a630c3e/kept.txt": "kept" });
+    const cache = box.path("cache");
+    const own = join(cache, "_npx", "52bc17386a630c3e");
+    mkdirSync(join(own, "node_modules"), { recursive: true });
+    renameSync(join(cache, "_npx"), join(cache, "_aside"));
+    symlinkSync(box.path("other/_npx"), join(cache, "_npx"));
+    expect(await deleteNpxFolder(own, cache)).toEqual({ isDeleted: false, users: [] });
+    expect(box.read("other/_npx/52bc17386a630c3e/kept.txt")).toBe("kept");
+    rmSync(join(cache, "_npx"));
+    renameSync(join(cache, "_aside"), join(cache, "_npx"));
+    expect(await deleteNpxFolder(own, cache)).toEqual({ isDeleted: true, users: [] });
+    expect(existsSync(own)).toBe(false);
   });
 
   it("are named after the packages on the command line", () => {

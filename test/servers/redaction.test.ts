@@ -18,6 +18,12 @@ describe("what a server says, without the secrets that it was sent", () => {
     expect(hide([secret], text)).toBe(shown);
   });
 
+  it("hides a token whole, of which a part is known by itself", () => {
+    const whole = "s3cr/et+value&99";
+    for (const text of [whole, encodeURIComponent(whole)])
+      expect(hide([whole, "et+value"], `got ${text} here`)).toBe("got (hidden) here");
+  });
+
   it.each([
     ["whole", `x${token}y`, "x(hidden)y"],
     ["its beginning", `got ${token.slice(0, 12)}…`, "got (hidden)…"],

@@ -207,6 +207,19 @@ describe("M10 wiring a client and taking it out again", () => {
     }
   });
 
+  it("loses none of two entries that are added at the same time", async () => {
+    const cursor = formats.find(({ id }) => id === "cursor")!;
+    const text = '{ "theme": "dark" }';
+    await using client = await scene(cursor, text);
+    await using second = await Workspace.open(client.box.options);
+    const add = async ({ wiring }: Workspace, server: typeof gateway | typeof other) =>
+      wiring.add(await wiring.plan(cursor, "user", [server]));
+    await Promise.all([add(client.workspace, gateway), add(second, other)]);
+    expect((await client.wiring.read(cursor, "user")).entries.toSorted()).toEqual(["other-one", "plugboard"]);
+    await client.remove("plugboard", "other-one");
+    expect(client.read()).toBe(text);
+  });
+
   it("does not touch another server of the same name", async () => {
     const text = '{ "mcpServers": { "plugboard": { "command": "another" } } }';
     await using client = await scene(

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { startsPlugboard } from "../../config.ts";
+import { shownUrl, startsPlugboard } from "../../config.ts";
 import type { Format, Workspace } from "../../config.ts";
 import { PlugboardError } from "../../index.ts";
 import type { LoadedConfig, ServerConfig } from "../../index.ts";
@@ -37,8 +37,17 @@ export function gatewayEntry(
   const path = bundle === undefined ? "/mcp" : `/mcp/${encodeURIComponent(bundle)}`;
   const usual = `http://${reachableHost(settings)}:${settings.port ?? usualPort}${path}`;
   const url = options.http === true ? usual : options.http;
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ""))
-    throw new PlugboardError("usage-invalid", `"${url}" is not a URL that starts with http:// or https://.`);
+  const parsed = URL.parse(url);
+  if (!/^https?:$/.test(parsed?.protocol ?? ""))
+    throw new PlugboardError(
+      "usage-invalid",
+      `"${shownUrl(url)}" is not a URL that starts with http:// or https://.`,
+    );
+  // It would stand in the client's file in plain text.
+  if (parsed?.username || parsed?.password)
+    throw new PlugboardError("usage-invalid", "The URL of --http must not contain a user or a password.", {
+      hint: `The client sends the gateway's token, which it takes from ${tokenVariable}.`,
+    });
   if (settings.auth === "none") return { type: "http", url };
   return withToken(format, url);
 }

@@ -6,7 +6,7 @@ import { checkClient } from "../client/check.ts";
 import type { ChangeOptions } from "../client/consent.ts";
 import { foundClients, readClient } from "../client/found.ts";
 import { removeFromClients } from "../client/remove-client.ts";
-import { json } from "../terminal/print.ts";
+import { json, sentence } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { clientScopeOption, collect, verb, withWorkspace } from "../verb.ts";
 import type { CommonOptions } from "../verb.ts";
@@ -99,7 +99,7 @@ function checkCommand(terminal: Terminal): Command {
           if (checked.some(({ problems }) => problems.length > 0)) terminal.exitCode = 1;
           if (options.json) return terminal.out(json({ clients: checked.map(checkJson) }));
           if (checked.length === 0)
-            terminal.out("No client is wired. Run `plugboard client add <client>`.\n");
+            terminal.out(sentence("No client is wired. Run `plugboard client add <client>`.", terminal));
           terminal.out(checked.map((one) => checkView(one, terminal)).join("\n"));
         }),
     );

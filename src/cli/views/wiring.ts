@@ -2,16 +2,19 @@ import type { ClientComparison } from "../../config.ts";
 import type { CheckedClient } from "../client/check.ts";
 import type { FoundClient } from "../client/found.ts";
 import { fieldLines, type ShownConfig } from "./client-comparison.ts";
-import { hanging, painter, safe, table } from "../terminal/print.ts";
-import type { Paint } from "../terminal/print.ts";
+import { hanging, painter, safe, screenWidth, table } from "../terminal/print.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { displayWidth } from "../terminal/text-width.ts";
+
+type Note = ClientComparison["compared"]["servers"][number]["notes"][number];
 
 /** What would be written into a client's file, and why something is not. */
 export function additionView(comparison: ClientComparison, terminal: Terminal): string {
   const { format, file, exists, problem, compared } = comparison;
   const paint = painter(terminal);
-  const lines = [head(format.title, exists ? file : `${file} (will be created)`, paint)];
-  if (problem !== undefined) lines.push(`  ${paint("red", "unreadable")}  ${safe(problem)}`);
+  const lines = [head(format.title, exists ? file : `${file} (will be created)`, terminal)];
+  if (problem !== undefined)
+    lines.push(`  ${paint("red", "unreadable")}  ${hanging(safe(problem), 14, terminal)}`);
   for (const { name, state, theirs, after, reason, notes } of compared.servers) {
     const words: Record<typeof state, string> = {
       missing: paint("green", "add   "),
@@ -27,13 +30,21 @@ export function additionView(comparison: ClientComparison, terminal: Terminal): 
       other: "another server has this name there; left alone",
       left: reason ?? "",
     };
-    lines.push(`  ${words[state]}  ${safe(name)}  ${safe(remarks[state] ?? "")}`.trimEnd());
+    lines.push(
+      `  ${words[state]}  ${hanging(safe(`${name}  ${remarks[state] ?? ""}`), 10, terminal)}`.trimEnd(),
+    );
     if (state !== "missing" && state !== "different") continue;
     if (after) lines.push(...changed(theirs, after, terminal));
     for (const note of notes.filter(({ kind }) => kind !== "translated"))
-      lines.push(`        ${paint("yellow", note.kind)}  ${safe(`${note.field}: ${note.message}`)}`);
+      lines.push(noteLine(note, terminal));
   }
   return `${lines.join("\n")}\n`;
+}
+
+function noteLine({ kind, field, message }: Note, terminal: Terminal): string {
+  const indent = 8 + kind.length + 2;
+  const words = hanging(safe(`${field}: ${message}`), indent, terminal);
+  return `        ${painter(terminal)("yellow", kind)}  ${words}`;
 }
 
 /** What would be taken out of a client's file. */
@@ -48,7 +59,7 @@ export function removalView(
     `  ${paint("red", "remove")}  ${safe(name)}`,
     ...changed(config, undefined, terminal),
   ]);
-  return `${[head(format.title, file, paint), ...blocks].join("\n")}\n`;
+  return `${[head(format.title, file, terminal), ...blocks].join("\n")}\n`;
 }
 
 function changed(
@@ -57,13 +68,18 @@ function changed(
   terminal: Terminal,
 ): string[] {
   const paint = painter(terminal);
-  return fieldLines(before, after).map(
-    (line) => `        ${paint(line.startsWith("-") ? "red" : "green", safe(line))}`,
-  );
+  return fieldLines(before, after).map((line) => {
+    const style = line.startsWith("-") ? "red" : "green";
+    return `        ${paint(style, hanging(safe(line), 10, terminal))}`;
+  });
 }
 
-function head(title: string, file: string, paint: Paint): string {
-  return `${paint("bold", title)}  ${paint("dim", safe(file))}`;
+/** The file is on a line of its own where both do not fit on one. */
+function head(title: string, file: string, terminal: Terminal): string {
+  const paint = painter(terminal);
+  const fits = displayWidth(`${title}  ${safe(file)}`) <= screenWidth(terminal);
+  const shown = paint("dim", hanging(safe(file), 2, terminal));
+  return `${paint("bold", title)}${fits ? "  " : "\n  "}${shown}`;
 }
 
 /** The clients on this machine, one per line. */
@@ -102,7 +118,7 @@ export function checkView({ client, problems, notes, health }: CheckedClient, te
   const word = problems.length === 0 ? paint("green", ok) : paint("red", "problem");
   const own = problems.length === 0 && health ? [`${health.command.join(" ")}: ${health.message}`] : [];
   return [
-    head(client.format.title, client.file, paint),
+    head(client.format.title, client.file, terminal),
     `  ${word}`,
     ...[...problems, ...own, ...notes].map((line) => `    ${hanging(safe(line), 4, terminal)}`),
     "",

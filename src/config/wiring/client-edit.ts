@@ -12,6 +12,8 @@ export interface ClientEdit {
   file: string;
   /** The names of our entries there. */
   entries: string[];
+  /** What our entries are recognised by; missing in older records. */
+  marks?: string[];
   /** Each change, with the entry that it was for; no entry if it was beside them. */
   steps: (Splice & { entry: string })[];
   /** The top-level keys that were changed. */

@@ -45,7 +45,7 @@ async function restored(
   edit: ClientEdit,
 ): Promise<Removed> {
   const text = undone(found.text, edit.steps);
-  const { client, scope, file, created } = edit;
+  const { client, scope, file, created, marks } = edit;
   const entries = edit.entries.filter((name) => !names.includes(name));
   if (entries.length === 0) return { text: created ? null : text, how: "restored" };
   const { value } = await parseDocument(text, found.syntax);
@@ -65,7 +65,7 @@ async function restored(
     }),
     ...(merging.around?.(base.value, Object.fromEntries(kept.map((one) => [one.name, one.entry])), []) ?? []),
   ];
-  const again = { client, scope, file, ...(created && { created }) };
+  const again = { client, scope, file, ...(created && { created }), ...(marks && { marks }) };
   const added = await addEntries(base, changes, { entries, merging, edit: again });
   return { text: added.text, how: "restored", edit: added.edit };
 }

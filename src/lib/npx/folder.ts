@@ -1,5 +1,5 @@
 import { lstat, realpath } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join } from "node:path";
+import { basename, dirname, isAbsolute, join, normalize } from "node:path";
 import type { Environment } from "../folders.ts";
 import { npmrcValue } from "../npmrc.ts";
 import { printable } from "../printable.ts";
@@ -75,6 +75,20 @@ export function incompleteNpxFolder(said: string): string | undefined {
   const found = [...paths].at(-1)?.[0];
   // What is left of `file:///`.
   return found?.replace(/^\/\/(?=\/)/, "");
+}
+
+/**
+ * The same, if it is a folder that `npx` made in npm's cache. A program may print any path, and the person is told to
+ * delete this one.
+ */
+export async function brokenNpxFolder(
+  said: string,
+  place: NpxPlace,
+): Promise<{ folder: string; cache: string } | undefined> {
+  const folder = incompleteNpxFolder(said);
+  if (folder === undefined || normalize(folder) !== folder) return undefined;
+  const cache = await npmCache(place);
+  return cache !== undefined && (await isNpxFolder(folder, cache)) ? { folder, cache } : undefined;
 }
 
 export function incompleteWords(folder: string): string {

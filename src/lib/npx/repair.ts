@@ -2,6 +2,7 @@ import { lstat, mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isNpxFolder } from "./folder.ts";
 import { npxUsers } from "./users.ts";
 
 /** npm holds it while it installs, and touches it every second. It is not removed if npm is killed. */
@@ -39,11 +40,18 @@ export async function repairNpxFolder(folder: string, packages: readonly string[
   return "in-use";
 }
 
-/** Deletes a folder of `npx`, unless a process uses it. npm makes it anew. */
-export async function deleteNpxFolder(folder: string): Promise<{ users: number[] }> {
+export interface Deletion {
+  isDeleted: boolean;
+  /** The processes that use it, which is why it is left. */
+  users: number[];
+}
+
+/** Deletes a folder of `npx`, unless a process uses it. npm makes it anew. What became another folder meanwhile stays. */
+export async function deleteNpxFolder(folder: string, cache: string): Promise<Deletion> {
   const users = (await npxUsers(folder, [])) ?? [];
-  if (users.length === 0) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  return { users };
+  const isDeleted = users.length === 0 && (await isNpxFolder(folder, cache));
+  if (isDeleted) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  return { isDeleted, users };
 }
 
 const maxTries = 100;
