@@ -131,7 +131,7 @@ export type Heard = { type: "message"; message: unknown } | { type: "missed" };
 export interface Counters {
   /**
    * Adds to the counter of the current window, unless that would be more than `limit`. The first addition after the end
-   * of a window begins the next one.
+   * of a window begins the next one. No window ends later than one that would begin now: it began while a clock was wrong.
    */
   add(name: string, window: CounterWindow, options?: AddOptions): Promise<Counted>;
   /** The counters whose names start with `prefix` and whose windows have not ended, sorted by name. */

@@ -3,9 +3,21 @@ import type { Heard } from "./store.ts";
 
 type Listener = (heard: Heard) => void;
 
-/** Those in this process who listen to messages. An error in one of them does not affect the others. */
+/** What some of those who listened to a channel have not been told yet. */
+interface Due {
+  listeners: ReadonlySet<Listener>;
+  those: readonly Listener[];
+  heard: () => Heard;
+}
+
+/**
+ * Those in this process who listen to messages. An error in one of them does not affect the others. What is due is for
+ * those who listen at that moment, and is told in that order, whatever they do while they are told.
+ */
 export class Subscribers {
   readonly #listeners = new Map<string, Set<Listener>>();
+  readonly #due: Due[] = [];
+  #isTelling = false;
 
   get isEmpty(): boolean {
     return this.#listeners.size === 0;
@@ -24,24 +36,38 @@ export class Subscribers {
   }
 
   /** Each listener gets a copy of its own. */
-  tell(channel: string, text: string): void {
-    tellAll(this.#listeners.get(channel), () => ({ type: "message", message: parseExact(text) }));
+  due(channel: string, text: string): void {
+    const listeners = this.#listeners.get(channel);
+    if (listeners) this.#add(listeners, () => ({ type: "message", message: parseExact(text) }));
   }
 
-  tellMissed(): void {
-    for (const listeners of this.#listeners.values()) tellAll(listeners, () => ({ type: "missed" }));
+  dueMissed(): void {
+    for (const listeners of this.#listeners.values()) this.#add(listeners, () => ({ type: "missed" }));
+  }
+
+  /** Tells what is due. */
+  tell(): void {
+    // Called by a listener: what is due comes after what the others are told now.
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    for (let next; (next = this.#due.shift());) tellAll(next);
+    this.#isTelling = false;
   }
 
   clear(): void {
     for (const listeners of this.#listeners.values()) listeners.clear();
     this.#listeners.clear();
   }
+
+  #add(listeners: ReadonlySet<Listener>, heard: () => Heard): void {
+    this.#due.push({ listeners, those: [...listeners], heard });
+  }
 }
 
-function tellAll(listeners: ReadonlySet<Listener> | undefined, heard: () => Heard): void {
-  // Those that are added meanwhile do not hear it, and those that another one stops neither.
-  for (const listener of new Set(listeners)) {
-    if (!listeners?.has(listener)) continue;
+function tellAll({ listeners, those, heard }: Due): void {
+  for (const listener of those) {
+    // Stopped meanwhile.
+    if (!listeners.has(listener)) continue;
     try {
       listener(heard());
     } catch {

@@ -1,9 +1,12 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { Hub, HubOptions, WaitingQuestion } from "../../src/index.ts";
 import { isPlugboardError } from "../../src/index.ts";
 import { createMemoryStore } from "../../src/store/memory/store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/store.ts";
+import { storeError } from "../../src/store/error.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ListServer, hubOf, object } from "../catalog/list-server.ts";
 import { openFolder, openHub, openLogged } from "../servers/hub-fixture.ts";
@@ -235,6 +238,23 @@ describe("M61 an answer", () => {
     await answering.hub.approvals.answer(id, { decision: "allow" });
     expect(await calling).toMatchObject({ content: [{ text: '{"sum":3}' }] });
   });
+
+  it("reaches its call although the process that gave it ended before it could tell", async () => {
+    const store = createMemoryStore();
+    const ended = () => Promise.reject(new Error("the process has ended"));
+    const ending: Store = {
+      ...store,
+      delete: (key, version) => (key.startsWith("asked/") ? ended() : store.delete(key, version)),
+      messages: { ...store.messages, publish: ended },
+    };
+    await using waiting = await open({ store });
+    await using answering = await open({ store: ending }, {}, waiting);
+    const calling = waiting.hub.callTool("it.add", args);
+    const { id } = await question(answering.hub);
+    await answering.hub.approvals.answer(id, { decision: "allow" });
+    expect(await calling).toMatchObject({ content: [{ text: '{"sum":3}' }] });
+    expect(await waiting.hub.approvals.waiting()).toEqual([]);
+  });
 });
 
 describe("M61 a call that comes back for its answer", () => {
@@ -359,6 +379,76 @@ describe("M61 the queue fails closed", () => {
     await using it = await open({ store: broken(createMemoryStore()) });
     expect(await codeOf(it.hub.callTool("it.add", args))).not.toBe("none");
     expect(it.sent()).toEqual([]);
+  });
+
+  /** A store in which one operation fails once it is told to. */
+  const failing = (reason: "busy" | "failed", fails: (operation: string, key: string) => boolean) => {
+    const store = createMemoryStore();
+    const fail = { isDue: false };
+    const check = async (operation: string, key: string) => {
+      if (!fail.isDue || !fails(operation, key)) return;
+      fail.isDue = false;
+      throw storeError(reason, undefined, "The state file is not there");
+    };
+    const own: Store = {
+      ...store,
+      get: async (key) => (await check("get", key), store.get(key)),
+      delete: async (key, version) => (await check("delete", key), store.delete(key, version)),
+      compareAndSet: async (key, version, value, options) => {
+        if (version !== undefined) await check("replace", key);
+        return store.compareAndSet(key, version, value, options);
+      },
+    };
+    return { store, own, fail };
+  };
+
+  it.each([
+    ["busy", "get", "verdict/"],
+    ["busy", "replace", "verdict/"],
+    ["failed", "delete", "question/"],
+  ] as const)("still runs what was allowed if the store is %s for %s of %s", async (reason, what, part) => {
+    const it = failing(reason, (operation, key) => operation === what && key.startsWith(part));
+    await using waiting = await open({ store: it.own });
+    await using answering = await open({ store: it.store }, {}, waiting);
+    const calling = codeOf(waiting.hub.callTool("it.add", args));
+    const { id } = await question(answering.hub);
+    it.fail.isDue = true;
+    await answering.hub.approvals.answer(id, { decision: "allow" });
+    expect(await calling).toBe("none");
+    expect(it.fail.isDue).toBe(false);
+    expect(waiting.sent()).toHaveLength(1);
+  });
+
+  it("shows no question of a call that was refused because the store failed", async () => {
+    const it = failing("failed", (operation, key) => operation === "get" && key.startsWith("verdict/"));
+    let now = 1_000_000;
+    await using waiting = await open({ store: it.own, clock: () => now });
+    await using answering = await open({ store: it.store, clock: () => 1_000_000 }, {}, waiting);
+    const calling = codeOf(waiting.hub.callTool("it.add", args));
+    const { id } = await question(answering.hub);
+    it.fail.isDue = true;
+    now += 3_600_001;
+    expect(await calling).toMatch(/^approval-denied: .*could not be stored/);
+    expect(await answering.hub.approvals.waiting()).toEqual([]);
+    expect(await codeOf(answering.hub.approvals.answer(id, { decision: "allow" }))).toMatch(/^question-over/);
+  });
+
+  it("still tells the webhook if the store was busy at that moment", async () => {
+    const { promise: told, resolve } = Promise.withResolvers<void>();
+    const server = createServer((_request, response) => (resolve(), response.writeHead(202).end()));
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const it = failing("busy", (operation, key) => operation === "get" && key.startsWith("verdict/"));
+    const approvals = { queue: true, webhook: { url, secret: "a-secret-of-the-webhook" } };
+    await using waiting = await open({ store: it.own }, { approvals });
+    it.fail.isDue = true;
+    const calling = codeOf(waiting.hub.callTool("it.add", args));
+    await told;
+    expect(it.fail.isDue).toBe(false);
+    await waiting.hub.approvals.answer((await question(waiting.hub)).id, { decision: "deny" });
+    expect(await calling).toMatch(/^approval-denied/);
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
   });
 
   it("keeps a bounded number of questions for each caller, and not those that are too long", async () => {

@@ -55,4 +55,32 @@ describe("M61 what is kept of questions", () => {
       [],
     ]);
   });
+
+  it("does not come back when a client leaves its question while that is answered", async () => {
+    const store = createMemoryStore({ now: () => 1 });
+    let between = async () => {};
+    const slow = {
+      ...store,
+      get: async (key: string) => {
+        const found = await store.get(key);
+        await between();
+        return found;
+      },
+    };
+    const [own, other] = [slow, store].map(
+      (opened) =>
+        new QuestionRecords(
+          async () => opened,
+          () => 1,
+        ),
+    );
+    const id = randomHandle("q");
+    await own?.add({ question: question(id) });
+    between = async () => {
+      between = async () => {};
+      await other?.settle(id, { state: "approved", at: 1 }, 1_000_000);
+    };
+    await own?.leave(id);
+    expect(await store.list("asked/")).toEqual([]);
+  });
 });

@@ -187,6 +187,25 @@ describe("M45 a warm server is the configured one", () => {
     expect(await isStartedAgain()).toBe(false);
   });
 
+  it("a program that `env` finds on PATH, or that changed in place with its size and time, means another start", async () => {
+    const { call, configure, starts, sandbox, log } = warmScene();
+    const server = sandbox.write(
+      "home/bin/my-server",
+      `#!${process.execPath}\nimport ${JSON.stringify(fixture)};\n// a\n`,
+    );
+    chmodSync(server, 0o755);
+    const path = [sandbox.path("home/bin"), "/usr/bin", "/bin"].join(":");
+    configure({ command: "env", args: ["X=1", "my-server", log], env: { PATH: path } });
+    await call("pid");
+    await call("pid");
+    expect(starts()).toHaveLength(1);
+    const { atimeMs, mtimeMs } = statSync(server);
+    writeFileSync(server, readFileSync(server, "utf8").replace("// a", "// b"));
+    utimesSync(server, atimeMs / 1_000, mtimeMs / 1_000);
+    await call("pid");
+    expect(starts()).toHaveLength(2);
+  });
+
   it("gets its own environment, and the broker nothing of it", async () => {
     const { call, configure, sandbox } = warmScene();
     sandbox.env = { ...sandbox.env, SECRET_OF_MINE: "canary-1" };

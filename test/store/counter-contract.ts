@@ -56,6 +56,25 @@ export function counterContract(name: string, subject: () => Promise<Subject>): 
       ]);
     });
 
+    test("a window that began while the clock was wrong ends as if it began now, also at the limit", async () => {
+      const { store, advance } = await subject();
+      const lasts = { lastsMs: 1_000 };
+      advance(1_000_000);
+      for (const name of ["free", "full"]) await store.counters.add(name, lasts, { limit: 2, by: 2 });
+      advance(-1_000_000);
+      await store.counters.add("free", lasts, { by: 1 });
+      expect(await store.counters.add("full", lasts, { limit: 2 })).toMatchObject({
+        isAdded: false,
+        total: 2,
+      });
+      advance(1_000);
+      for (const name of ["free", "full"])
+        expect(await store.counters.add(name, lasts, { limit: 2 })).toMatchObject({
+          isAdded: true,
+          total: 1,
+        });
+    });
+
     test("numbers that cannot be counted are refused", async () => {
       const { counters } = (await subject()).store;
       const wrong = { code: "usage-invalid" };

@@ -50,6 +50,22 @@ export function messageContract(name: string, subject: () => Promise<Subject>): 
       expect(await other.until(1)).toEqual([{ list: [1] }]);
     });
 
+    test("listening within a callback doubles nothing, and hears only what is published afterwards", async () => {
+      const { store } = await subject();
+      const heard: unknown[] = [];
+      const late: unknown[] = [];
+      await store.messages.subscribe("a", (one) => {
+        heard.push(one.type === "message" && one.message);
+        void store.messages.subscribe("a", (other) => void late.push(other));
+      });
+      const last = await listen(store, "a");
+      await Promise.all([1, 2, 3].map((number) => store.messages.publish("a", number)));
+      expect(await last.until(3)).toEqual([1, 2, 3]);
+      await listen(store, "a");
+      expect(heard).toEqual([1, 2, 3]);
+      expect(late).toEqual([]);
+    });
+
     test("a message that is too long, or is not JSON, is refused", async () => {
       const { store } = await subject();
       const wrong = { code: "usage-invalid" };

@@ -142,6 +142,18 @@ describe("sqlite store: what processes share", () => {
     for (const listener of [atA, atB]) expect(await listener.until(2)).toEqual(["from a", "from b"]);
   });
 
+  test("one who listens again at once after the last has stopped hears other stores too", async () => {
+    const path = statePath();
+    const [a, b] = await Promise.all([open(path), open(path)]);
+    const first = await listen(a, "news");
+    first.stop();
+    await b.messages.publish("news", "between");
+    const second = await listen(a, "news");
+    await b.messages.publish("news", "after");
+    expect(await second.until(1)).toEqual(["after"]);
+    expect(first.heard).toEqual([]);
+  });
+
   test("a listener that was away for too long hears that it has missed something, and then what is there", async () => {
     const path = statePath();
     const [a, b] = await Promise.all([open(path), open(path)]);
@@ -166,6 +178,32 @@ describe("sqlite store: what processes share", () => {
     expect(await atA.until(1)).toEqual(["missed"]);
     await a.messages.publish("news", "still here");
     expect(await atB.until(2)).toEqual(["missed", "still here"]);
+  });
+
+  test("a listener hears that it may have missed something if an earlier copy of the file was restored", async () => {
+    const path = statePath();
+    const [a, b] = await Promise.all([open(path), open(path)]);
+    const atB = await listen(b, "news");
+    await a.messages.publish("news", 1);
+    await a.messages.publish("news", 2);
+    expect(await atB.until(2)).toEqual([1, 2]);
+    raw(path).exec("DELETE FROM messages; UPDATE sqlite_sequence SET seq = 0 WHERE name = 'messages'");
+    await a.messages.publish("news", "restored");
+    expect(await atB.until(3)).toContain("missed");
+    await a.messages.publish("news", "after");
+    await a.messages.publish("news", "at last");
+    while (!atB.heard.includes("at last")) await atB.until(atB.heard.length + 1);
+    expect(atB.heard.filter((one) => one === "after")).toHaveLength(1);
+  });
+
+  test("a great many short messages are too much as well", async () => {
+    const path = statePath();
+    const store = await open(path, () => 1);
+    raw(path).exec(`WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers LIMIT 200000)
+      INSERT INTO messages (channel, message, at) SELECT 'a', '1', 1 FROM numbers`);
+    for (let i = 0; i < 100; i++) await store.messages.publish("a", i);
+    const [row] = raw(path).prepare("SELECT count(*) AS count FROM messages").all();
+    expect(row?.["count"]).toBeLessThanOrEqual(8_388_608 / 50);
   });
 
   test("old messages are removed, and more than 8 MB of them too, the oldest first", async () => {

@@ -47,6 +47,8 @@ export interface QuestionMark {
   expiresAt: number;
   /** The lease of the process whose request waits; absent if the client holds a state or a task. */
   waiter?: string;
+  /** Its verdict is being written. Those who wait look for it, because who writes it may end before telling them. */
+  isSettling?: true;
 }
 
 /** What a call is, for somebody who approves it. */

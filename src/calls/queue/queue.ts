@@ -259,9 +259,10 @@ export class ApprovalQueue {
         );
         if (parking?.isThere?.() === false) throw await this.#gone(question);
         const isExpired = this.#isExpired(question);
-        const stored = isTold || isExpired ? await this.#records.verdict(id) : undefined;
-        if (stored) return await this.#take(question, stored, waiting);
-        if (isExpired && (await this.#stateOf(question)) === "expired")
+        const approval =
+          isTold || isExpired ? await unlessBusy(() => this.#answerTo(question, waiting)) : undefined;
+        if (approval) return approval;
+        if (isExpired && (await unlessBusy(() => this.#stateOf(question))) === "expired")
           throw new PlugboardError("question-declined", `Nobody answered the question ${id} in time.`, {
             server,
           });
@@ -273,19 +274,19 @@ export class ApprovalQueue {
         if (passed >= told * progressMs) onProgress?.(progressOf(question, told++));
       }
     } catch (error) {
-      // A client that came with a state still has it.
-      if (signal.aborted && parking?.question === undefined) await this.withdraw(id);
+      const isOver = signal.aborted || isPlugboardError(error, "store-unavailable");
+      // Nobody may allow what does not wait any more. A client that came with a state still has it.
+      if (isOver && parking?.question === undefined) await this.withdraw(id).catch(() => undefined);
       throw error;
     }
   }
 
-  /** Uses an answer up: of all that come for it, one call gets it. */
-  async #take(
-    question: WaitingQuestion,
-    { verdict, version }: { verdict: StoredVerdict; version: number },
-    { refused }: Waiting,
-  ): Promise<Approval> {
+  /** The answer, if there is one. Uses it up: of all that come for it, one call gets it. */
+  async #answerTo(question: WaitingQuestion, { refused }: Waiting): Promise<Approval | undefined> {
     const { id, digest } = question;
+    const stored = await this.#records.verdict(id);
+    if (!stored) return undefined;
+    const { verdict, version } = stored;
     const { state, approval } = verdict;
     if (state === "denied" && approval) {
       await this.#records.forget(id);
@@ -336,6 +337,16 @@ export class ApprovalQueue {
   #tellSettled(question: WaitingQuestion, state: ApprovalSettled["state"]): void {
     const { emit, now } = this.#settings;
     emit({ type: "approval-settled", ...aboutQuestion(question), state, at: now() });
+  }
+}
+
+/** Undefined if another process holds the store for too long: who waits looks again. */
+async function unlessBusy<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isPlugboardError(error, "store-unavailable") && error.reason === "busy") return undefined;
+    throw error;
   }
 }
 

@@ -56,11 +56,21 @@ export class QuestionRecords {
 
   /** From now on its client holds it: no process has to be there. */
   async leave(id: string): Promise<void> {
-    const stored = await (await this.#opened()).get(`asked/${id}`);
-    const mark = parseMark(stored?.value);
-    if (!mark) return;
-    const { waiter: _waiter, ...left } = mark;
-    await (await this.#opened()).set(`asked/${id}`, left, { ttlMs: this.#left(mark.expiresAt) + lateMs });
+    await this.#remark(id, ({ waiter: _waiter, ...left }) => left);
+  }
+
+  /** Changes the mark of a question that has no verdict yet. */
+  async #remark(id: string, change: (mark: QuestionMark) => QuestionMark): Promise<void> {
+    const store = await this.#opened();
+    for (;;) {
+      const stored = await store.get(`asked/${id}`);
+      const mark = parseMark(stored?.value);
+      if (!stored || !mark) return;
+      const ttlMs = this.#left(mark.expiresAt) + lateMs;
+      // Not one that was removed meanwhile: it has a verdict.
+      const version = await store.compareAndSet(`asked/${id}`, stored.version, change(mark), { ttlMs });
+      if (version !== undefined) return;
+    }
   }
 
   /** All questions without a verdict, whether anybody still waits or not. Forgets those that have expired. */
@@ -70,7 +80,9 @@ export class QuestionRecords {
     for (const { key, value } of entries) {
       const id = key.slice("asked/".length);
       const mark = parseMark(value);
-      if (mark && mark.expiresAt > this.#now()) marks.push({ ...mark, id });
+      const isOver = mark?.isSettling && (await this.verdict(id)) !== undefined;
+      if (isOver) await (await this.#opened()).delete(key);
+      else if (mark && mark.expiresAt > this.#now()) marks.push({ ...mark, id });
       else {
         await this.settle(id, { state: "expired", at: this.#now() }, this.#now());
         await this.forget(id);
@@ -79,10 +91,11 @@ export class QuestionRecords {
     return marks;
   }
 
-  /** The ids of the questions without a verdict. */
+  /** The ids of the questions that certainly have no verdict. */
   async open(): Promise<Set<string>> {
     const entries = await (await this.#opened()).list("asked/", { limit: 2 * limits.total });
-    return new Set(entries.map(({ key }) => key.slice("asked/".length)));
+    const open = entries.filter(({ value }) => !parseMark(value)?.isSettling);
+    return new Set(open.map(({ key }) => key.slice("asked/".length)));
   }
 
   /** False if the process whose request waited has ended. */
@@ -105,12 +118,13 @@ export class QuestionRecords {
 
   /** Writes the only verdict of a question; false if there is one. */
   async settle(id: string, verdict: StoredVerdict, expiresAt: number): Promise<boolean> {
+    const store = await this.#opened();
     const ttlMs = this.#left(expiresAt) + lateMs;
-    const isFirst =
-      (await (await this.#opened()).compareAndSet(`verdict/${id}`, undefined, verdict, { ttlMs })) !==
-      undefined;
-    if (isFirst) await (await this.#opened()).delete(`asked/${id}`);
-    if (++this.#settled % shrinkEvery === 0) await this.#shrink();
+    await this.#remark(id, (mark) => ({ ...mark, isSettling: true }));
+    const isFirst = (await store.compareAndSet(`verdict/${id}`, undefined, verdict, { ttlMs })) !== undefined;
+    // From here on it has a verdict, whatever fails.
+    if (isFirst) await store.delete(`asked/${id}`).catch(() => undefined);
+    if (++this.#settled % shrinkEvery === 0) await this.#shrink().catch(() => undefined);
     return isFirst;
   }
 
@@ -124,10 +138,11 @@ export class QuestionRecords {
     return isOurs;
   }
 
+  /** What cannot be removed expires. */
   async forget(id: string): Promise<void> {
-    await (await this.#opened()).delete(`question/${id}`);
-    await (await this.#opened()).delete(`asked/${id}`);
-    await (await this.#opened()).delete(`told/${id}`);
+    const store = await this.#opened();
+    for (const part of ["question", "asked", "told"])
+      await store.delete(`${part}/${id}`).catch(() => undefined);
   }
 
   /** True if the webhook has accepted the question. */

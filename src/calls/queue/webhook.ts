@@ -68,8 +68,9 @@ export class ApprovalWebhook {
     const { random, isWanted, onTold, onAnswer, onProblem } = this.#settings;
     let problem: string | undefined;
     for (let attempt = 0; ; attempt++) {
-      if (this.#closing.signal.aborted || !(await isWanted(question))) return;
+      if (this.#closing.signal.aborted) return;
       try {
+        if (!(await isWanted(question))) return;
         const answer = await this.#inTurn(() => this.#post(question));
         if (this.#closing.signal.aborted) return;
         await (answer ? onAnswer(question, answer) : onTold(question));

@@ -17,19 +17,30 @@ const mostInterpreters = 4;
 /**
  * The code that a command runs, each by its real file with inode, size and time, because a program that was edited or
  * replaced must not be mistaken for the running one: the program as PATH says, the interpreters of scripts, and the code on
- * the command line. Other files may be data, which the server itself changes.
+ * the command line, also what `env`, `nice` or a shell finds on PATH. Other files may be data, which the server itself changes.
  */
 export function programFiles({ command, args, cwd, env }: Started): Record<string, unknown> {
   const named = args.map((word) => resolve(cwd, word)).filter(isCode);
+  const found = [command, ...args.filter(isName)].flatMap((word) => programsOf(word, cwd, env));
+  return Object.fromEntries([...found, ...named].map((path) => [path, identityOf(path)]));
+}
+
+/** The program of this name, and the interpreters that it needs. */
+function programsOf(name: string, cwd: string, env: Started["env"]): string[] {
   const programs: string[] = [];
-  let next: string | undefined = command;
+  let next: string | undefined = name;
   while (next !== undefined && programs.length <= mostInterpreters) {
     const program = foundProgram(next, cwd, env);
     if (program === undefined) break;
     programs.push(program);
     next = interpreterOf(program);
   }
-  return Object.fromEntries([...programs, ...named].map((path) => [path, identityOf(path)]));
+  return programs;
+}
+
+/** A word that is looked for on PATH if it is a program's. */
+function isName(word: string): boolean {
+  return /^[\w.+][\w.+-]*$/.test(word);
 }
 
 function isCode(path: string): boolean {
@@ -62,6 +73,7 @@ function beginningOf(path: string): string {
 }
 
 function identityOf(path: string): unknown {
-  const { dev, ino, size, mtimeMs } = statOf(path) ?? {};
-  return [realPathOf(path), dev, ino, size, mtimeMs];
+  // A copy that keeps its time, written into the same file, changes only the last one.
+  const { dev, ino, size, mtimeMs, ctimeMs } = statOf(path) ?? {};
+  return [realPathOf(path), dev, ino, size, mtimeMs, ctimeMs];
 }

@@ -19,7 +19,9 @@ export function createMemoryCounters(now: Clock, assertOpen: () => void): Counte
       assertOpen();
       checkKey(name);
       const { endsAt, by, limit } = checkWindow(window, options, now);
-      const before = live(name) ?? { total: 0, endsAt };
+      const known = live(name);
+      if (known) known.endsAt = Math.min(known.endsAt, endsAt);
+      const before = known ?? { total: 0, endsAt };
       const total = Math.max(0, before.total + by);
       if (by > 0 && total > limit) return { ...before, isAdded: false };
       const after = { total, endsAt: before.endsAt };

@@ -9,8 +9,8 @@ export function createMemoryMessages(assertOpen: () => void): Messages & { clear
     async publish(channel, message) {
       assertOpen();
       checkKey(channel);
-      const text = encodeMessage(channel, message);
-      queueMicrotask(() => subscribers.tell(channel, text));
+      subscribers.due(channel, encodeMessage(channel, message));
+      queueMicrotask(() => subscribers.tell());
     },
     async subscribe(channel, listener) {
       assertOpen();

@@ -14,6 +14,7 @@ export function createCounterTable(run: Run, now: Clock): Counters {
       const [added] = run(add, name, by, endsAt, at, Number.isFinite(most) ? most : null);
       if (++additions % sweepEvery === 0) sweep(run, at);
       if (added) return { ...toState(added), isAdded: true };
+      run(shorten, name, endsAt);
       const [known] = run(select, name, at);
       return { ...(known ? toState(known) : { total: 0, endsAt }), isAdded: false };
     },
@@ -42,8 +43,10 @@ function sweep(run: Run, at: number): void {
 const add = `INSERT INTO counters (name, total, ends_at) SELECT ?1, max(0, ?2), ?3 WHERE
     ?5 IS NULL OR max(0, ?2) + ifnull((SELECT total FROM counters WHERE name = ?1 AND ends_at > ?4), 0) <= ?5
   ON CONFLICT (name) DO UPDATE SET
-    total = max(0, iif(ends_at > ?4, total, 0) + ?2), ends_at = iif(ends_at > ?4, ends_at, ?3)
+    total = max(0, iif(ends_at > ?4, total, 0) + ?2), ends_at = iif(ends_at > ?4, min(ends_at, ?3), ?3)
   RETURNING total, ends_at`;
+// See `Counters`. Writes nothing where the clock was right.
+const shorten = "UPDATE counters SET ends_at = ?2 WHERE name = ?1 AND ends_at > ?2";
 const select = "SELECT total, ends_at FROM counters WHERE name = ? AND ends_at > ?";
 const selectRange = `SELECT name, total, ends_at FROM counters
   WHERE name >= ?1 AND name < ?1 || CAST(x'ff' AS TEXT) AND ends_at > ?2 ORDER BY name`;

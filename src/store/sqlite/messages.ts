@@ -8,6 +8,8 @@ const lookMs = 75;
 /** How long messages are kept for listeners that are late. */
 const keptMs = 60_000;
 const keptLength = 8_388_608;
+/** What a row takes besides its texts. */
+const rowLength = 50;
 const atOnce = 500;
 const shrinkEvery = 100;
 
@@ -32,6 +34,7 @@ export function createMessageTable(statements: Statements, now: Clock): Messages
   };
 
   const start = () => {
+    stop();
     heard = last();
     generation = statements.generation;
     timer = setInterval(() => look(false), lookMs).unref();
@@ -43,22 +46,29 @@ export function createMessageTable(statements: Statements, now: Clock): Messages
     if (statements.generation !== generation) {
       generation = statements.generation;
       heard = last();
-      subscribers.tellMissed();
+      subscribers.dueMissed();
+      subscribers.tell();
       return;
     }
     for (;;) {
       // Read before the messages: whatever was written by then is among them, or was removed.
       const written = last();
+      // An earlier copy of the file was restored in its place.
+      if (written < heard) {
+        heard = written;
+        subscribers.dueMissed();
+      }
       const rows = run(selectNew, heard);
       const first = rows.length > 0 ? Number(rows[0]?.["number"]) : written + 1;
       if (first > heard + 1) {
         heard = first - 1;
-        subscribers.tellMissed();
+        subscribers.dueMissed();
       }
       for (const row of rows) {
         heard = Number(row["number"]);
-        subscribers.tell(String(row["channel"]), String(row["message"]));
+        subscribers.due(String(row["channel"]), String(row["message"]));
       }
+      subscribers.tell();
       if (rows.length < atOnce) return;
     }
   };
@@ -90,7 +100,7 @@ export function createMessageTable(statements: Statements, now: Clock): Messages
     async subscribe(channel, listener) {
       checkKey(channel);
       // What was published before is not for this one.
-      if (timer) look(true);
+      if (timer && !subscribers.isEmpty) look(true);
       else start();
       return subscribers.add(channel, listener);
     },
@@ -114,5 +124,5 @@ const insert = "INSERT INTO messages (channel, message, at) VALUES (?, ?, ?)";
 const selectNew = `SELECT number, channel, message FROM messages WHERE number > ? ORDER BY number LIMIT ${atOnce}`;
 const selectLast = "SELECT seq AS last FROM sqlite_sequence WHERE name = 'messages'";
 const deleteOld = `DELETE FROM messages WHERE at <= ?1 OR number <= (
-  SELECT number FROM (SELECT number, sum(length(message)) OVER (ORDER BY number DESC) AS total FROM messages)
+  SELECT number FROM (SELECT number, sum(length(channel) + length(message) + ${rowLength}) OVER (ORDER BY number DESC) AS total FROM messages)
   WHERE total > ?2 ORDER BY number DESC LIMIT 1)`;
