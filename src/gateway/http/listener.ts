@@ -155,7 +155,7 @@ class NodeReply implements HttpReply {
     response.writeHead(status, status === 204 ? headers : { ...headers, "content-length": String(length) });
     if (joined !== undefined) {
       response.end(joined, "latin1");
-      return this.#slow.watch(response, length);
+      return this.#slow.watchSoon(response);
     }
     if (isEarly && !this.#isHeldBack) return this.#endAfterRequest(body);
     this.#writeAll(body);

@@ -16,6 +16,8 @@ export class SlowReaders {
   readonly #limits: SlowReaderLimits;
   readonly #callerOf: (response: ServerResponse) => string;
   readonly #waiting = new Set<ServerResponse>();
+  /** Small answers of this turn. */
+  readonly #soon: ServerResponse[] = [];
   /** How much was written since it was last looked at how much waits. */
   #written = 0;
 
@@ -37,6 +39,15 @@ export class SlowReaders {
     this.#written = 0;
     this.#makeRoom();
   }
+
+  /** The same for a small answer that is complete: nearly all of them are gone at the end of this turn. */
+  watchSoon(response: ServerResponse): void {
+    if (this.#soon.push(response) === 1) setImmediate(this.#watchSoon);
+  }
+
+  readonly #watchSoon = (): void => {
+    for (const response of this.#soon.splice(0)) this.watch(response, response.writableLength);
+  };
 
   #add(response: ServerResponse, socket: Socket): void {
     this.#waiting.add(response);
