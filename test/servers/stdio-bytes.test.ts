@@ -54,7 +54,7 @@ describe("M44 messages are found among any bytes, and the rest is counted", () =
     }
   });
 
-  it("does not keep a long line to show its start", () => {
+  it("does not keep a long line to show its start", async () => {
     setFlagsFromString("--expose-gc");
     const collectGarbage = runInNewContext("gc") as () => void;
     const held = () => {
@@ -68,7 +68,7 @@ describe("M44 messages are found among any bytes, and the rest is counted", () =
       return skipped[0];
     });
     // One of them may be kept by the engine as what was matched last.
-    expect(held() - before).toBeLessThan(30_000_000);
+    await vi.waitFor(() => expect(held() - before).toBeLessThan(30_000_000));
     expect(shown.map((line) => line?.length)).toEqual([200, 200, 200, 200, 200]);
   });
 
