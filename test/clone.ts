@@ -75,11 +75,13 @@ function installModules(folder: string): void {
 
 /** Replaces what differs between folders and runs. */
 export function blur(text: string): string {
-  return text
-    .replaceAll(/projects\/[^\s:]+\.json/g, "projects/….json")
-    // Said where the port is not the usual one.
-    .replaceAll("--http http://127.0.0.1:7420/mcp", "--http")
-    .replaceAll(/\b\d+(\.\d+)? ?(ms|s)\b/g, "… ms")
-    .replaceAll(/(?<=\S) +/g, " ")
-    .trimEnd();
+  return (
+    text
+      .replaceAll(/projects\/[^\s:]+\.json/g, "projects/….json")
+      // Said where the port is not the usual one.
+      .replaceAll("--http http://127.0.0.1:7420/mcp", "--http")
+      .replaceAll(/\b\d+(\.\d+)? ?(ms|s)\b/g, "… ms")
+      .replaceAll(/(?<=\S) +/g, " ")
+      .trimEnd()
+  );
 }
