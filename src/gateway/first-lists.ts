@@ -7,7 +7,9 @@ import type { ListName } from "./list-pages.ts";
 /** How long the first lists wait while nothing at all is known. */
 const firstMs = 5_000;
 /** How long they wait at least for more after something came. */
-const graceMs = 300;
+const graceMs = 1_000;
+/** How long a server that is up may take for its list. */
+const listMs = 300;
 
 /**
  * Reads the lists that are not known yet, in the background. A client that lists at once after a first start gets what
@@ -49,8 +51,8 @@ export class FirstLists {
     const now = performance.now();
     const left = this.#startedAt + firstMs - now;
     const isAnythingKnown = states.some((state) => !isUnknown(state));
-    // The others may take as long again as the slowest so far.
-    const grace = Math.max(graceMs, this.#lastReadAt - this.#startedAt);
+    // On a busy machine the others may take twice as long again as the slowest so far.
+    const grace = Math.max(graceMs, 2 * (this.#lastReadAt - this.#startedAt));
     const patience = isAnythingKnown ? Math.min(left, this.#lastReadAt + grace - now) : left;
     return Math.max(patience, this.#untilListed(states, now));
   }
@@ -61,7 +63,7 @@ export class FirstLists {
     const left = due.map(({ server }) => {
       const missedAt = this.#missedAt.get(server) ?? now;
       this.#missedAt.set(server, missedAt);
-      return missedAt + graceMs - now;
+      return missedAt + listMs - now;
     });
     return Math.max(0, ...left);
   }
