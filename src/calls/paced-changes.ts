@@ -2,20 +2,20 @@ import { MessageBudget } from "../servers/rpc/message-budget.ts";
 
 interface Told {
   key: { server: string };
-  /** Everybody who is told. */
+  /** All listeners. */
   subscribers: { readonly size: number };
 }
 
 const againMs = 200;
 
 /**
- * Tells of changes as they are reported. Where a server reports more than can be passed on, what has changed meanwhile is
- * told once, later: a server that reports without end must not slow down calls to others.
+ * Reports changes to listeners as they come. Beyond a budget per server, each further change is reported once, later: a
+ * server that reports without end must not slow down calls to others.
  */
 export class PacedChanges<T extends Told> {
   readonly #tell: (changed: T) => void;
   readonly #budgets = new Map<string, MessageBudget>();
-  /** What has changed and was not told. */
+  /** Changes that were not reported yet. */
   readonly #waiting = new Set<T>();
   #timer: NodeJS.Timeout | undefined;
 

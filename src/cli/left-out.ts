@@ -20,7 +20,7 @@ const immediate: ReadonlySet<ErrorCode> = new Set([
   "untrusted",
 ]);
 
-/** The failures because of which nobody waits for a server: those that are recent and concern one of the lists. */
+/** Recent failures of servers whose list is wanted: a list does not wait for these servers. */
 export function recentFailures(
   failures: ReadonlyMap<string, LastFailure>,
   kinds: readonly string[],

@@ -130,15 +130,17 @@ function checkTransport(entry: Record<string, unknown>, path: Path, findings: re
 /** Longer ones are not written out in a suggestion. */
 const longestCommand = 500;
 
-const remoteOnly = [
+/** What an entry sends to its server. */
+export const sentFields = [
   "headers",
   "headersFromEnv",
   "bearerTokenEnv",
   "headersHelper",
   "oauth",
   "auth",
-  "network",
-];
+] as const satisfies readonly (keyof ServerConfig)[];
+
+const remoteOnly = [...sentFields, "network"];
 const stdioOnly = ["args", "cwd", "env", "inheritEnv", "sandbox"];
 
 function checkFieldValues(entry: Record<string, unknown>, path: Path): Finding[] {

@@ -83,7 +83,7 @@ export interface PlannedServer {
   from: { client: string; title: string; file: string; name: string; scope: "user" | "project" };
   /**
    * `same`: already configured here, with the same target. `double`: another client has it too, which this import reads
-   * first. `taken`: what is configured here by that name starts or contacts something else. `left`: somebody chose not
+   * first. `taken`: what is configured here by that name starts or contacts something else. `left`: the person chose not
    * to import it.
    */
   action: "add" | "same" | "double" | "taken" | "left";

@@ -104,7 +104,7 @@ function loopOf(
   };
 }
 
-/** True if a command line starts a gateway of Plugboard, whatever its configuration. */
+/** True if a command line starts a gateway of Plugboard, with any configuration. */
 export function startsPlugboard(
   { command, args = [] }: Pick<ServerConfig, "command" | "args">,
   place: { folder: string; program?: string | undefined },

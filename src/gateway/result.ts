@@ -19,7 +19,7 @@ export function rawResult(bytes: Buffer): RawResult {
   return { bytes, isError: false, isAlone: false };
 }
 
-/** An answer for whoever keeps it: it may be sent several times, and keeps nothing else of its message. */
+/** An answer that can be kept: it may be sent several times, and does not keep the rest of its message in memory. */
 export function keptAnswer<T extends Result | { error: unknown }>(answer: T): T {
   return "bytes" in answer ? { ...answer, bytes: compact(answer.bytes), isAlone: false } : answer;
 }

@@ -3,7 +3,7 @@ export function isAlone({ buffer, byteOffset, length }: Buffer): boolean {
   return byteOffset === 0 && length === buffer.byteLength && buffer instanceof ArrayBuffer;
 }
 
-/** The same bytes for whoever keeps them: copied if their memory has much else in it, which would stay with them. */
+/** The same bytes to be kept: copied if they are a small part of a buffer, all of which would stay in memory. */
 export function compact(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength <= 2 * bytes.length + spareBytes) return bytes;
   const own = Buffer.allocUnsafeSlow(bytes.length);

@@ -6,7 +6,7 @@ export async function processIds(): Promise<number[]> {
   return names.filter((name) => /^[1-9]\d*$/.test(name)).map(Number);
 }
 
-/** A file of a process; undefined if it is gone or belongs to somebody else. */
+/** A file of a process; undefined if it is gone or belongs to another user. */
 export async function readProc(pid: number, name: string): Promise<string | undefined> {
   return await readFile(`/proc/${pid}/${name}`, "latin1").catch(() => undefined);
 }

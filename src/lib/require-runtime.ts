@@ -7,7 +7,7 @@ import { runtimeProblem } from "./runtime.ts";
 const problem = runtimeProblem(process.versions);
 if (problem !== undefined) throw oneLine(`${problem}${newerNodeHere()}`);
 
-/** An error that is printed without source line and stack trace if nobody catches it. */
+/** An error that is printed without source line and stack trace if it is not caught. */
 function oneLine(message: string): Error {
   const error = new Error(message);
   const print = (uncaught: unknown): void => {

@@ -28,7 +28,7 @@ export function accountOf(
   return { account: asked ?? chosen ?? config.oauth?.profile ?? defaultProfile };
 }
 
-/** The connection that a server has in a configuration when nobody asks for another account, folder or caller. */
+/** The key of a server's default connection: the configured account, no caller or folder of its own. */
 export function usualKey(
   entry: ServerEntry,
   config: Loaded & Pick<LoadedConfig, "projectRoot">,

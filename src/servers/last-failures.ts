@@ -27,8 +27,8 @@ const maxMessage = 1_000;
 const maxLists = 10;
 
 /**
- * The last failure of each server, kept until the server connects, its entry changes, or somebody logs in to it. A
- * connection of one caller has none: it is nobody else's business. Optional: if the store fails, nothing is known.
+ * The last failure of each server, kept until the server connects, its entry changes, or a login succeeds. A
+ * connection of one caller has none: others must not see it. If the store fails, no failure is known.
  */
 export class LastFailures {
   readonly #store: () => Promise<Store>;

@@ -49,7 +49,7 @@ export interface OpenOptions {
   authProvider?: ServerAuth | undefined;
   /** The limit for the whole start; the probe waits for at most half of it. */
   limitMs: number;
-  /** What ends the start; it is told of the program, and knows whether that is still being installed. */
+  /** Extends the start while the program is still being installed; `watch` gets its process id. */
   limit?: Pick<StartLimit, "watch" | "isInstalling"> | undefined;
   /** Aborted with the error to show when the start takes too long or is no longer needed. */
   signal: AbortSignal;

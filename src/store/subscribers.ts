@@ -3,7 +3,7 @@ import type { Heard } from "./store.ts";
 
 type Listener = (heard: Heard) => void;
 
-/** What some of those who listened to a channel have not been told yet. */
+/** A message that some listeners of a channel have not received yet. */
 interface Due {
   listeners: ReadonlySet<Listener>;
   those: readonly Listener[];
@@ -11,8 +11,8 @@ interface Due {
 }
 
 /**
- * Those in this process who listen to messages. An error in one of them does not affect the others. What is due is for
- * those who listen at that moment, and is told in that order, whatever they do while they are told.
+ * The listeners of this process. An error in one of them does not affect the others. A message goes to those that listen
+ * when it comes, in the order of the messages, also if a listener subscribes, stops or publishes meanwhile.
  */
 export class Subscribers {
   readonly #listeners = new Map<string, Set<Listener>>();
@@ -25,7 +25,7 @@ export class Subscribers {
 
   /** Returns how to stop. */
   add(channel: string, listener: Listener): () => void {
-    // Its own function, so that one who subscribes twice is told twice.
+    // Its own function, so that a function that subscribes twice is called twice.
     const own: Listener = (heard) => listener(heard);
     const listeners = this.#listeners.get(channel) ?? new Set();
     this.#listeners.set(channel, listeners.add(own));
@@ -45,9 +45,9 @@ export class Subscribers {
     for (const listeners of this.#listeners.values()) this.#add(listeners, () => ({ type: "missed" }));
   }
 
-  /** Tells what is due. */
+  /** Delivers the messages that wait. */
   tell(): void {
-    // Called by a listener: what is due comes after what the others are told now.
+    // Published by a listener: delivered after the message that is being delivered now.
     if (this.#isTelling) return;
     this.#isTelling = true;
     for (let next; (next = this.#due.shift());) tellAll(next);

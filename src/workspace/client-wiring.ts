@@ -35,7 +35,7 @@ export interface WiringContext {
 export interface WiringOptions {
   /** What the client calls our servers. */
   names?: readonly ClientName[];
-  /** True for an entry of the client that is meant, whatever it starts or contacts now. */
+  /** True for a client's entry that may be replaced, even if it starts or contacts something else now. */
   isOurs?: (config: ServerConfig) => boolean;
 }
 

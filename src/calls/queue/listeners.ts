@@ -1,7 +1,7 @@
 import type { Store } from "../../store/store.ts";
 
 const channel = "approvals";
-/** How often all that wait here are looked up at once, for answers that nobody has published. */
+/** How often all that wait here are looked up at once, for answers that were stored but not published. */
 const lookMs = 2_000;
 
 export interface ListenerSettings {
@@ -24,7 +24,7 @@ export class AnswerListeners {
     this.#settings = settings;
   }
 
-  /** Listens for the answer to a question: whatever is written from now on is heard. */
+  /** Listens for the answer to a question: it is woken by every answer from now on. */
   async listen(id: string): Promise<AnswerListener> {
     this.#subscription ??= this.#subscribe();
     await this.#subscription.catch((error: unknown) => {
@@ -83,7 +83,7 @@ export class AnswerListeners {
 
 /** Waits for the answer to one question. */
 export class AnswerListener {
-  /** True if there may be an answer that nobody here has looked at; also at the beginning. */
+  /** True if there may be an answer that was not read yet; also at the beginning. */
   #isTold = true;
   #wake: (() => void) | undefined;
   readonly #stop: () => void;

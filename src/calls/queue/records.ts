@@ -122,7 +122,7 @@ export class QuestionRecords {
     const ttlMs = this.#left(expiresAt) + lateMs;
     await this.#remark(id, (mark) => ({ ...mark, isSettling: true }));
     const isFirst = (await store.compareAndSet(`verdict/${id}`, undefined, verdict, { ttlMs })) !== undefined;
-    // From here on it has a verdict, whatever fails.
+    // From here on it has a verdict, even if a later step fails.
     if (isFirst) await store.delete(`asked/${id}`).catch(() => undefined);
     if (++this.#settled % shrinkEvery === 0) await this.#shrink().catch(() => undefined);
     return isFirst;

@@ -57,7 +57,7 @@ const removalWords = {
   edited: "without the entry, whose text others had changed",
 };
 
-/** Those that `add` wrote and the file still has, and a gateway that somebody else wrote. */
+/** Entries that `add` wrote and the file still has, and entries for a gateway that were written by hand. */
 function removable(
   { entries, servers, gateway, other }: FoundClient,
   chosen: string[] | undefined,

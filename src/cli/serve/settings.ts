@@ -6,7 +6,7 @@ import { isRecord } from "../../lib/record.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { someOf } from "../views/some-of.ts";
 
-/** The port that is taken if it is free and nobody asked for another. */
+/** The default port, if it is free. */
 export const usualPort = 7420;
 
 export interface ServeOptions {

@@ -5,16 +5,6 @@ import type { ServerConfig } from "../server-schema.ts";
 
 type Entry = Record<string, unknown>;
 
-/** What an entry sends to its server. */
-export const sent: readonly (keyof ServerConfig)[] = [
-  "headers",
-  "headersFromEnv",
-  "bearerTokenEnv",
-  "headersHelper",
-  "oauth",
-  "auth",
-];
-
 /** What a person decided about one program or host. */
 export const decided: readonly (keyof ServerConfig)[] = ["approval"];
 

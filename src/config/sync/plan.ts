@@ -6,7 +6,8 @@ import type { ServerConfig } from "../server-schema.ts";
 import { differences } from "./compare.ts";
 import { changesBetween, mergeEntry } from "./merge-entry.ts";
 import { namesThere, type ClientName } from "./client-names.ts";
-import { decided, isOtherHost, isOtherProgram, sent, withoutFields } from "./moved-host.ts";
+import { sentFields } from "../check-server.ts";
+import { decided, isOtherHost, isOtherProgram, withoutFields } from "./moved-host.ts";
 
 /** One server of ours, compared with the client's. */
 export interface ComparedServer {
@@ -133,7 +134,11 @@ export function compareDocument(
 function outdatedFields(theirs: ServerConfig, ours: ServerConfig, isOther: boolean): (keyof ServerConfig)[] {
   const isMoved = isOtherHost(theirs, ours);
   const isDecided = isMoved || isOther || isOtherProgram(theirs, ours);
-  return [...(isMoved ? sent : []), ...(isDecided ? decided : []), ...(isOther ? (["tools"] as const) : [])];
+  return [
+    ...(isMoved ? sentFields : []),
+    ...(isDecided ? decided : []),
+    ...(isOther ? (["tools"] as const) : []),
+  ];
 }
 
 /** Where the entry of a name is, or where a new one would go: in a list, after the last one that was taken. */

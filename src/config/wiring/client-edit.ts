@@ -18,7 +18,7 @@ export interface ClientEdit {
   steps: (Splice & { entry: string })[];
   /** The top-level keys that were changed. */
   keys: string[];
-  /** Set while nobody else changed the file between our changes: the hash of its text after the last one. */
+  /** The hash of the file's text after our last change. Absent once another program has changed the file in between. */
   hash?: string;
   /** Set if there was no file: the folders that were created for it, the innermost first. */
   created?: string[];

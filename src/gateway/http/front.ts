@@ -155,7 +155,7 @@ export class HttpFront {
       if (!endpoint) return refuse(reply, { status: 404, message: "There is no such bundle." }, cors);
       if (this.#isClosing) return refuse(reply, closing, cors);
       const repeated = endpoint.passedNames.find((name) => request.isRepeated?.(name));
-      // Joined, they would be a credential that neither the client nor whoever stands in between has sent.
+      // Joined, they would be a credential that neither the client nor a proxy has sent.
       if (repeated !== undefined) return refuse(reply, saidTwice(repeated), cors);
       if (connection?.admit(caller) === false) return refuse(reply, noRoom, cors);
       return this.#serve({ request, reply, cors, caller, endpoint });

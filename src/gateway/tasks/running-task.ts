@@ -75,7 +75,7 @@ export class RunningTask implements ShownTask {
     return this.#outcome;
   }
 
-  /** About how much memory its outcome takes, or what it wants to know and was told so far. */
+  /** The estimated memory of its outcome, or of its open questions and the answers so far. */
   get heldBytes(): number {
     return this.#outcome ? answerBytes(this.#outcome) : this.#askedBytes;
   }
@@ -97,7 +97,7 @@ export class RunningTask implements ShownTask {
     }
   }
 
-  /** Ends it, unless it is over; the server is told. */
+  /** Ends it, unless it is over, and cancels it at the server. */
   cancel(): void {
     if (this.#outcome || this.#isCancelled) return;
     this.#isCancelled = true;
@@ -106,7 +106,7 @@ export class RunningTask implements ShownTask {
     this.#abort.abort();
   }
 
-  /** Ends it with this failure, unless it is over; the server is told. */
+  /** Ends it with this failure, unless it is over, and cancels it at the server. */
   fail(error: RpcFailure): void {
     if (this.#outcome || this.#isCancelled) return;
     this.#settle({ error });

@@ -46,7 +46,7 @@ export interface Deletion {
   users: number[];
 }
 
-/** Deletes a folder of `npx`, unless a process uses it. npm makes it anew. What became another folder meanwhile stays. */
+/** Deletes a folder of `npx`, unless a process uses it. npm creates it again. A folder that was replaced meanwhile is kept. */
 export async function deleteNpxFolder(folder: string, cache: string): Promise<Deletion> {
   const users = (await npxUsers(folder, [])) ?? [];
   const isDeleted = users.length === 0 && (await isNpxFolder(folder, cache));
@@ -66,7 +66,7 @@ function isUnfinishedInstall(folder: string): boolean {
   return !isFinished && existsSync(modules);
 }
 
-/** npm waits for this lock as for one of its own. False if somebody else took it meanwhile. */
+/** npm waits for this lock as for one of its own. False if another process took it meanwhile. */
 async function takeLock(folder: string, staleInode: number | undefined): Promise<boolean> {
   const lock = join(folder, lockName);
   try {

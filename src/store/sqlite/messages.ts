@@ -42,7 +42,7 @@ export function createMessageTable(statements: Statements, now: Clock): Messages
 
   /** Tells of everything since the last time. */
   const hear = () => {
-    // The numbers of another file begin anew.
+    // Another file numbers its messages from 1.
     if (statements.generation !== generation) {
       generation = statements.generation;
       heard = last();
@@ -51,7 +51,7 @@ export function createMessageTable(statements: Statements, now: Clock): Messages
       return;
     }
     for (;;) {
-      // Read before the messages: whatever was written by then is among them, or was removed.
+      // Read before the messages: a smaller number that is not among them was removed.
       const written = last();
       // An earlier copy of the file was restored in its place.
       if (written < heard) {
@@ -79,7 +79,7 @@ export function createMessageTable(statements: Statements, now: Clock): Messages
       return;
     }
     try {
-      // Read before the table, so that whatever is written in between is noticed the next time.
+      // Read before the table, so that a write in between is noticed the next time.
       const [row] = run("PRAGMA data_version");
       const isSame = row?.["data_version"] === version && statements.generation === generation;
       version = row?.["data_version"];

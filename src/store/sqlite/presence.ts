@@ -5,7 +5,7 @@ import type { Clock, Presence } from "../store.ts";
 import { parseExact } from "../../lib/exact-json.ts";
 import type { Row, Run } from "./run.ts";
 
-/** How long one is there without a sign of life. Counts only where nobody can see that the process has ended. */
+/** When a process without a sign of life counts as ended. Used only where its end cannot be seen, as on another machine. */
 const lastsMs = 15_000;
 const signMs = 5_000;
 

@@ -33,7 +33,7 @@ const schema = `
 
 /**
  * What was added to the format since, in order. A file has the first few or all of them; `steps` in it says how many. A
- * Plugboard that does not know the last ones can go on using the file, so nobody who goes back loses anything.
+ * Plugboard that does not know the last ones can go on using the file, so going back to it loses nothing.
  */
 const steps: readonly string[] = [
   `CREATE TABLE logs (name TEXT PRIMARY KEY, last INTEGER NOT NULL) WITHOUT ROWID;
